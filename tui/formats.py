@@ -157,9 +157,9 @@ def set_dates(form: str) -> None:
     _dates = form
 
 
-def date_width() -> int:
-    """Cells of a moment in a list."""
-    return DATE_WIDTHS[_dates]
+def date_width(*, has_header: bool = True) -> int:
+    """Cells of a moment in a list; relative ones need fewer in a column without a header."""
+    return DATE_WIDTHS[_dates] if has_header or _dates != "relative" else 6
 
 
 def moment(when: float | None, now: float) -> str:
@@ -376,7 +376,6 @@ def role(of: str) -> str:
 
 
 _RELATIONS = {
-    Relation.ROOT: "",
     Relation.CONTINUED: N_("continued"),
     Relation.BRANCHED: N_("branch"),
     Relation.DELEGATED: N_("subagent"),
@@ -387,5 +386,11 @@ _RELATIONS = {
 
 
 def relation(kind: Relation) -> str:
-    """An edge in a word."""
-    return _(_RELATIONS[kind]) if _RELATIONS[kind] else ""
+    """An edge in a word; empty for the top of a family."""
+    return _(_RELATIONS[kind]) if kind in _RELATIONS else ""
+
+
+def related(kind: Relation, name: str) -> str:
+    """Return the name of a session after the word for its relation: `subagent: Run the tests`."""
+    word = relation(kind)
+    return _("{relation}: {name}").format(relation=word, name=name) if word else name

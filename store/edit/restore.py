@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -70,6 +70,7 @@ def restore(
     stop: Callable[[], bool] = never,
     tell: Tell = quiet,
     check: bool = True,
+    only: Collection[str] | None = None,
 ) -> Restored:
     """Restore a bundle in one transaction; a second one restores references to parents that were missing before.
 
@@ -86,6 +87,8 @@ def restore(
         stop: Polled between rows until all are inserted.
         tell: Receives progress reports.
         check: Compare the search index with the rows; after several bundles `check_index` does so once.
+        only: Ids of the sessions to restore; None for all. The bundle keeps every row in any case, and a part of a
+            family that is restored later is connected to the part that is in the store.
 
     Raises:
         BundleNotFoundError: There is no such bundle.
@@ -101,9 +104,17 @@ def restore(
         notes = _check_store(reader, store, manifest, any_store=any_store)
         check_writable(store, reader, NEEDS)
         comparison = compare(reader, folder, manifest, progress)
-    if len(comparison.refused) == len(manifest.sessions):
+    requested = frozenset(manifest.sessions) if only is None else frozenset(manifest.sessions).intersection(only)
+    if not requested:
+        raise RefusedError(_("The bundle {name} holds none of these sessions. Nothing was changed.").format(name=name))
+    comparison = comparison.of(requested)
+    if len(comparison.refused) == len(requested):
         return _restore_files_only(manifest, folder, sessions_folder, comparison, notes)
-    rows = RestoredRows(folder, manifest, family_of(trash, manifest), comparison.refused, comparison.there, progress)
+    restored = requested - comparison.refused.keys()
+    excluded = frozenset(manifest.sessions) - restored
+    family = family_of(trash, manifest)
+    bundles = {session: bundle for session, bundle in family.bundles.items() if session not in comparison.refused}
+    rows = RestoredRows(folder, manifest, family._replace(bundles=bundles), excluded, comparison.there, progress)
     index_notes: list[str] = []
 
     def work(tx: Transaction) -> None:
@@ -113,14 +124,13 @@ def restore(
 
     write(store, work, lambda fresh, _none: rows.check(fresh), needs=NEEDS, patience=patience)
     parent_notes = _restore_missing_parents(store, rows.missing_parents, patience)
-    restored = frozenset(manifest.sessions) - comparison.refused.keys()
     put_back = files.put_back(manifest.files, folder, sessions_folder, restored | comparison.file_owners)
-    if not comparison.refused:
-        mark_restored(folder, now if now is not None else time.time())
+    if not comparison.refused or only is not None:
+        mark_restored(folder, manifest, now if now is not None else time.time(), restored)
     return Restored(
         manifest.name,
         tuple(each for each in manifest.sessions if each in restored),
-        rows.messages + comparison.messages,
+        rows.messages + sum(comparison.messages[each] for each in comparison.there),
         put_back.there,
         not (index_notes or parent_notes or put_back.notes),
         (*notes, *_refusals(comparison), *rows.notes, *index_notes, *parent_notes, *put_back.notes),
@@ -187,8 +197,13 @@ class Comparison(NamedTuple):
     """Those in the store as the bundle has them, as after an interrupted restore."""
     file_owners: frozenset[str]
     """Those with all their messages in the store, changed since or not: the files belong to them."""
-    messages: int
-    """Number of messages of the sessions in `there`."""
+    messages: Mapping[str, int]
+    """Number of messages of each session in `there`."""
+
+    def of(self, sessions: frozenset[str]) -> Comparison:
+        """Return the comparison of some of the sessions."""
+        refused = {each: reason for each, reason in self.refused.items() if each in sessions}
+        return self._replace(refused=refused, there=self.there & sessions, file_owners=self.file_owners & sessions)
 
 
 def compare(reader: Reader, folder: Path, manifest: Manifest, progress: Progress = NOBODY) -> Comparison:
@@ -227,7 +242,7 @@ def compare(reader: Reader, folder: Path, manifest: Manifest, progress: Progress
             else _("a session of that id is in the store")
         )
     file_owners = frozenset(each for each in complete if each in same or expected[each])
-    return Comparison(refused, frozenset(same), file_owners, sum(expected[each] for each in same))
+    return Comparison(refused, frozenset(same), file_owners, {each: expected[each] for each in same})
 
 
 def _without_unknown_columns(tables: Tables, line: Line) -> Line:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from ..connection.reader import Reader
@@ -25,7 +26,7 @@ from ..trash.format import (
 )
 from ..trash.progress import EVERY, Progress, Stage
 from ..trash.shelf import Known, loose_children
-from ..trash.tables import Tables
+from ..trash.tables import Tables, prompt_columns
 from ..wording import _
 from .search_index import SearchIndexes
 from .transaction import Transaction
@@ -91,9 +92,19 @@ class RestoredRows:
                 continue
             if fate is Fate.TAKEN and excluded and self._belongs_to(tables, line, excluded):
                 continue
+            if fate is Fate.SHARED and self._refused and str(line.row.get("hash")) in self._unused:
+                continue
             columns = frozenset(tables.columns[line.table])
             row = {name: value for name, value in line.row.items() if name in columns}
             yield number, Line(line.table, line.rowid, row)
+
+    @cached_property
+    def _unused(self) -> set[str]:
+        """Hashes of prompts that only excluded sessions use."""
+        used: dict[bool, set[str]] = {True: set(), False: set()}
+        for line in (each for each in read_lines(self._folder) if each.table == "sessions"):
+            used[str(line.row["id"]) in self._restored].update(str(line.row[each]) for each in prompt_columns(line.row))
+        return used[False] - used[True]
 
     @staticmethod
     def _belongs_to(tables: Tables, line: Line, owners: Container[str]) -> bool:
@@ -282,7 +293,7 @@ class RestoredRows:
         bundle = self._family.bundles.get(name)
         if session in self._manifest.orphans and column == _PARENT:
             self.missing_parents.append((session, parent))
-        elif bundle is not None and name not in self._manifest.sessions:
+        elif bundle is not None and name not in self._restored:
             note = _(
                 "{session} has no parent for now: {parent} is in the trash. Restoring {bundle} ties them together "
                 "again."
@@ -302,7 +313,7 @@ class RestoredRows:
         if link.column not in columns or not set(link.key) <= set(columns):
             return
         mark, target = bound(link.was)
-        if link.table == "sessions" and target not in self._restored:
+        if target not in self._restored and (link.table == "sessions" or target in self._manifest.sessions):
             return
         table, column = quoted(link.table), quoted(link.column)
         where, values = _where(link.key)

@@ -35,6 +35,8 @@ class Location(NamedTuple):
     """Why this store was chosen, for the screen."""
     old_files: Path | None = None
     """The folder of transcripts that this store was made from; None for a store of Hermes."""
+    label: str = ""
+    """Its name on the screen, if neither the profile nor the file name is right."""
 
     @property
     def home(self) -> Path | None:
@@ -48,7 +50,7 @@ class Location(NamedTuple):
             return "demo" if self.profile in (None, DEFAULT_PROFILE) else f"demo · {self.profile}"
         if self.old_files is not None:
             return _("old transcripts")
-        return self.profile or self.path.name
+        return self.label or self.profile or self.path.name
 
     def profiles(self) -> list[Location]:
         """The stores of all profiles of its root, sample stores if it is one; none for a file that has no root."""

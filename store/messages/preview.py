@@ -6,7 +6,7 @@ begins with an image. This preview is decoded, skips summaries and hidden rows, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..connection.connect import Reader, Row
 from ..connection.schema import Schema
@@ -119,8 +119,8 @@ def read_preview(reader: Reader, segments: Sequence[Session]) -> str:
     return ""
 
 
-def _opening_words(reader: Reader, conversations: Sequence[Conversation]) -> dict[str, str]:
-    """Return previews by root id, from the first rows of all conversations, read together in a few statements.
+def _opening_words(reader: Reader, chains: Mapping[str, Sequence[Session]]) -> dict[str, str]:
+    """Return previews by key, from the first rows of all chains, read together in a few statements.
 
     Nearly every session begins with a text of the user, or with a note of Hermes before it. Others are left out:
     `read_preview` searches further.
@@ -128,10 +128,10 @@ def _opening_words(reader: Reader, conversations: Sequence[Conversation]) -> dic
     if not {"content", "role"} <= reader.schema.message_columns:
         return {}
     waiting = {}
-    for each in conversations:
-        first = next((segment.id for segment in each.segments if segment.has_messages), None)
+    for key, segments in chains.items():
+        first = next((segment.id for segment in segments if segment.has_messages), None)
         if first is not None:
-            waiting[first] = each.root_id
+            waiting[first] = key
     previews: dict[str, str] = {}
     seen: list[object] = []
     for _ in range(_OPENING_ROWS):
@@ -153,16 +153,22 @@ def _opening_words(reader: Reader, conversations: Sequence[Conversation]) -> dic
     return previews
 
 
+def read_previews(reader: Reader, chains: Mapping[str, Sequence[Session]]) -> dict[str, str]:
+    """Return the preview of each chain of segments by its key, empty where no row is readable.
+
+    A statement or two per hundred chains; `read_preview` reads those that do not begin with a text of the user.
+    """
+    previews: dict[str, str] = {}
+    keys = list(chains)
+    for start in range(0, len(keys), _TOGETHER):
+        previews |= _opening_words(reader, {key: chains[key] for key in keys[start : start + _TOGETHER]})
+    return {key: previews.get(key) or read_preview(reader, chains[key]) for key in keys}
+
+
 def with_names(reader: Reader, conversations: Sequence[Conversation]) -> list[Conversation]:
     """Add a preview to the conversations without a title; a statement or two per hundred of them."""
-    untitled = [each for each in conversations if not each.title]
-    previews: dict[str, str] = {}
-    for start in range(0, len(untitled), _TOGETHER):
-        previews |= _opening_words(reader, untitled[start : start + _TOGETHER])
-    return [
-        each if each.title else each._replace(preview=previews.get(each.root_id) or read_preview(reader, each.segments))
-        for each in conversations
-    ]
+    previews = read_previews(reader, {each.root_id: each.segments for each in conversations if not each.title})
+    return [each if each.title else each._replace(preview=previews[each.root_id]) for each in conversations]
 
 
 def with_details(reader: Reader, conversations: Sequence[Conversation]) -> list[Conversation]:

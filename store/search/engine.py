@@ -135,7 +135,7 @@ def _can_rank(checker: Checker) -> bool:
 
 
 def _to_hit(row: StoredRow, plan: Plan) -> Hit:
-    snippet, ranges = make_snippet(row.searched or RowText(""), plan.matchers)
+    snippet, ranges = make_snippet(row.searched or RowText(""), plan.matchers, is_result=row.role == "tool")
     return Hit(row.id, row.session_id, row.role, row.moment, snippet, ranges, row.state)
 
 

@@ -29,7 +29,7 @@ _ROW_BYTES = 1000
 
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
-_IS_JSON = re.compile(r'\{\s*"|\[\s*["\[{]|"')
+IS_JSON = re.compile(r'\{\s*"|\[\s*["\[{]|"')
 
 
 def stored_text(value: object) -> str:
@@ -89,7 +89,7 @@ class RowText:
     def unescaped(self) -> tuple[str, ...]:
         """The JSON of a tool's result and of its calls without escapes, where there are some."""
         texts: list[str] = []
-        if "\\" in self.stored and not self._is_multimodal and _IS_JSON.match(self.stored):
+        if "\\" in self.stored and not self._is_multimodal and IS_JSON.match(self.stored):
             texts.append(unescaped(self.stored))
         if "\\" in self.tool_calls:  # JSON with the arguments of each call in it, which are JSON themselves
             calls = decode_tool_calls(self.tool_calls)

@@ -1,21 +1,31 @@
-"""What a person sees of a hit: one line around the match, and the chat messages around it."""
+"""What a person sees of a hit: one line around the match, and the chat messages around it.
+
+The arguments and the result of a tool are shown as text, `terminal: pytest -q`, not as the stored JSON. Where only that
+JSON matches (the name of a field, an id), the line shows the JSON.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from ..connection.connect import Reader
-from ..messages.decode import select, to_message
+from ..messages.decode import decode_tool_calls, select, to_message
 from ..messages.models import ChatMessage, Hit, State
+from ..text import as_text, one_line
 from .fold import fold, has_marks
-from .rows import RowText
+from .rows import IS_JSON, RowText, unescaped
 from .terms import Matcher
 
 WIDTH = 160
 """Code points of a snippet."""
 _BEFORE = 40
+"""Code points of a snippet before the match."""
+_LEAST_BEFORE = 12
+"""The same after a long tool name."""
 _MOST_MATCHES = 50
 _CONTEXT_WIDTH = 200
 
@@ -54,9 +64,14 @@ def _on_one_line(text: str) -> str:
     return before + " ".join(text.split()) + (after if not text.isspace() else "")
 
 
-def _cut(text: str, first: int, matchers: Sequence[Matcher]) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """Return the line around a position, and the ranges of the terms in it."""
-    start = max(first - _BEFORE, 0)
+def _cut(text: str, first: int, matchers: Sequence[Matcher], lead: str) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """Return the line around a position, and the ranges of the terms in it.
+
+    The text begins with the lead, and so does the line, even where the text between them is cut.
+    """
+    start = max(first - max(_BEFORE - 2 * len(lead), _LEAST_BEFORE), 0)
+    if start <= len(lead):
+        start, lead = 0, ""
     while start > 0 and (_splits_character(text, start) or text[start - 1].isspace()):
         start -= 1
     # The text just outside the cut decides whether a word at its edge is a whole one.
@@ -66,12 +81,12 @@ def _cut(text: str, first: int, matchers: Sequence[Matcher]) -> tuple[str, tuple
     while end < len(window) and _splits_character(window, end):
         end += 1
     body = window[:end].rstrip()
-    lead = len(body) - len(body.lstrip())
+    inner = len(body) - len(body.lstrip())
     body = body.lstrip()
-    head = "…" if start else ""
+    head = lead + ("…" if start else "")
     tail = "…" if len(window.rstrip()) > end or start + WIDTH * 3 < len(text) else ""
-    shift = len(head) - len(outside) - lead
-    ranges = []
+    shift = len(head) - len(outside) - inner
+    ranges = _ranges(fold(lead), matchers)
     for first, last in _ranges(fold(outside + window), matchers):
         first, last = max(first + shift, len(head)), min(last + shift, len(head) + len(body))
         if first < last:
@@ -79,17 +94,84 @@ def _cut(text: str, first: int, matchers: Sequence[Matcher]) -> tuple[str, tuple
     return head + body + tail, tuple(ranges)
 
 
-def make_snippet(text: RowText, matchers: Sequence[Matcher]) -> tuple[str, tuple[tuple[int, int], ...]]:
+_TOKEN = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"?\s*(:)?|([^\s{}\[\],":]+)', re.DOTALL)
+_NAMELESS = frozenset(("output", "content", "stdout", "result", "text", "diff"))
+"""Fields with the output of a tool; their names say nothing."""
+_USUAL = frozenset((("exit_code", "0"), ("success", "true"), ("error", "false")))
+"""Fields that only say that nothing failed."""
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
+"""Escape sequences that move a cursor or set a colour (ECMA-48): noise in the output of a tool."""
+_LONGEST_NAME = 40
+"""Code points of a tool name."""
+_MOST_READ = 100_000
+"""Code points of JSON that is shown as text; parsing more would delay the next keystroke."""
+
+
+def _string(inner: str) -> str:
+    """Return the value of a JSON string, given the text between its quotes."""
+    if "\\" not in inner:
+        return inner
+    try:
+        return as_text(json.loads(f'"{inner}"', strict=False)) or ""
+    except ValueError:
+        return unescaped(inner)
+
+
+def _json_to_text(json_text: str, *, is_call: bool) -> str:
+    """Return the fields of the JSON of a tool as text, also where it is cut short.
+
+    The name of the first field of a call is left out.
+    """
+    fields: list[str] = []
+    name = ""
+    for token in _TOKEN.finditer(json_text):
+        string, colon, word = token.groups()
+        if colon:
+            name = "" if string in _NAMELESS or (is_call and not fields) else unescaped(string)
+            continue
+        value = _string(string) if string is not None else word if word != "null" else ""
+        if value and (name, value) not in _USUAL:
+            fields.append(f"{name}: {value}" if name else value)
+        name = ""
+    return " · ".join(fields)
+
+
+def _lead(tool: str) -> str:
+    return f"{one_line(tool, _LONGEST_NAME)}: "
+
+
+def _tool_texts(text: RowText, is_result: bool) -> Iterator[tuple[str, str]]:
+    """Yield the result and the calls of tools in a row as text: the lead with the tool name, and the text with it."""
+    if is_result and len(text.stored) <= _MOST_READ:
+        lead = _lead(text.tool_name) if text.tool_name else ""
+        result = _json_to_text(text.content, is_call=False) if IS_JSON.match(text.content) else text.spoken
+        yield lead, f"{lead}{_ESCAPES.sub('', result)}"
+    if len(text.tool_calls) <= _MOST_READ:
+        for call in decode_tool_calls(text.tool_calls):
+            lead = _lead(call.name)
+            is_json = IS_JSON.match(call.arguments)
+            yield lead, lead + (_json_to_text(call.arguments, is_call=True) if is_json else call.arguments)
+
+
+def make_snippet(
+    text: RowText, matchers: Sequence[Matcher], *, is_result: bool = False
+) -> tuple[str, tuple[tuple[int, int], ...]]:
     """Return one line around the first match, and the half-open ranges of all matches in it; not yet printable.
 
-    It is of the spoken text if possible, else of the raw content or a tool call.
+    It is of the spoken text or the text of a tool if possible, else of the row as it is stored. `is_result` tells that
+    the row is the result of a tool.
     """
-    for part, folded in text.parts():
-        marked = has_marks(folded)
-        starts = [span[0] for each in matchers if (span := each.first(folded, marked)) is not None] if part else []
-        if starts:
-            return _cut(part, min(starts), matchers)
-    return _cut(text.spoken or text.tool_name or text.tool_calls, 0, matchers)
+    spoken = [] if is_result else [("", text.spoken)]
+    readable = [each for each in (*spoken, *_tool_texts(text, is_result)) if each[1]]
+    shown = ((lead, part, fold(part)) for lead, part in readable)
+    stored = (("", part, folded) for part, folded in text.parts())
+    for parts in (shown, stored):
+        for lead, part, folded in parts:
+            marked = has_marks(folded)
+            starts = [span[0] for each in matchers if (span := each.first(folded, marked)) is not None] if part else []
+            if starts:
+                return _cut(part, min(starts), matchers, lead)
+    return _cut(readable[0][1] if readable else text.spoken or text.tool_name or text.tool_calls, 0, matchers, "")
 
 
 def _is_shown(message: ChatMessage) -> bool:

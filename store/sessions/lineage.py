@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..connection.connect import Reader
 from ..errors import NotFoundError
+from ..messages.preview import read_previews
 from ..messages.transcript import count_rows
-from ..wording import _
+from ..wording import _, ngettext
 from .conversations import Forest
 from .first_page import read_neighbourhood
-from .models import FAR_PAST, Chain, Conversation, Lineage, Node, Relation, ResumeTarget
+from .models import FAR_PAST, Chain, Conversation, Lineage, Node, Relation, ResumeTarget, TreeLine
 from .relations import ORPHANED, continuation_rank, is_reset, status
 from .session import Session
 
@@ -75,7 +78,8 @@ def resume_target(conversation: Conversation) -> ResumeTarget:
     """The tip, and why it is the one."""
     count = len(conversation.segments)
     reason = _("the tip of {count} segments").format(count=count) if count > 1 else _("the only segment")
-    return ResumeTarget(conversation.id, reason)
+    told = ngettext("the only part", "newest of {count:,} parts", count).format(count=count)
+    return ResumeTarget(conversation.id, reason, told)
 
 
 def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
@@ -101,8 +105,59 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
     counts = count_rows(reader, list(forest.sessions))
     nodes: list[Node] = []
     _add_nodes(forest, top, None, focus, counts, now, nodes, set())
+    previews = read_previews(reader, {each.session.id: [each.session] for each in nodes if not each.session.title})
+    named = tuple(each._replace(name=_name(each.session, previews.get(each.session.id, ""))) for each in nodes)
     target = resume_target(catalog.conversation(focus.root.id))
-    return Lineage(session_id, target, predict_resume(forest, target.id, reader.schema.version), tuple(nodes))
+    return Lineage(session_id, target, predict_resume(forest, target.id, reader.schema.version), named)
+
+
+def _name(session: Session, preview: str) -> str:
+    return session.title or preview or (_("no text") if session.has_messages else _("no messages"))
+
+
+def draw_tree(nodes: Sequence[Node]) -> list[TreeLine]:
+    """Return the lines of a family tree, top to bottom.
+
+    All segments of a conversation have the same indent. The children of a segment follow it, indented by one more step.
+
+    Args:
+        nodes: Parents before children, as in a `Lineage`.
+    """
+    heads: dict[str, str] = {}
+    segments: dict[str, list[Node]] = {}
+    hanging: dict[str, list[str]] = {}
+    tops: list[str] = []
+    for node in nodes:
+        above, id = node.parent_id, node.session.id
+        if above in heads and node.relation is Relation.CONTINUED and not node.note:
+            heads[id] = heads[above]
+            segments[heads[id]].append(node)
+            continue
+        heads[id] = id
+        segments[id] = [node]
+        (hanging.setdefault(above, []) if above in heads else tops).append(id)
+    lines: list[TreeLine] = []
+    # Either a chain to draw, with the guides of its first line and of the lines below, or a finished line.
+    waiting: list[tuple[str, str, str] | TreeLine] = [(each, "", "") for each in reversed(tops)]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, TreeLine):
+            lines.append(each)
+            continue
+        head, first, below = each
+        parts: list[Node | str] = []
+        for segment in segments[head]:
+            parts += [segment, *hanging.get(segment.session.id, ())]
+        drawn: list[tuple[str, str, str] | TreeLine] = []
+        for number, part in enumerate(parts, 1):
+            if isinstance(part, Node):
+                drawn.append(TreeLine(part, below if number > 1 else first))
+            elif number < len(parts):
+                drawn.append((part, f"{below}├ ", f"{below}│ "))
+            else:
+                drawn.append((part, f"{below}└ ", f"{below}  "))
+        waiting += reversed(drawn)
+    return lines
 
 
 def _add_nodes(

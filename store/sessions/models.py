@@ -216,6 +216,8 @@ class Node(NamedTuple):
     rows: int
     """Chat messages shown by default in this session alone."""
     note: str = ""
+    name: str = ""
+    """Its title, else its first request (of a subagent: the task), else why there is none."""
 
 
 class ResumeTarget(NamedTuple):
@@ -223,6 +225,16 @@ class ResumeTarget(NamedTuple):
 
     id: str
     reason: str
+    told: str = ""
+    """The reason in the words of the screen; `reason` stays as it is for scripts."""
+
+
+class TreeLine(NamedTuple):
+    """A session in a drawn family tree."""
+
+    node: Node
+    guides: str
+    """The tree lines before it, two cells per level."""
 
 
 class Lineage(NamedTuple):

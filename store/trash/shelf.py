@@ -15,7 +15,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -56,6 +56,10 @@ class Bundle(NamedTuple):
     """When it was put back last."""
     damage: str = ""
     """Why it cannot be used; empty for a sound one."""
+    titles: tuple[str | None, ...] = ()
+    """Titles of the conversations, in the same order."""
+    back: frozenset[str] = frozenset()
+    """Sessions that were restored without the rest."""
 
 
 class Known(NamedTuple):
@@ -92,13 +96,15 @@ def _title(manifest: Manifest) -> str | None:
     return _("{title} and {count:,} more").format(title=first or manifest.conversations[0], count=more)
 
 
-def _restored_at(folder: Path) -> float | None:
+def _marks(folder: Path) -> tuple[float | None, dict[str, float]]:
+    """Return when the whole bundle was restored last, and when each session that was restored without the rest."""
     try:
         marked = json.loads((folder / RESTORED).read_bytes())
-        moment = marked["at"][-1]
-    except (OSError, ValueError, LookupError, TypeError):
-        return None
-    return float(moment) if isinstance(moment, int | float) else None
+        moments, parts = marked.get("at") or [None], marked.get("sessions") or {}
+        whole = float(moments[-1]) if isinstance(moments[-1], int | float) else None
+        return whole, {str(session): float(moment) for session, moment in parts.items()}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return None, {}
 
 
 def describe(folder: Path) -> Bundle:
@@ -114,6 +120,7 @@ def describe(folder: Path) -> Bundle:
         except OSError:
             made = 0.0
         return Bundle(folder.name, folder, made, (), (), 0, size, None, "", damage=str(error))
+    restored_at, parts = _marks(folder)
     return Bundle(
         manifest.name,
         folder,
@@ -124,7 +131,9 @@ def describe(folder: Path) -> Bundle:
         size,
         _title(manifest),
         manifest.origin.path,
-        _restored_at(folder),
+        restored_at,
+        titles=manifest.titles,
+        back=frozenset(parts).intersection(manifest.sessions),
     )
 
 
@@ -254,12 +263,24 @@ def sweep(trash: Path, now: float) -> int:
     return count
 
 
-def mark_restored(folder: Path, now: float | None = None) -> None:
-    """Note in a bundle that it has been put back; a failure to do so does no harm."""
+def mark_restored(folder: Path, manifest: Manifest, now: float, sessions: Collection[str]) -> None:
+    """Record in a bundle which sessions were restored; a failure to do so is harmless.
+
+    Args:
+        folder: Of the bundle.
+        manifest: Of the same bundle.
+        now: Unix seconds.
+        sessions: Those that were restored now.
+    """
+    whole, parts = _marks(folder)
+    parts |= dict.fromkeys(sessions, now)
+    if parts.keys() >= set(manifest.sessions):
+        whole, parts = now, {}
+    marks = ({"at": [whole]} if whole is not None else {}) | ({"sessions": parts} if parts else {})
     temporary = folder / f".{RESTORED}"
     with contextlib.suppress(OSError):
         temporary.unlink(missing_ok=True)
-        write_file(temporary, json.dumps({"at": [time.time() if now is None else now]}).encode("ascii"))
+        write_file(temporary, json.dumps(marks).encode("ascii"))
         os.replace(temporary, folder / RESTORED)
 
 
@@ -364,7 +385,10 @@ def loose_children(source: Rows, known_ties: Known, parents: Sequence[str]) -> l
 def family_of(trash: Path, manifest: Manifest) -> Known:
     """Return what is known of the family of a bundle's sessions.
 
-    A bundle that asked the others when it was written knows best; for an older one they are asked now.
+    A bundle that asked the others when it was written knows best; for an older one they are asked now. The parents
+    in its own rows count too: of two sessions in one bundle, either may be restored without the other.
     """
     found = known(trash, manifest.origin)
-    return found if manifest.kin is None else found._replace(parents=dict(manifest.kin))
+    if manifest.kin is None:
+        return found
+    return found._replace(parents=dict(_in_rows(trash / manifest.name)) | dict(manifest.kin))

@@ -104,7 +104,11 @@ def test_lineage(home: list[str]) -> None:
     """A child is indented under what it came from, however long the lines."""
     lines, _ = painted(80, *home, "lineage", "20260101_090000_aaa001")
     assert lines[0].startswith("20260101_090000_aaa001")
-    assert any(line.startswith("  ") and "20260101_093000_aaa002" in line for line in lines)
+    assert any(line.startswith("└ ") and "20260101_093000_aaa002" in line for line in lines)
+    narrow, _ = painted(50, *home, "lineage", "20260101_090000_aaa001")
+    starts = [next(at for at, line in enumerate(narrow) if line.startswith(each)) for each in ("└ ", "Careful")]
+    wrapped = narrow[starts[0] + 1 : starts[1]]
+    assert wrapped and all(line.startswith("  ") for line in wrapped)
 
 
 def test_without_colour(home: list[str]) -> None:

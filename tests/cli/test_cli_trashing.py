@@ -263,3 +263,22 @@ def test_in_a_process_of_its_own(home: Path) -> None:
     assert ended.code == 0, ended.err
     name = json.loads(ended.out)["bundle"]["name"]
     assert spawn("--home", str(home), "trash", "restore", name).code == 0
+
+
+def test_one_conversation_of_a_bundle(capsys: Capture, home: Path) -> None:
+    """By id, prefix or title; the rest stays in the bundle. An unknown one changes nothing."""
+    before = dump(home / "state.db")
+    name = run(capsys, home, "delete", "--yes", "tip", "other")["bundle"]["name"]
+    document = run(capsys, home, "trash", "restore", name, "--only", "Quay")
+    holds(document, RESTORE)
+    assert document["restored"] == ["other"] and document["messages"] == 4 and document["verified"] is True
+    (bundle,) = run(capsys, home, "trash", "list")["bundles"]
+    assert set(bundle["sessions"]) == FAMILY | {"other"} and bundle["restored_at"] is None
+    missing = call(capsys, "--home", str(home), "trash", "restore", name, "--only", "nobody")
+    assert missing.code == 4 and "nobody" in missing.err
+    several = call(capsys, "--home", str(home), "trash", "restore", name, name, "--only", "tip")
+    assert several.code == 2 and "--only takes one bundle" in several.err
+    document = run(capsys, home, "trash", "restore", name, "--only", "root")
+    assert set(document["restored"]) == FAMILY and dump(home / "state.db") == before
+    (bundle,) = run(capsys, home, "trash", "list")["bundles"]
+    assert bundle["restored_at"] is not None

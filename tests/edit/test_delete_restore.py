@@ -17,7 +17,7 @@ from hermes_browse.store.edit.restore import check_index
 from hermes_browse.store.errors import BrowseError, RefusedError, StoreBusyError, WriteUnverifiedError
 from hermes_browse.store.search import EVERYTHING, parse, search
 from hermes_browse.store.trash.format import BundleNotFoundError
-from hermes_browse.store.trash.shelf import describe
+from hermes_browse.store.trash.shelf import check, describe
 
 
 def deleted(tmp_path: Path, shape: str = "31") -> tuple[Path, str]:
@@ -371,3 +371,47 @@ def test_of_several_bundles_the_index_is_compared_once(tmp_path: Path) -> None:
     assert any("messages_fts does not agree with the messages" in each for each in check_index(Store(path)))
     whole = family(tmp_path / "whole.db", "22")
     assert check_index(Store(whole)) == ()
+
+
+def test_one_conversation_of_a_bundle(tmp_path: Path) -> None:
+    """With what belongs to it and nothing else; the rest waits in the bundle."""
+    path = family(tmp_path / "state.db", "31", journal="delete")
+    before = dump(path)
+    name = remove(path, "tip", "other").bundle.name
+    back = put_back(path, name, only=["other", "not in it"])
+    assert back.sessions == ("other",) and back.messages == 4 and back.verified and back.notes == ()
+    assert {each[0] for each in rows(path, "SELECT id FROM sessions")} == {"branch", "other"}
+    assert rows(path, "SELECT hash FROM system_prompts") == [("shared",)], "the prompt of the others stays out"
+    assert rows(path, "SELECT key FROM state_meta WHERE key LIKE 'goal:%'") == [("goal:other",)]
+    assert set(health(path).values()) == {"ok"}
+    listed = describe(tmp_path / "trash" / name)
+    assert listed.back == {"other"} and listed.restored_at is None and set(listed.sessions) == FAMILY | {"other"}
+    whole = put_back(path, name)
+    assert whole.verified and whole.there == {"other"} and dump(path) == before
+    assert describe(tmp_path / "trash" / name).restored_at == NOW
+    with pytest.raises(RefusedError, match="none of these"):
+        put_back(path, name, only=["nobody"])
+
+
+@pytest.mark.parametrize("place", ["insert", "check", "mark_restored"])
+def test_a_part_whose_restore_is_cut_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    """Before the commit nothing is in the store; after it all of the part is; the bundle is whole either way."""
+    path = family(tmp_path / "state.db", "31", journal="delete")
+    before = dump(path)
+    name = remove(path, "tip", "other").bundle.name
+    without = dump(path)
+
+    def cut(*given: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(restore if place == "mark_restored" else restore.RestoredRows, place, cut)
+        with pytest.raises(KeyboardInterrupt):
+            put_back(path, name, only=["other"])
+    assert (dump(path) == without) is (place == "insert")
+    there = {each[0] for each in rows(path, "SELECT id FROM sessions")} - {"branch"}
+    assert there == (set() if place == "insert" else {"other"})
+    assert check(tmp_path / "trash", name) and describe(tmp_path / "trash" / name).back == set()
+    again = put_back(path, name, only=["other"])
+    assert again.sessions == ("other",) and again.there == there and again.verified
+    assert put_back(path, name).verified and dump(path) == before

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from trashing import NOW, dump, opened, put_back, remove
 
-from hermes_browse.store.trash.shelf import drop, list_bundles
+from hermes_browse.store.trash.shelf import check, drop, list_bundles
 
 _BRANCHES = ("20260105_090000_bbb001", "20260105_091000_bbb002")
 
@@ -94,6 +94,28 @@ def test_three_generations_in_every_order(tmp_path: Path, old: bool) -> None:
             if not old:
                 drop(trash, names[each])
         assert dump(path) == before, (went, back)
+
+
+@pytest.mark.parametrize("back", list(permutations(("top", "mid", "low"))))
+def test_one_bundle_in_parts_in_every_order(tmp_path: Path, back: tuple[str, ...]) -> None:
+    """Each alone; the bundle keeps all, says what is back, and at the end everyone hangs where they hung."""
+    path = three(tmp_path / "state.db")
+    before = dump(path)
+    bundle = remove(path, "top", "mid", "low").bundle
+    trash = tmp_path / "trash"
+    for number, each in enumerate(back, 1):
+        done = put_back(path, bundle.name, only=[each])
+        assert done.verified and done.sessions == (each,) and done.messages == 1
+        with opened(path, "ro") as connection:
+            there = {row[0] for row in connection.execute("SELECT id FROM sessions").fetchall()}
+            tied = dict(connection.execute("SELECT id, parent_session_id FROM sessions").fetchall())
+        assert there == set(back[:number])
+        assert all(tied[child] == (parent if parent in there else None)
+                   for child, parent in (("mid", "top"), ("low", "mid")) if child in there)  # fmt: skip
+        (listed,) = list_bundles(trash)
+        assert set(listed.sessions) == set(back) and not listed.damage and check(trash, bundle.name)
+        assert listed.back == (there if number < 3 else set()) and (listed.restored_at is not None) is (number == 3)
+    assert dump(path) == before
 
 
 def test_a_parent_that_waits_is_named(tmp_path: Path) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import T0, make_store
 
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions import conversations
 from hermes_browse.store.sessions.conversations import Forest
-from hermes_browse.store.sessions.models import Relation, View
+from hermes_browse.store.sessions.lineage import draw_tree, read_lineage
+from hermes_browse.store.sessions.models import Node, Relation, Status, View
 from hermes_browse.store.sessions.relations import edge
 from hermes_browse.store.sessions.session import Session
 
@@ -110,3 +114,51 @@ def test_large_families_cost_no_more_for_each_session(monkeypatch: pytest.Monkey
     roots = {forest.root_of(each.id) for each in sessions}
     assert len(roots) == forest.counts()[View.ALL] == (1 if is_long else count - 1)
     assert asked.total() < 20 * count
+
+
+def test_a_tree_shows_what_hangs_on_which_segment(tmp_path: Path) -> None:
+    """Segments stand in one column, subagents below the one that asked for them, each named by its task."""
+    delegated = {"source": "subagent", "model_config": '{"_delegate_from": "one"}'}
+    chained = {"end_reason": "compression", "ended_at": T0 + 50}
+    make_store(
+        tmp_path / "state.db",
+        sessions=[
+            {"id": "one", "title": "Ferry", "started_at": T0, **chained},
+            {"id": "two", "title": "Ferry #2", "started_at": T0 + 60, "parent_session_id": "one"},
+            {"id": "task", "started_at": T0 + 10, "parent_session_id": "one", **delegated, **chained},
+            {"id": "inner", "started_at": T0 + 12, "parent_session_id": "task", "source": "subagent"},
+            {"id": "task2", "started_at": T0 + 60, "parent_session_id": "task", "source": "subagent"},
+            {"id": "named", "title": "Scout", "started_at": T0 + 70, "parent_session_id": "two", "source": "subagent"},
+            {"id": "mute", "started_at": T0 + 80, "parent_session_id": "two", "source": "subagent"},
+        ],
+        messages=[
+            {"session_id": "one", "content": "Book the ferry"},
+            {"session_id": "two", "content": "Go on"},
+            {"session_id": "task", "content": "Compare\nthe \x1b[31mfares"},
+            {"session_id": "inner", "content": "Ask Stena"},
+            {"session_id": "task2", "content": "And the rest"},
+            {"session_id": "named", "content": "Look around"},
+        ],
+    )
+    with Store(tmp_path / "state.db").reader() as reader:
+        lineage = read_lineage(reader, "two", T0 + 100)
+    drawn = [f"{guides}{node.name}" for node, guides in draw_tree(lineage.nodes)]
+    assert drawn == [
+        "Ferry",
+        "├ Compare the ␛[31mfares",
+        "│ ├ Ask Stena",
+        "│ And the rest",
+        "Ferry #2",
+        "├ Scout",
+        "└ no messages",
+    ]
+    assert lineage.resume.told == "newest of 2 parts"
+
+
+def test_a_tree_draws_every_node_of_a_deep_family_once() -> None:
+    """However deep a damaged store nests them, and whatever a parent id names."""
+    line = [Session(f"s{at}", "cli", f"s{at - 1}" if at else "gone") for at in range(3000)]
+    nodes = [Node(each, each.parent_id, Relation.DELEGATED, False, Status.ENDED, 0) for each in line]
+    drawn = draw_tree(nodes)
+    assert [each.node for each in drawn] == nodes
+    assert [drawn[at].guides for at in (0, 1, 2)] == ["", "└ ", "  └ "]

@@ -195,4 +195,57 @@ def test_the_snippet_shows_the_word_as_it_is_seen(tmp_path: Path) -> None:
     )
     (hit,) = ask(path, "puffin.txt").hits
     assert [hit.snippet[start:end] for start, end in hit.match] == ["puffin.txt"]
-    assert "total 0 puffin.txt né" in hit.snippet
+    assert hit.snippet == "total 0 puffin.txt né"
+
+
+def call_of(*calls: tuple[str, object]) -> dict[str, object]:
+    """A row that calls tools, as Hermes stores it; arguments that are no text are written as JSON."""
+    functions = [(name, each if isinstance(each, str) else json.dumps(each)) for name, each in calls]
+    listed = [{"id": "call_9f", "function": {"name": name, "arguments": said}} for name, said in functions]
+    return {"role": "assistant", "content": "", "tool_calls": json.dumps(listed)}
+
+
+def result_of(tool: str, content: object) -> dict[str, object]:
+    """What a tool gave, as Hermes stores it."""
+    return {"role": "tool", "tool_name": tool, "content": content if isinstance(content, str) else json.dumps(content)}
+
+
+@pytest.mark.parametrize(
+    ("row", "query", "snippet"),
+    [
+        (call_of(("terminal", {"command": "pytest -q"})), "pytest", "terminal: [pytest] -q"),
+        (call_of(("terminal", {"command": 'echo "né\\n"\nls'})), "né", 'terminal: echo "[né]\\n" ls'),
+        (
+            call_of(("read_file", {"path": "a.py"}), ("patch", {"path": "b.py", "old": "x = 1", "n": 2})),
+            "b.py",
+            "patch: [b.py] · old: x = 1 · n: 2",
+        ),
+        (call_of(("terminal", '{"command": "cut sho')), "sho", "terminal: cut [sho]"),
+        (call_of(("terminal", '{"command": "cut \\u00')), "cut", "terminal: [cut] u00"),
+        (call_of(("say", "no JSON")), "json", "say: no [JSON]"),
+        (call_of(("terminal", {"command": "ls"})), "terminal", "[terminal]: ls"),
+        (result_of("terminal", {"output": "2 \x1b[31m failed\x1b[0m\nend"}), "failed", "terminal: 2 [failed] end"),
+        (result_of("terminal", {"output": "ok", "exit_code": 0, "error": None}), "ok", "terminal: [ok]"),
+        (result_of("terminal", {"output": "", "exit_code": 2}), "2", "terminal: exit_code: [2]"),
+        (result_of("web", "plain \x1b]0;x\x07text"), "text", "web: plain [text]"),
+        ({"role": "user", "content": '{"output": "typed"}'}, "typed", '{"output": "[typed]"}'),
+        (result_of("terminal", {"output": "ok", "exit_code": 0}), "exit_code", '{"output": "ok", "[exit_code]": 0}'),
+    ],
+)
+def test_what_tools_were_asked_and_gave_is_shown_as_text(
+    tmp_path: Path, row: dict[str, object], query: str, snippet: str
+) -> None:
+    """The name of the tool, then text; lit where it stands. What stands in the JSON alone is shown in it."""
+    (hit,) = ask(write_store(tmp_path / "tool.db", [row]), query).hits
+    lit = hit.snippet
+    for start, end in reversed(hit.match):
+        lit = f"{lit[:start]}[{lit[start:end]}]{lit[end:]}"
+    assert lit == snippet
+
+
+def test_the_name_of_the_tool_stays_where_a_long_text_is_cut(tmp_path: Path) -> None:
+    """Also where the match is far behind it."""
+    row = result_of("cat", {"output": "line\n" * 200 + "the puffin\n" + "line\n" * 200})
+    (hit,) = ask(write_store(tmp_path / "cut.db", [row]), "puffin").hits
+    assert hit.snippet.startswith("cat: …line line") and hit.snippet.endswith("…")
+    assert [hit.snippet[start:end] for start, end in hit.match] == ["puffin"]

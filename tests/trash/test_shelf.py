@@ -9,6 +9,7 @@ import pytest
 from trashing import FAMILY, NOW, family, remove
 
 from hermes_browse.store.trash import shelf
+from hermes_browse.store.trash.bundle import load
 from hermes_browse.store.trash.format import BundleDamagedError, BundleNotFoundError, TrashError
 
 
@@ -120,7 +121,7 @@ def test_a_restored_bundle_says_so(trash: Path) -> None:
     """It stays sound: the mark is not part of what is summed."""
     bundle = shelf.list_bundles(trash)[0]
     assert bundle.restored_at is None
-    shelf.mark_restored(bundle.path, NOW + 9)
+    shelf.mark_restored(bundle.path, load(bundle.path), NOW + 9, bundle.sessions)
     assert shelf.describe(bundle.path).restored_at == NOW + 9
     assert shelf.check(trash, bundle.name)
     (bundle.path / "restored.json").write_text('{"at": "never"}')

@@ -158,6 +158,17 @@ async def test_moving_in_the_tree_moves_the_transcript(tmp_path: Path) -> None:
         assert model is not None and last.node.session.id in model.skeleton.session_ids
 
 
+async def test_the_tree_says_how_sessions_came_about(tmp_path: Path) -> None:
+    """The relation as a word, a subagent by its task, and lines that lead to it."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        lines = browser.text("#lineage").splitlines()
+        assert lines[0].split()[:4] == ["◆", "Fix", "auth", "bug"]
+        assert "├ ⊕ subagent: Run the whole test s" in lines[1]
+        assert "≡ continued: Fix auth bug #2" in lines[2]
+        assert "≡ continued: Fix auth bug #3 ▶" in lines[3]
+        assert "newest of 3 parts" in browser.text("#lineage-title")
+
+
 async def test_readings_and_folds(tmp_path: Path) -> None:
     """v cycles what is shown, t the tools, r the reasoning; all said in words."""
     async with browsing(demo_app(tmp_path)) as browser:
@@ -239,7 +250,7 @@ async def test_a_risky_resume_wants_another_key(hermes_home: Path, monkeypatch: 
     async with browsing(app) as browser:
         await browser.press("slash")
         await browser.type("salut")
-        await browser.press("enter", "enter")
+        await browser.press("enter", "R")
         assert isinstance(app.screen, PreflightScreen)
         card = "\n".join(str(widget.render()) for widget in app.screen.query("Static"))
         assert "context about " in card and " tokens, all sent anew" in card

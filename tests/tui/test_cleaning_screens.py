@@ -15,8 +15,10 @@ from textual.widgets import Input
 from trashing import differences, dump, health
 
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.edit.delete import delete
 from hermes_browse.store.edit.restore import restore
 from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.sessions.models import View
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui.cleanup.plan_rows import PlanJobRow, PlanRow, SparedRow
 from hermes_browse.tui.cleanup.prune import PruneScreen
@@ -31,6 +33,7 @@ from hermes_browse.tui.screens.sub_screen import SubScreen
 from hermes_browse.tui.shared import header
 from hermes_browse.tui.store_paths import trash_folder
 from hermes_browse.tui.trash.bundles import BundleRow, DropScreen
+from hermes_browse.tui.trash.inside import BundleScreen
 from hermes_browse.tui.trash.screen import TrashScreen
 
 
@@ -232,6 +235,43 @@ async def test_the_trash(path: Path) -> None:
         folders = list(trash_folder(browser.screen.context.location).iterdir())
         await browser.press("D", "1", "enter")
         assert len(list(trash_folder(browser.screen.context.location).iterdir())) == len(folders) - 1
+    assert set(health(path).values()) == {"ok"}
+
+
+async def test_one_conversation_of_a_bundle_is_read_and_put_back(path: Path) -> None:
+    """A bundle lists its conversations by name; Enter looks into it, R puts one back, u takes that away again."""
+    async with browsing(open_app(loose(path), NOW), (120, 36)) as browser:
+        trash = trash_folder(browser.screen.context.location)
+        delete(Store(path), ["old", "boss"], trash, now=NOW)
+        await browser.press("f5")
+        assert not ids(path) & {"old", "boss", "helper"}
+        await browser.press("X")
+        assert isinstance(browser.app.screen, TrashScreen)
+        told = browser.text("#contents")
+        assert "◆ Old plans  1 message" in told and "◆ hello there  1 message · 3 sessions" in told
+        assert "↵ open" in browser.text("#keys")
+        await browser.press("enter")
+        await browser.wait_until(lambda: isinstance(browser.screen, BundleScreen))
+        await browser.settle()
+        inside = browser.screen
+        assert inside.context.catalog.forest.counts()[View.ALL] == 4 and "trash: Old plans" in browser.text("#header")
+        assert "R put back" in browser.text("#keys")
+        inside.rows.cursor = inside.rows.source.index_of("cold") or 0
+        await browser.settle()
+        model = inside.transcript.model
+        assert model is not None and model.conversation.id == "old" and len(model)
+        await browser.press("D")
+        assert "this is in the trash" in browser.text("#status") and not ids(path) & {"old", "boss"}
+        await browser.press("R")
+        await browser.wait_until(lambda: "put back 1 session" in browser.text("#status"))
+        assert "old" in ids(path) and not ids(path) & {"boss", "helper"}
+        place = inside.context.location.path
+        await browser.press("escape")
+        assert isinstance(browser.app.screen, TrashScreen) and "1 of 2 back" in browser.text("#bundles")
+        assert "✓ Old plans" in browser.text("#contents")
+        await browser.wait_until(lambda: not place.exists())
+        await browser.press("u")
+        assert "old" not in ids(path)
     assert set(health(path).values()) == {"ok"}
 
 

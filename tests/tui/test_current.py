@@ -319,7 +319,7 @@ async def test_the_tree_marks_what_enter_opens(tmp_path: Path) -> None:
     """In the tree a subagent is current as long as the tree has the focus; back in the list its row is."""
     async with browsing(demo_app(tmp_path), (120, 40)) as browser:
         screen = browser.screen
-        await browser.press("l", "G")
+        await browser.press("l", "home", "down")
         opened, row = screen.transcript.model, screen.lineage.current
         assert isinstance(row, LineageRow) and opened is not None
         member = opened.conversation
@@ -366,7 +366,7 @@ async def test_a_member_that_the_list_has_not_read_is_looked_for(
     async with browsing(demo_app(tmp_path), (120, 40)) as browser:
         screen = browser.screen
         meant = Meant(browser, monkeypatch)
-        await browser.press("l")
+        await browser.press("l", "home")
         row = screen.rows.current
         assert isinstance(row, ConversationRow)
         other = next(each for each in screen.context.catalog.order() if each != row.conversation.root_id)
@@ -374,7 +374,7 @@ async def test_a_member_that_the_list_has_not_read_is_looked_for(
             monkeypatch.setattr(screen.context, "catalog", read_neighbourhood(reader, [other], screen.context.clock()))
         count = len(screen.lineage)
         monkeypatch.setattr(Answered, "deliver", lambda answer: held.append(answer))
-        await browser.pilot.press("G")
+        await browser.pilot.press("down")
         assert screen.controllers.current.conversation is None and meant.by("delete") == meant.by("rename") == set()
         assert len(screen.lineage) == count > 1 and screen.transcript.model is None
         for _ in range(500):

@@ -133,6 +133,34 @@ async def test_all_profiles_are_one_list_and_one_search(root: Path) -> None:
         assert "lighthouse of the coder" in browser.text("#transcript")
 
 
+async def test_what_the_cursor_is_on_is_shown_beside_the_list(root: Path) -> None:
+    """The recap of a conversation, the messages around a hit, a store that is gone; not on a narrow terminal."""
+    async with browsing(open_app(locate_file(root / "state.db")), (120, 30)) as browser:
+        await browser.press("0")
+        await until(browser, ProfilesScreen)
+        await browser.press("a")
+        await until(browser, EverywhereScreen)
+        shown = browser.text("#preview")
+        assert "Coder chat" in shown and "coder · " in shown and "the lighthouse of the coder" in shown
+        await browser.press("down")
+        assert "the lighthouse of the root" in browser.text("#preview")
+        await browser.press("slash")
+        await browser.type("lighthouse")
+        await browser.wait_until(lambda: "hits" in browser.text("#status"))
+        await browser.settle()
+        lit = [segment.text for strip in browser.app.screen.query_one("#preview").render_lines(
+            browser.app.screen.query_one("#preview").size.region) for segment in strip
+            if segment.style is not None and segment.style.reverse]  # fmt: skip
+        assert "lighthouse" in "".join(lit)
+        await browser.press("enter")
+        (root / "state.db").unlink()
+        await browser.press("down")
+        assert "Root chat" in browser.text("#preview") and "not been used yet" in browser.text("#preview")
+        await browser.pilot.resize_terminal(80, 30)
+        await browser.settle()
+        assert not browser.app.screen.query_one("#side").display
+
+
 async def test_a_row_resumes_in_its_own_profile(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`hermes -p coder`, from the screen of the default profile."""
     programs = tmp_path / "programs"

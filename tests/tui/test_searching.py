@@ -389,3 +389,28 @@ def test_a_keystroke_asks_no_more_than_its_search(large: Path, typed: str) -> No
         assert [hit.message_id for hit in found.hits] == [hit.message_id for hit in answer.hits]
         named = 8  # previews of conversations without a title
         assert reader.statements - before <= searched + named
+
+
+async def test_enter_on_a_conversation_that_was_found_opens_its_best_hit(tmp_path: Path) -> None:
+    """Not a resume, which R is; the line of keys says both."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("slash")
+        await browser.type("rotation OR refresh")
+        head = browser.row
+        assert isinstance(head, ConversationRow) and head.hits > 1
+        await browser.press("enter")
+        assert browser.screen.rows.has_focus
+        keys = browser.text("#keys")
+        assert "↵ open" in keys and "R resume" in keys
+        await browser.press("enter")
+        assert browser.screen.transcript.has_focus and browser.app.return_value is None
+        current = browser.screen.transcript.current
+        segments = {each.id for each in head.conversation.segments}
+        found = browser.screen.controllers.searching.hits.found
+        assert found is not None and current is not None
+        hits = [hit for hit in found.hits if hit.session_id in segments]
+        both = [hit.message_id for hit in hits if len({hit.snippet[a:b].casefold() for a, b in hit.match}) == 2]
+        assert current.id in both
+        await browser.press("escape", "escape")
+        await browser.press("escape")
+        assert "↵ resume" in browser.text("#keys") and "↵ open" not in browser.text("#keys")

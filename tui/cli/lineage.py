@@ -5,25 +5,16 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from hermes_browse.store.sessions.lineage import read_lineage
-from hermes_browse.store.sessions.models import Lineage, Node, Relation
+from hermes_browse.store.sessions.lineage import draw_tree, read_lineage
+from hermes_browse.store.sessions.models import Lineage, Node
 from hermes_browse.store.sessions.resolve import resolve_session
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _
+from hermes_browse.store.wording import _
 
-from ..formats import status
+from ..formats import related, status
 from .context import Command, Context
 from .output import Json, Line, note, print_json, print_lines
 from .parser import text
-
-_RELATED = {
-    Relation.CONTINUED: N_("continued: {line}"),
-    Relation.BRANCHED: N_("branch: {line}"),
-    Relation.DELEGATED: N_("subagent: {line}"),
-    Relation.RESET: N_("after a reset: {line}"),
-    Relation.UNKNOWN: N_("child: {line}"),
-    Relation.ORPHAN: N_("parent gone: {line}"),
-}
 
 
 class LineageCommand(Command):
@@ -74,24 +65,18 @@ def _node_json(node: Node) -> Json:
 
 
 def _lines(lineage: Lineage) -> Iterator[Line]:
-    """A line for each session, indented below its parent; a continuation stands beside what it continues."""
-    depths: dict[str, int] = {}
-    for node in lineage.nodes:
-        above = depths.get(node.parent_id, 0) if node.parent_id is not None else -1
-        is_beside = node.relation is Relation.CONTINUED and not node.note
-        depths[node.session.id] = max(above, 0) if is_beside else above + 1
-        yield Line("said", one_line(_node_line(node, lineage)), 2 * depths[node.session.id])
+    """A line for each session, in the order and with the lines of the tree on the screen."""
+    for node, guides in draw_tree(lineage.nodes):
+        yield Line("said", one_line(_node_line(node, lineage)), lead=guides)
 
 
 def _node_line(node: Node, lineage: Lineage) -> str:
     session = node.session
     rows = _("{count} msgs").format(count=node.rows)
-    words = [session.id, session.title or "", rows, session.source, status(node.status)]
-    line = " · ".join(word for word in words if word)
-    if related := _RELATED.get(node.relation):
-        line = _(related).format(line=line)
+    line = " · ".join((session.id, one_line(node.name, 120), rows, session.source, status(node.status)))
+    line = related(node.relation, line)
     if node.note:
         line = _("{name} ({note})").format(name=line, note=node.note)
     if session.id == lineage.resume.id:
-        line += "  " + _("← resumes here ({reason})").format(reason=lineage.resume.reason)
+        line += "  " + _("← resumes here ({reason})").format(reason=lineage.resume.told)
     return line

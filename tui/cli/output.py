@@ -30,6 +30,8 @@ class Line(NamedTuple):
     text: str
     indent: int = 0
     """Cells."""
+    lead: str = ""
+    """Printed before the text; wrapped lines on a terminal are indented by its width."""
 
 
 def print_json(document: object) -> None:
@@ -184,7 +186,7 @@ def print_lines(lines: Iterable[Line]) -> None:
         print_rich_lines(lines)
         return
     # Not splitlines(): it would break at characters that end no line for anybody else.
-    plain = [f"{' ' * line.indent}{part}".rstrip() for line in lines for part in line.text.split("\n")]
+    plain = [f"{' ' * line.indent}{line.lead}{part}".rstrip() for line in lines for part in line.text.split("\n")]
     print_text("\n".join(plain).rstrip())
 
 

@@ -108,13 +108,16 @@ def print_hit_group(heading: str, rows: Sequence[tuple[str, str, str, Sequence[S
     console.print(Padding(table, (0, 0, 1, 2)))
 
 
-def print_rich_lines(lines: Iterable[tuple[str, str, int]]) -> None:
+def print_rich_lines(lines: Iterable[tuple[str, str, int, str]]) -> None:
     """Print lines by kind, bodies indented and wrapped at words.
 
     Args:
-        lines: Kind, printable text and indent of each, as in `output.Line`.
+        lines: Kind, printable text, indent and lead of each, as in `output.Line`.
     """
     console = _console()
-    for kind, said, indent in lines:
+    for kind, said, indent, lead in lines:
         text = Text(said, style=_STYLES[kind], overflow="fold")
-        console.print(Padding(text, (0, 0, 0, indent)) if indent else text)
+        for number, part in enumerate(text.wrap(console, max(console.width - len(lead), 20))) if lead else ():
+            console.print(Text(lead if number == 0 else " " * len(lead), style="dim") + part)
+        if not lead:
+            console.print(Padding(text, (0, 0, 0, indent)) if indent else text)

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
+from types import SimpleNamespace
 
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.edit.delete_plan import affected_by_delete
 from hermes_browse.store.edit.restore import Restored, check_index, restore
 from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.resolve import resolve_session
+from hermes_browse.store.trash.opened import OpenedBundle
 from hermes_browse.store.trash.shelf import Bundle, describe, drop, find, list_bundles
 from hermes_browse.store.wording import _, ngettext, pgettext
 
@@ -40,6 +47,13 @@ class TrashCommand(Command):
             if name == "restore":
                 said = _("also into another store than it is from")
                 action.add_argument("--yes", action="store_true", help=said)
+                said = _("only this conversation of the bundle; repeatable")
+                action.add_argument("--only", action="append", metavar="ID", type=text, default=[], help=said)
+
+    def contradiction(self, arguments: SimpleNamespace) -> str:
+        """Return why the options contradict each other: `--only` searches one bundle."""
+        is_split = arguments.action == "restore" and arguments.only and len(arguments.bundles) > 1
+        return _("--only takes one bundle") if is_split else ""
 
     def run(self, context: Context) -> int:
         return {"list": _list, "restore": _restore, "drop": _drop}[context.arguments.action](context)
@@ -80,6 +94,7 @@ def _restore(context: Context) -> int:
     trash = trash_folder(context.location)
     names = list(dict.fromkeys(find(trash, each).name for each in context.arguments.bundles))
     done: list[Restored] = []
+    only = _sessions_of(context, trash / names[0]) if context.arguments.only else None
     for name in names:
         try:
             one = restore(
@@ -90,6 +105,7 @@ def _restore(context: Context) -> int:
                 sessions_folder=sessions_folder(context.location),
                 any_store=context.arguments.yes,
                 check=len(names) == 1,
+                only=only,
             )
         except BrowseError:
             if done:
@@ -118,6 +134,13 @@ def _restore(context: Context) -> int:
             }
         )
     return 0
+
+
+def _sessions_of(context: Context, folder: Path) -> tuple[str, ...]:
+    """Return the sessions of the requested conversations: their segments and subagents."""
+    with OpenedBundle(folder) as opened, Store(opened.path).reader() as reader:
+        ids = [resolve_session(reader, each) for each in context.arguments.only]
+        return affected_by_delete(read_catalog(reader, context.now).forest, ids).sessions
 
 
 def _drop(context: Context) -> int:

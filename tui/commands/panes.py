@@ -96,7 +96,13 @@ LIST = at(
     Command("first", "home,g", N_("first"), call="jump(0)"),
     Command("last", "end,G", N_("last"), call="jump(-1)"),
     N_("Resume"),
-    Command("resume", "enter,ctrl+j", N_("resume"), N_("Resume; on a hit read it, on a job list its runs"), "select"),
+    Command(
+        "resume",
+        "enter,ctrl+j",
+        N_("resume"),
+        N_("Resume; on a hit read it, on a conversation that was found open its best hit, on a job list its runs"),
+        "select",
+    ),
 )
 TRANSCRIPT = at(
     "transcript",

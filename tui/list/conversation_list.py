@@ -20,6 +20,7 @@ from textual.style import Style as VisualStyle
 from textual.widget import Widget
 
 from hermes_browse.store.text import printable
+from hermes_browse.store.wording import N_
 
 from ..bindings import bindings
 from ..commands.panes import LIST
@@ -90,6 +91,10 @@ class ConversationList(LongView, can_focus=True):
         row, and whether that is what the user did."""
         self.moved: Callable[[], None] = lambda: None
         """Called before that when the user moves the cursor."""
+        self.opens: Callable[[ListRow], bool] = lambda row: False
+        """Whether Enter opens a row instead of its usual action; for the line of keys."""
+        self.enter_title = ""
+        """What Enter does with the row under the cursor, if it differs from the binding."""
         self.is_current: Callable[[], bool] = lambda: True
         """Whether the row under the cursor is drawn as current: not where something that is not listed is."""
         self.clock = time.time
@@ -141,6 +146,7 @@ class ConversationList(LongView, can_focus=True):
         self._drawn = (-1, -1)
         is_moved = self._key != before or top
         self.follow(is_moved, top)
+        self._tell_keys()
         if row is not None and is_moved:
             self.post_message(self.Highlighted(self, row, by_hand=False))
 
@@ -157,8 +163,17 @@ class ConversationList(LongView, can_focus=True):
         self._keep_in_sight()
         self.moved()
         self.follow(True, True)
+        self._tell_keys()
         if row is not None:
             self.post_message(self.Highlighted(self, row, by_hand=True))
+
+    def _tell_keys(self) -> None:
+        """Show in the line of keys what Enter does with the row under the cursor."""
+        row = self.current
+        title = N_("open") if row is not None and self.opens(row) else ""
+        if title != self.enter_title:
+            self.enter_title = title
+            self.screen.refresh_bindings()
 
     def _keep_in_sight(self) -> None:
         top, height = self.scroll_offset.y, self.size.height

@@ -55,13 +55,13 @@ class Current:
         context: The store.
         panes: The list and the tree.
         page: Shows what becomes current.
-        first_hit: The first hit of a conversation, while the list shows hits.
+        best_hit: The best hit of a conversation, while the list shows hits.
     """
 
     def __init__(
-        self, context: Context, panes: Panes, page: Page, first_hit: Callable[[Conversation], int | None]
+        self, context: Context, panes: Panes, page: Page, best_hit: Callable[[Conversation], int | None]
     ) -> None:
-        self._context, self._panes, self._page, self._first_hit = context, panes, page, first_hit
+        self._context, self._panes, self._page, self._best_hit = context, panes, page, best_hit
         self._visit: _Visit | None = None
         self._is_adopting = False
 
@@ -129,7 +129,7 @@ class Current:
         row = self._panes.rows.current
         message_id = None
         if isinstance(row, ConversationRow) and row.hits:
-            message_id = self._first_hit(row.conversation)
+            message_id = self._best_hit(row.conversation)
         elif isinstance(row, HitRow):
             message_id = row.hit.message_id
             if row.conversation is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.cells import cell_len
 
 from hermes_browse.store.messages.models import State
-from hermes_browse.store.sessions.models import Conversation, Kind, Node, Relation, Status
+from hermes_browse.store.sessions.models import Conversation, Kind, Relation, Status
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -130,35 +130,49 @@ _EDGES = {
 }
 
 
-def _node_name(node: Node) -> str:
+_DEEPEST = 24
+"""Most cells for tree lines; of a deeper tree only the nearest lines are drawn."""
+
+
+def _node_facts(row: LineageRow, width: int, now: float) -> str:
+    """Return the columns on the right of a session in the tree: as many as fit."""
+    node = row.node
     session = node.session
-    said = session.title or formats.end_reason(session.end_reason) or formats.status(node.status)
-    return one_line(said, 200)
+    reason = session.end_reason if session.end_reason != "compression" else None  # the next line shows that
+    facts = [
+        (100, 0, formats.end_reason(reason) or (formats.status(node.status) if reason != session.end_reason else "")),
+        (0, 9, formats.messages(node.rows)),
+        (70, 8, formats.money(session.cost_usd)),
+        (0, formats.date_width(has_header=False) + 1, formats.moment(session.last_active, now)),
+    ]
+    return "".join(formats.fit(text, cells or 18, right=bool(cells)) for least, cells, text in facts if width >= least)
 
 
 def _lineage(row: LineageRow, width: int, now: float) -> list[Span]:
     node = row.node
-    session = node.session
-    lead = f" {'  ' * min(row.depth, 12)}{_EDGES[node.relation]} "
-    relation = formats.relation(node.relation) if node.relation not in (Relation.ROOT, Relation.CONTINUED) else ""
-    facts = [
-        formats.messages(node.rows),
-        formats.money(session.cost_usd),
-        formats.moment(session.last_active, now),
-    ]
-    tail = " · ".join(fact for fact in facts if fact)
+    lead = f" {row.guides[-_DEEPEST:]}"
+    sign = f"{_EDGES[node.relation]} "
+    tail = _node_facts(row, width, now)
+    room = width - cell_len(lead) - cell_len(sign) - cell_len(tail) - 2
+    name = one_line(node.name, 300)
+    label = formats.related(node.relation, name)
     target = f" ▶ {_('resumes here')}" if row.is_target else ""
-    note = one_line(node.note)
-    room = width - cell_len(lead) - cell_len(tail) - 2
-    target = target if cell_len(target) < room - 8 else " ▶" if row.is_target else ""
+    target = target if cell_len(target) + cell_len(label) <= room else " ▶" if row.is_target else ""
     room -= cell_len(target)
-    name = _node_name(node)
-    label = _("{relation}: {name}").format(relation=relation, name=name) if relation and name != relation else name
-    name = formats.clip(label, room)
-    room -= cell_len(name)
+    before = label[: len(label) - len(name)] if label.endswith(name) else ""
+    before = formats.clip(before, room)
+    name = formats.clip(label[len(before) :], room - cell_len(before))
+    room -= cell_len(before) + cell_len(name)
+    note = one_line(node.note)
     noted = formats.clip(f"  {note}", room) if note and room > 12 else ""
-    look = "title" if node.on_path else "plain"
-    spans: list[Span] = [(lead, "accent" if node.on_path else "dim"), (name, look), (target, "accent"), (noted, "note")]
+    spans: list[Span] = [
+        (lead, "dim"),
+        (sign, "accent" if node.on_path else "dim"),
+        (before, "dim"),
+        (name, "title" if node.on_path else "plain"),
+        (target, "accent"),
+        (noted, "note"),
+    ]
     return [*spans, (" " * max(room - cell_len(noted), 0), "plain"), (f" {tail} ", "dim")]
 
 

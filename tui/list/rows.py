@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from hermes_browse.store.messages.models import Hit
-from hermes_browse.store.sessions.models import Conversation, Lineage, Node, Relation, View
+from hermes_browse.store.sessions.lineage import draw_tree
+from hermes_browse.store.sessions.models import Conversation, Lineage, Node, View
 
 
 class ConversationRow(NamedTuple):
@@ -56,7 +57,8 @@ class LineageRow(NamedTuple):
     """A session in the family tree."""
 
     node: Node
-    depth: int
+    guides: str
+    """The tree lines before it."""
     is_target: bool
     """Whether a resume opens this one."""
 
@@ -161,12 +163,6 @@ class FixedRows:
 
 
 def lineage_rows(lineage: Lineage) -> list[LineageRow]:
-    """The family tree line by line: continuations at the same depth, everything else one step in."""
-    depths: dict[str, int] = {}
-    rows = []
-    for node in lineage.nodes:
-        above = depths.get(node.parent_id, 0) if node.parent_id is not None else -1
-        beside = node.relation is Relation.CONTINUED and not node.note
-        depths[node.session.id] = depth = max(above, 0) if beside else above + 1
-        rows.append(LineageRow(node, depth, node.session.id == lineage.resume.id))
-    return rows
+    """The family tree line by line."""
+    target = lineage.resume.id
+    return [LineageRow(node, guides, node.session.id == target) for node, guides in draw_tree(lineage.nodes)]

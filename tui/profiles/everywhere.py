@@ -9,8 +9,11 @@ from pathlib import Path
 
 from textual import on
 from textual.app import ComposeResult
+from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
-from textual.widgets import Input
+from textual.events import Resize
+from textual.timer import Timer
+from textual.widgets import Input, Static
 
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.sessions.models import Status, View
@@ -27,8 +30,10 @@ from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
 from ..shared.text_box import TextBox
 from .reading import Answered, Everywhere, Found, name_all, read_everywhere, search_everywhere
-from .rows import FoundRow
+from .rows import FoundRow, preview, read_preview_of
 
+_REST = 0.05
+"""Seconds the cursor must stay on a row before its preview is read."""
 _PAUSE = 0.12
 """Seconds after a letter before a search begins."""
 
@@ -56,12 +61,18 @@ class EverywhereScreen(SubScreen):
         self._asked_names: set[tuple[Path, str]] = set()
         self._asked = 0
         self._waiting = False
+        self._previewed = ""
+        """The key of the row whose preview is shown or being read."""
+        self._rest_timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
         """What there is, the box, the list."""
         yield TextLine(id="header")
         yield TextBox(placeholder=_("search all profiles"), id="rules", select_on_focus=False)
-        yield ConversationList(id="found")
+        with Horizontal(id="panes"):
+            yield ConversationList(id="found")
+            with VerticalScroll(id="side", can_focus=False):
+                yield Static(id="preview")
         yield TextLine(id="status")
         yield KeyLine(id="keys")
 
@@ -83,8 +94,8 @@ class EverywhereScreen(SubScreen):
 
     @property
     def is_pending(self) -> bool:
-        """Whether profiles are being read or searched."""
-        return self._waiting
+        """Whether profiles are being read or searched, or a preview is about to be."""
+        return self._waiting or self._rest_timer is not None
 
     # Reading
 
@@ -226,8 +237,43 @@ class EverywhereScreen(SubScreen):
 
     @on(ConversationList.Highlighted, "#found")
     def highlighted(self, event: ConversationList.Highlighted) -> None:
-        """Nothing is read for it."""
+        """Preview the row under the cursor."""
         event.stop()
+        self._preview()
+
+    def on_resize(self, event: Resize) -> None:
+        """Show the preview if there is room now; Textual calls the inherited handler as well."""
+        self.call_after_refresh(self._preview)
+
+    def _preview(self) -> None:
+        """Read the preview of the row under the cursor, once the cursor stays there."""
+        if self._rest_timer is not None:
+            self._rest_timer.stop()
+            self._rest_timer = None
+        row = self.found.current
+        if not self.is_whole or self.has_class("-narrow"):
+            self._previewed = ""
+            return
+        if not isinstance(row, FoundRow):
+            self._previewed = ""
+            self.query_one("#preview", Static).update("")
+            return
+        if row.key == self._previewed:
+            return
+        found, now = row.found, self.context.clock()
+
+        async def run() -> None:
+            read = await asyncio.to_thread(read_preview_of, found)
+            if self.is_whole and self._previewed == row.key:
+                self.query_one("#preview", Static).update(preview(read, now))
+                self.query_one("#side").scroll_home(animate=False)
+
+        def rest() -> None:
+            self._rest_timer = None
+            self._previewed = row.key
+            self.run_worker(run(), group="preview", exclusive=True)
+
+        self._rest_timer = self.set_timer(_REST, rest)
 
     @on(ConversationList.Selected, "#found")
     def selected(self, event: ConversationList.Selected) -> None:

@@ -1,18 +1,24 @@
-"""Rows of the list of all profiles: a conversation or a hit, each with the profile it is in."""
+"""Rows of the list of all profiles, a conversation or a hit, each with its profile; and the preview of one."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from rich.cells import cell_len
+from textual.content import Content
 
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.errors import StoreError
 from hermes_browse.store.messages.models import Hit
-from hermes_browse.store.text import one_line
+from hermes_browse.store.messages.preview import with_details
+from hermes_browse.store.messages.recap import read_recap
+from hermes_browse.store.search import read_context
+from hermes_browse.store.text import one_line, printable
 
 from .. import formats
 from ..list.row_format import glyph
 from ..shared.styled import Span
-from .reading import Found
+from .reading import Found, short_reason
 
 _PROFILE = 12
 """Cells for the name of a profile."""
@@ -55,6 +61,8 @@ class FoundRow(NamedTuple):
         ]
 
 
+_AROUND = 4
+"""Messages before and after a hit in its preview."""
 _BEFORE = 16
 """Cells of what stands before a match, at most."""
 
@@ -73,3 +81,81 @@ def _lit(hit: Hit, width: int) -> list[Span]:
     gap = " " if after and hit.snippet[end : end + 1].isspace() else ""
     rest = formats.fit(gap + after, width - cell_len(before) - cell_len(lit))
     return [(before, "plain"), (lit, "hit"), (rest, "plain")]
+
+
+class Preview(NamedTuple):
+    """The preview of a row, or why it cannot be read."""
+
+    found: Found
+    """With its messages counted."""
+    lines: tuple[tuple[str, str, bool], ...] = ()
+    """Role, text, and whether it is the hit: the messages around a hit, else the recap of Hermes."""
+    error: str = ""
+
+
+def read_preview_of(found: Found) -> Preview:
+    """Read the preview of a row: the messages around a hit, else the recap of Hermes.
+
+    Args:
+        found: A row of any profile; its store is opened for this only.
+    """
+    hit = found.hit
+    try:
+        with Store(found.location.path).reader() as reader:
+            known = found._replace(conversation=with_details(reader, [found.conversation])[0])
+            if hit is None:
+                recap = read_recap(reader, found.conversation.segments)
+                return Preview(known, tuple((line.role, line.text, False) for line in recap))
+            around = read_context(reader, hit, _AROUND)
+    except StoreError as error:
+        return Preview(found, error=short_reason(error, found.location))
+    lines = [
+        (role, hit.snippet if key == hit.message_id else text, key == hit.message_id) for key, role, text in around
+    ]
+    return Preview(known, tuple(lines))
+
+
+def preview(shown: Preview, now: float) -> Content:
+    """Return the preview of a row for the pane next to the list.
+
+    Args:
+        shown: From `read_preview_of`.
+        now: Unix seconds.
+    """
+    found, conversation = shown.found, shown.found.conversation
+    facts = (
+        (one_line(found.profile, 60), one_line(conversation.source, 20), one_line(conversation.model or "", 40)),
+        (
+            formats.counted(conversation.message_count, "message"),
+            formats.moment(conversation.last_active, now),
+            formats.money(conversation.cost_usd),
+        ),
+        (one_line(conversation.cwd or "", 200),),
+    )
+    lines = [Content.styled(one_line(formats.name(conversation), 300), "bold")]
+    told = (" · ".join(part for part in parts if part) for parts in facts)
+    lines += [Content.styled(each, "dim") for each in told if each]
+    if shown.error:
+        return Content("\n").join([*lines, Content(""), Content.styled(one_line(shown.error, 300), "$error")])
+    for role, text, is_hit in shown.lines:
+        lines.append(Content(""))
+        if role != "earlier":
+            look = _LOOKS.get(role, "dim")
+            lines.append(Content.styled(formats.role(role), look))
+        lit = found.hit if is_hit else None
+        lines.append(_lit_text(lit) if lit is not None else Content(printable(text).strip()))
+    return Content("\n").join(lines)
+
+
+_LOOKS = {"user": "bold $accent", "assistant": "bold $success"}
+
+
+def _lit_text(hit: Hit) -> Content:
+    """Return the snippet of a hit with its matches highlighted."""
+    parts: list[str | tuple[str, str]] = []
+    position = 0
+    for start, end in hit.match:
+        lit = printable(hit.snippet[start:end])
+        parts += [printable(hit.snippet[position:start]), (lit, "bold reverse")]  # not shown
+        position = end
+    return Content.assemble(*parts, printable(hit.snippet[position:]))

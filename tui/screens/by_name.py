@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 _PLACES = {
+    "bundle": ".trash.inside.BundleScreen",
     "details": ".transcript.cards.show_details",
     "doctor": ".doctor.screen.DoctorScreen",
     "everywhere": ".profiles.everywhere.EverywhereScreen",

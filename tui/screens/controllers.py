@@ -63,7 +63,7 @@ class Controllers:
         self.listing.sorted_anew = self._sorted_anew
         self.reading = ConversationPane(context, panes, lambda: self.current.conversation, self._matchers)
         self.reading.shown, self.reading.hit_shown = self._page_shown, self._hit_shown
-        self.current = Current(context, panes, self.reading, self._first_hit)
+        self.current = Current(context, panes, self.reading, self._best_hit)
         self.old_files = OldFiles(context, panes, self._open_old)
 
     # Loaded when they are first needed
@@ -251,8 +251,8 @@ class Controllers:
     def _matchers(self) -> Sequence[Matcher]:
         return self.searching.matchers if self.is_searching else ()
 
-    def _first_hit(self, conversation: Conversation) -> int | None:
-        return self.searching.hits.first_hit(conversation) if self.is_searching else None
+    def _best_hit(self, conversation: Conversation) -> int | None:
+        return self.searching.hits.best_hit(conversation) if self.is_searching else None
 
     def _show_list(self, rows: RowSource, *, key: str | None = None, top: bool = False, at: int = 0) -> None:
         if not self.is_searching:

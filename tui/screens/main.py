@@ -41,6 +41,13 @@ from .panes import Panes, too_small
 from .sub_screen import SubScreen
 
 
+def is_opened(row: ListRow) -> bool:
+    """Whether Enter opens a row of the list instead of resuming it."""
+    return isinstance(row, HitRow | JobRow | MoreRow | SuggestionRow) or (
+        isinstance(row, ConversationRow) and row.hits > 0
+    )
+
+
 class MainScreen(Panes):
     """List, transcript, lineage and search of a store.
 
@@ -120,6 +127,7 @@ class MainScreen(Panes):
         self.rows.row_lines = 2 if context.options.density == "comfortable" else 1
         self.rows.is_marked = self.controllers.marks.has
         self.rows.is_current = lambda: current.is_listed
+        self.rows.opens = is_opened
         self.rows.follow, self.lineage.follow = self._followed, current.node_moved
         self.rows.moved = self._moved
         self.pane_sizes = context.host.pane_sizes
@@ -196,7 +204,7 @@ class MainScreen(Panes):
 
     @on(ConversationList.Selected, "#list")
     def row_selected(self, event: ConversationList.Selected) -> None:
-        """Enter: open a job, go to a hit, resume a conversation."""
+        """Enter: open a job, a hit or the best hit of a conversation, resume any other conversation."""
         self.take(event.row)
 
     @on(ConversationList.Shown, "#list")
@@ -265,7 +273,7 @@ class MainScreen(Panes):
         row = self.rows.current
         if self.controllers.is_searching:
             self.controllers.typing.remember()
-        if isinstance(row, HitRow | MoreRow | SuggestionRow):
+        if isinstance(row, HitRow | MoreRow | SuggestionRow):  # a conversation is looked at first
             self.take(row)
         else:
             self.set_focus(self.rows)
@@ -275,7 +283,7 @@ class MainScreen(Panes):
         by = self.controllers
         if isinstance(row, JobRow):
             by.listing.toggle_job(row.name)
-        elif isinstance(row, HitRow):
+        elif isinstance(row, HitRow) or (isinstance(row, ConversationRow) and row.hits):
             by.current.follow_row()
             self.set_focus(self.transcript)
         elif isinstance(row, MoreRow):

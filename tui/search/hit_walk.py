@@ -10,7 +10,7 @@ from hermes_browse.store.wording import _
 from ..context import Context
 from ..list.rows import ConversationRow, FixedRows, HitRow, MoreRow, RowSource
 from ..screens.panes import Panes
-from .results import Fold, Found
+from .results import Fold, Found, best
 
 
 class HitWalk:
@@ -75,11 +75,11 @@ class HitWalk:
         rows = self._rows()
         self._panes.rows.show(rows, key=rows.row(index).key if index < len(rows) else None)
 
-    def first_hit(self, conversation: Conversation) -> int | None:
-        """The first hit of a conversation."""
+    def best_hit(self, conversation: Conversation) -> int | None:
+        """Return the best hit of a conversation, the one shown if only one is shown."""
         segments = {segment.id for segment in conversation.segments}
-        hits = self.found.hits if self.found is not None else ()
-        return next((hit.message_id for hit in hits if hit.session_id in segments), None)
+        hits = [hit for hit in self.found.hits if hit.session_id in segments] if self.found is not None else []
+        return best(hits).message_id if hits else None
 
     def step(self, by: int) -> None:
         """To the next or previous hit, across conversations."""

@@ -46,8 +46,17 @@ class Fold(Enum):
 
 def _shown(hits: Sequence[Hit], fold: Fold) -> list[Hit]:
     if fold is Fold.BEST:
-        return [max(hits, key=_worth)]
+        return [best(hits)]
     return list(hits if fold is Fold.ALL or len(hits) <= SOME + 1 else hits[:SOME])
+
+
+def best(hits: Sequence[Hit]) -> Hit:
+    """Return the best of some hits; of equally good ones the first.
+
+    Args:
+        hits: In the order of the search; at least one.
+    """
+    return max(hits, key=_worth)
 
 
 def _worth(hit: Hit) -> tuple[int, bool]:

@@ -135,8 +135,7 @@ def _drawn() -> dict[str, str]:
         is_level = "HORIZONTAL" in name and "VERTICAL" not in name and "DOWN" not in name and "UP" not in name
         is_upright = "VERTICAL" in name and not any(part in name for part in ("HORIZONTAL", "LEFT", "RIGHT"))
         found[chr(code)] = "-" if is_level else "|" if is_upright else "+"
-    for letter in "╱╲╳":
-        found[letter] = {"╱": "/", "╲": "\\", "╳": "X"}[letter]
+    found |= {"╱": "/", "╲": "\\", "╳": "X", "├": "|", "└": "`"}  # the last two lead through trees
     for code in range(0x2580, 0x25A0):  # block elements: bars, columns, edges of boxes and scroll bars
         found[chr(code)] = " "
     found |= dict.fromkeys("█▉▊▋▓", "#") | dict.fromkeys("▌▍▎▏▐▕", "|") | {"▒": ":", "░": "."}

@@ -167,4 +167,5 @@ def lineage_title(lineage: Lineage) -> Content:
     if lineage.predicted != lineage.resume.id:
         warning = "  " + _("Hermes would open {id} instead").format(id=one_line(lineage.predicted, 60))
         return Content.assemble((label, "bold"), (warning, "$warning"))
-    return Content.assemble((label, "bold"), (f" · {lineage.resume.reason}", "dim"))
+    is_chain = sum(node.on_path for node in lineage.nodes) > 1
+    return Content.assemble((label, "bold"), (f" · {lineage.resume.told}" if is_chain else "", "dim"))

@@ -71,6 +71,9 @@ class KeyLine(TextLine):
             if each.binding.show:
                 active.setdefault(each.binding.action, each)
         keys = [_Key(each.binding, self._printed(each.binding), each.enabled) for each in active.values()]
+        enter = self._enter
+        if enter is not None and enter.key_display:
+            keys.insert(0, _Key(enter, "Enter", enabled=True))
         room = self.size.width - sum(key.width for key in keys if key.is_help)
         shown: list[_Key] = []
         for key in keys:  # the help, which has the others, always has its place
@@ -83,10 +86,19 @@ class KeyLine(TextLine):
         self._keys = shown
         self.update(Content.assemble(*(part for key in shown for part in key.parts())))
 
+    @property
+    def _enter(self) -> Binding | None:
+        """The binding of Enter in the focused pane; it has a key to print if it depends on the row under the cursor."""
+        enter = self.screen.active_bindings.get("enter")
+        title = getattr(self.screen.focused, "enter_title", "")
+        if enter is None or not title:
+            return enter.binding if enter is not None else None
+        return replace(enter.binding, description=title, key_display="Enter")
+
     def _printed(self, binding: Binding) -> str:
         """The key as it is printed; Enter only where Enter really does it in the pane that has the focus."""
-        enter = self.screen.active_bindings.get("enter")
-        if binding.key_display == "Enter" and (enter is None or enter.binding.description != binding.description):
+        enter = self._enter
+        if binding.key_display == "Enter" and (enter is None or enter.description != binding.description):
             binding = replace(binding, key_display=None)
         return self.app.get_key_display(binding)
 

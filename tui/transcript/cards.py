@@ -17,7 +17,7 @@ from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.messages.details import Details, ModelUse, read_details
 from hermes_browse.store.messages.models import State
 from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.sessions.models import Conversation, Kind, Relation, Status
+from hermes_browse.store.sessions.models import Conversation, Kind, Status
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
@@ -194,10 +194,9 @@ def _messages(conversation: Conversation, details: Details) -> Iterator[Row]:
 def _about(conversation: Conversation, details: Details, now: float) -> Iterator[Row]:
     facts, tip = details.facts, conversation.tip
     kind = _(_KINDS[conversation.kind])
-    relation = formats.relation(conversation.relation) if conversation.relation is not Relation.ROOT else ""
     marks = [
         kind,
-        relation,
+        formats.relation(conversation.relation),
         _("archived") if conversation.archived else "",
         _("pinned") if conversation.pinned else "",
         _("hidden by Hermes") if conversation.hidden else "",

@@ -1,28 +1,62 @@
-"""Bundles on the screen of the trash: rows, the contents of one, the question before some are dropped."""
+"""Bundles on the screen: rows, the contents of one by name, what was restored, the question before some are dropped."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.edit.delete import delete
+from hermes_browse.store.edit.delete_plan import affected_by_delete
+from hermes_browse.store.edit.restore import Restored
+from hermes_browse.store.messages.preview import with_details
+from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
+from hermes_browse.store.trash.opened import OpenedBundle
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.store.wording import _, ngettext
 
 from .. import formats
 from ..commands.screens import DROPPING
+from ..list.marks import Undoable
 from ..screens.card import CountCard, CountWords
+from ..screens.controllers import Controllers
 from ..shared.styled import Line, row_line
+from ..store_paths import sessions_folder, trash_folder
 
-_SESSIONS = 200
-"""Sessions of a bundle that are listed."""
+_LISTED = 200
+"""Conversations of a bundle that are listed."""
 _NAMED = 12
 """Bundles that the question names."""
+
+
+class Deleted(NamedTuple):
+    """A conversation in a bundle."""
+
+    conversation: Conversation
+    sessions: tuple[str, ...]
+    """The sessions that are restored with it: its segments and subagents."""
+
+
+def read_deleted(opened: OpenedBundle, now: float) -> list[Deleted]:
+    """Return the conversations of a bundle, with their names, in its order.
+
+    Args:
+        opened: The bundle.
+        now: Unix seconds.
+    """
+    with Store(opened.path).reader() as reader:
+        catalog = read_catalog(reader, now)
+        found = [each for tip in opened.manifest.conversations if (each := catalog.of_session(tip)) is not None]
+        named = with_details(reader, found)
+    return [Deleted(each, affected_by_delete(catalog.forest, [each.id]).sessions) for each in named]
 
 
 class BundleRow(NamedTuple):
@@ -30,11 +64,25 @@ class BundleRow(NamedTuple):
 
     bundle: Bundle
     is_marked: bool
+    deleted: Sequence[Deleted] = ()
+    """Its conversations, if they have been read."""
 
     @property
     def key(self) -> str:
         """Made of its name."""
         return f"b{self.bundle.name}"
+
+    @property
+    def title(self) -> str:
+        """The name of its first conversation, and how many more there are."""
+        each = self.bundle
+        if each.title and any(each.titles[:1]):
+            return each.title
+        first = formats.name(self.deleted[0].conversation) if self.deleted else ""
+        more = len(each.conversations) - 1
+        if first and more > 0:
+            return _("{title} and {count:,} more").format(title=first, count=more)
+        return first or each.title or (each.conversations[0] if each.conversations else each.name)
 
     def spans(self, width: int, now: float) -> Line:
         """Draw the row in exactly `width` cells."""
@@ -44,16 +92,20 @@ class BundleRow(NamedTuple):
             columns += formats.fit(formats.messages(each.messages), 12, right=True)
         columns += formats.fit(formats.size(each.bytes), 9, right=True)
         state = _("damaged") if each.damage else _("put back") if each.restored_at is not None else ""
+        back = sum(tip in each.back for tip in each.conversations)
+        if back and not state:
+            state = _("{back:,} of {count:,} back").format(back=back, count=len(each.conversations))
         state = state and f"  {state}"
-        name = one_line(each.title or (each.conversations[0] if each.conversations else each.name), 200)
+        name = formats.clip(one_line(self.title, 200), max(width - 5 - cell_len(columns) - cell_len(state), 8))
         look = "note" if each.damage else "dim" if each.restored_at is not None else "title"
         lead = (" ✓ ", "mark") if self.is_marked else (" ! ", "accent") if each.damage else (" · ", "dim")
         return row_line(lead, (name + state, look), columns, width)
 
 
-def contents(bundle: Bundle) -> Content:
-    """The contents of a bundle, line by line."""
-    lines = [Content.styled(one_line(bundle.title or bundle.name, 200), "bold")]
+def contents(row: BundleRow, now: float) -> Content:
+    """The contents of a bundle, line by line: its conversations by name."""
+    bundle = row.bundle
+    lines = [Content.styled(one_line(row.title, 200), "bold")]
     if bundle.damage:
         told = _("damaged: {reason}").format(reason=one_line(bundle.damage, 300))
         lines.append(Content.styled(told, "$error"))
@@ -73,13 +125,65 @@ def contents(bundle: Bundle) -> Content:
         facts.append(told.format(day=formats.day(bundle.restored_at)))
     facts += [_("from {store}").format(store=one_line(bundle.store, 300)) if bundle.store else "", bundle.name, ""]
     lines += [Content.styled(fact, "dim") for fact in facts]
-    tips = set(bundle.conversations)
-    for session in bundle.sessions[:_SESSIONS]:
-        lines.append(Content.assemble(("◆ " if session in tips else "  ", "$accent"), one_line(session, 100)))
-    if len(bundle.sessions) > _SESSIONS:
-        more = _("… and {count:,} more").format(count=len(bundle.sessions) - _SESSIONS)
+    for at, tip in enumerate(bundle.conversations[:_LISTED]):
+        title = bundle.titles[at] if at < len(bundle.titles) else None
+        lines.append(_line_of(row, tip, title, now))
+    if len(bundle.conversations) > _LISTED:
+        more = _("… and {count:,} more").format(count=len(bundle.conversations) - _LISTED)
         lines.append(Content.styled(f"  {more}", "dim"))
     return Content("\n").join(lines)
+
+
+def _line_of(row: BundleRow, tip: str, title: str | None, now: float) -> Content:
+    """Return the line of one conversation of a bundle: its name and facts."""
+    each = next((each for each in row.deleted if each.conversation.id == tip), None)
+    mark = ("✓ ", "$success") if tip in row.bundle.back else ("◆ ", "$accent")
+    if each is None:
+        return Content.assemble(mark, one_line(title or tip, 100))
+    conversation = each.conversation
+    facts = [
+        formats.counted(conversation.message_count, "message"),
+        formats.counted(len(each.sessions), "session") if len(each.sessions) > 1 else "",
+        formats.moment(conversation.last_active, now),
+    ]
+    told = " · ".join(fact for fact in facts if fact)
+    return Content.assemble(mark, one_line(formats.name(conversation), 100), (f"  {told}", "dim"))
+
+
+def tell_restored(controllers: Controllers, restored: Sequence[Restored], more: Sequence[str]) -> str:
+    """Show what was restored, and let `u` undo it.
+
+    Args:
+        controllers: Of the store.
+        restored: The results.
+        more: Further sentences.
+
+    Returns:
+        The message that was shown.
+    """
+    store, folder = controllers.context.store, trash_folder(controllers.context.location)
+    files = sessions_folder(controllers.context.location)
+    sessions = tuple(session for each in restored for session in each.sessions)
+    messages = sum(each.messages for each in restored)
+    notes = [*(note for each in restored for note in each.notes), *more]
+
+    # What was in the store before does not go with an undo of this.
+    ours = tuple(session for each in restored for session in each.sessions if session not in each.there)
+
+    def back() -> tuple[str, tuple[str, ...]]:
+        done = delete(store, ours, folder, sessions_folder=files)
+        return done.sentence, done.sessions
+
+    sentence = _("put back {sessions}, {messages}")
+    sentence = sentence.format(
+        sessions=formats.counted(len(sessions), "session"), messages=formats.counted(messages, "message")
+    )
+    told = " · ".join([sentence, *notes])
+    if ours:
+        controllers.changing.done(Undoable(told, back), sessions)
+    else:
+        controllers.context.say(told)
+    return told
 
 
 class DropScreen(CountCard):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from functools import partial
 
@@ -11,11 +12,14 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from hermes_browse.store.edit.delete import delete
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.restore import Restored, check_index, restore
 from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.format import Manifest
+from hermes_browse.store.trash.opened import OpenedBundle
 from hermes_browse.store.trash.progress import Stage
 from hermes_browse.store.trash.shelf import Bundle, check, drop, list_bundles
 from hermes_browse.store.wording import N_, _, ngettext
@@ -24,8 +28,9 @@ from .. import formats
 from ..commands.screens import TRASH
 from ..edit.progress import ProgressScreen
 from ..list.conversation_list import ConversationList
-from ..list.marks import Undoable
+from ..list.model import read_first
 from ..list.rows import FixedRows, NoteRow
+from ..screens.by_name import load
 from ..screens.controllers import Controllers
 from ..screens.sub_screen import SubScreen
 from ..shared import header
@@ -33,8 +38,12 @@ from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
 from ..store_paths import sessions_folder, trash_folder
 from ..writer import Written
-from .bundles import BundleRow, DropScreen, contents
+from .bundles import BundleRow, Deleted, DropScreen, contents, read_deleted, tell_restored
 
+_UNTITLED = 50
+"""Most bundles without a title whose names are read at the start."""
+_SMALL = 4_000_000
+"""Bytes of a bundle up to which it is read as soon as the cursor is on it."""
 _MANY = 2_000
 """Messages from which on progress is shown: to put so many back takes seconds."""
 
@@ -42,7 +51,7 @@ _MANY = 2_000
 class TrashScreen(SubScreen):
     """Bundles, newest first."""
 
-    ENTER = ""
+    ENTER = N_("open")
     HELP_TITLE = N_("Trash")
     KEYS = TRASH
 
@@ -51,6 +60,9 @@ class TrashScreen(SubScreen):
         self._folder = trash_folder(controllers.context.location)
         self._bundles: list[Bundle] = []
         self._marked: set[str] = set()
+        self._deleted: dict[str, list[Deleted]] = {}
+        """The conversations of bundles that have been read, by the names of the bundles."""
+        self._is_opening = False
 
     def compose(self) -> ComposeResult:
         """The bundles, and the contents of the current one."""
@@ -65,6 +77,7 @@ class TrashScreen(SubScreen):
     def on_mount(self) -> None:
         """Read the trash."""
         self.bundles.clock = self.context.clock
+        self.bundles.opens = lambda row: isinstance(row, BundleRow)
         self.set_focus(self.bundles)
         self._read()
 
@@ -81,8 +94,30 @@ class TrashScreen(SubScreen):
             self._marked &= {each.name for each in found}
             if self.is_whole:
                 self._show()
+                self._read_names([each for each in found if not any(each.titles[:1])][:_UNTITLED])
 
         self.context.writer.submit(lambda: list_bundles(folder), done, self.context.failed)
+
+    def _read_names(self, bundles: Sequence[Bundle]) -> None:
+        """Read the conversations of small bundles, one after another; large ones are read when they are opened."""
+        small = [each for each in bundles if each.bytes < _SMALL and not each.damage and each.name not in self._deleted]
+        now = self.context.clock()
+
+        def work(bundle: Bundle) -> list[Deleted]:
+            with OpenedBundle(bundle.path) as opened:
+                return read_deleted(opened, now)
+
+        async def run() -> None:
+            for each in small:
+                try:
+                    self._deleted[each.name] = await asyncio.to_thread(work, each)
+                except BrowseError:
+                    self._deleted[each.name] = []  # shown without names; opening it shows the reason
+                if self.is_whole:
+                    self._show()
+
+        if small:
+            self.run_worker(run(), group="names", exclusive=True)
 
     def _show(self) -> None:
         size = formats.size(sum(each.bytes for each in self._bundles))
@@ -90,9 +125,12 @@ class TrashScreen(SubScreen):
         told = _("{bundles} · {size} in {folder}").format(bundles=count, size=size, folder=self._folder)
         title = " " + _("trash") + "  "
         self.line("header").update(Content.assemble((title, "bold"), (one_line(told, 300), "dim")))
-        rows = [BundleRow(each, each.name in self._marked) for each in self._bundles]
+        rows = [BundleRow(each, each.name in self._marked, self._deleted.get(each.name, ())) for each in self._bundles]
         empty = [NoteRow(_("The trash is empty."))]
         self.bundles.show(FixedRows(rows or empty))
+        current = self.bundles.current
+        if isinstance(current, BundleRow):
+            self.query_one("#contents", Static).update(contents(current, self.context.clock()))
         if not rows:
             told = _("What D deletes comes here, whole. Nothing leaves it by itself.")
             self.query_one("#contents", Static).update(Content.styled(told, "dim"))
@@ -107,7 +145,8 @@ class TrashScreen(SubScreen):
         """Show the contents of the bundle."""
         event.stop()
         if isinstance(event.row, BundleRow):
-            self.query_one("#contents", Static).update(contents(event.row.bundle))
+            self.query_one("#contents", Static).update(contents(event.row, self.context.clock()))
+            self._read_names([event.row.bundle])
 
     @on(ConversationList.Shown)
     def rows_shown(self, event: ConversationList.Shown) -> None:
@@ -116,9 +155,44 @@ class TrashScreen(SubScreen):
 
     @on(ConversationList.Selected, "#bundles")
     def selected(self, event: ConversationList.Selected) -> None:
-        """Say which key puts a bundle back: Enter changes nothing."""
+        """Enter: open a bundle."""
         event.stop()
-        self.tell(header.status(_("r puts it back"), ""))
+        if not isinstance(event.row, BundleRow) or self._is_opening:
+            return
+        bundle, title = event.row.bundle, event.row.title
+        controllers, lines = self.controllers, max(self.size.height, 20)
+        now = self.context.clock()
+
+        def prepare() -> tuple[OpenedBundle, Catalog, list[Conversation]]:
+            opened = OpenedBundle(bundle.path)
+            try:
+                return opened, *read_first(Store(opened.path), now, lines, View.ALL)
+            except BaseException:
+                opened.close()
+                raise
+
+        async def run() -> None:
+            try:
+                opened, first, shown = await asyncio.to_thread(prepare)
+            except BrowseError as error:
+                self.context.failed(error)
+                return
+            finally:
+                self._is_opening = False
+            if self.is_current:
+                self.app.push_screen(load("bundle")(controllers, opened, first, shown, title), self._came_back)
+            else:
+                opened.close()
+
+        self._is_opening = True
+        self.tell(header.status(_("reading {name} …").format(name=bundle.name), ""))
+        self.run_worker(run(), group="bundle")
+
+    def _came_back(self, _result: None) -> None:
+        """Read the trash again: something may have been restored."""
+        if self.is_whole:
+            self.tell(header.status("", ""))
+            self._read()
 
     def action_mark(self) -> None:
         """Mark a bundle, or unmark it."""
@@ -167,7 +241,7 @@ class TrashScreen(SubScreen):
             if progress is not None:
                 progress.finish()
             if restored:
-                self._restored(restored, notes)
+                tell_restored(self.controllers, restored, notes)
             if error is not None:
                 context.failed(error)
             self._marked.clear()
@@ -185,30 +259,6 @@ class TrashScreen(SubScreen):
         progress = ProgressScreen(title)
         self.app.push_screen(progress)
         return progress
-
-    def _restored(self, restored: Sequence[Restored], more: Sequence[str]) -> None:
-        context, folder = self.context, self._folder
-        store, files = context.store, sessions_folder(context.location)
-        sessions = tuple(session for each in restored for session in each.sessions)
-        messages = sum(each.messages for each in restored)
-        notes = [*(note for each in restored for note in each.notes), *more]
-
-        # What was in the store before does not go with an undo of this.
-        ours = tuple(session for each in restored for session in each.sessions if session not in each.there)
-
-        def back() -> tuple[str, tuple[str, ...]]:
-            done = delete(store, ours, folder, sessions_folder=files)
-            return done.sentence, done.sessions
-
-        sentence = _("put back {sessions}, {messages}")
-        sentence = sentence.format(
-            sessions=formats.counted(len(sessions), "session"), messages=formats.counted(messages, "message")
-        )
-        told = " · ".join([sentence, *notes])
-        if ours:
-            self.controllers.changing.done(Undoable(told, back), sessions)
-        else:
-            context.say(told)
 
     def action_check(self) -> None:
         """Compare a bundle with its checksums."""

@@ -1,0 +1,110 @@
+"""An opened bundle: its conversations are listed, read and searched as on the main screen, and restored one by one.
+
+The bundle is read into a temporary store; this is the main screen of that store.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from functools import partial
+from typing import ClassVar
+
+from textual.binding import BindingType
+
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.edit.delete_plan import affected_by_delete
+from hermes_browse.store.edit.restore import Restored, restore
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.sessions.catalog import Catalog, read_catalog
+from hermes_browse.store.sessions.models import Conversation, Sort, View
+from hermes_browse.store.text import one_line
+from hermes_browse.store.trash.opened import OpenedBundle
+from hermes_browse.store.wording import N_, _
+
+from ..bindings import bindings
+from ..commands.panes import MAIN
+from ..list.rows import ConversationRow, ListRow
+from ..screens.controllers import Controllers
+from ..screens.main import MainScreen
+from ..store_paths import sessions_folder, trash_folder
+from .bundles import tell_restored
+
+_REFUSED = (
+    *("resume-window", "copy-command", "archive", "delete", "pin"),
+    *("rename", "undo", "prune", "trash", "retention", "profiles", "view-old"),
+)
+"""Commands that need a session in the store; these are deleted."""
+
+
+class BundleScreen(MainScreen):
+    """The main screen with the conversations of a bundle; `R` restores them.
+
+    Args:
+        beside: Controllers of the store they were deleted from.
+        opened: The bundle as a temporary store; closed with the screen.
+        first: Its catalog.
+        shown: The conversations that have been read for the first page.
+        title: The title of the bundle.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(
+        each._replace(title=N_("put back"), tooltip=N_("Put this conversation, or the marked ones, back"), printed="")
+        if each.id == "resume"
+        else each._replace(footer=False)
+        for each in MAIN
+        if each.id in (*_REFUSED, "resume")
+    )
+
+    def __init__(
+        self, beside: Controllers, opened: OpenedBundle, first: Catalog, shown: list[Conversation], title: str
+    ) -> None:
+        label = _("trash: {title}").format(title=one_line(title, 40))
+        super().__init__(beside.context.host, Location(opened.path, label=label), Store(opened.path), first, shown)
+        self._beside, self._opened = beside, opened
+        self.controllers.listing.begin_as(View.ALL, Sort.ACTIVITY, reverse=False)
+        self.callees |= dict.fromkeys(_REFUSED, self._refuse)
+        self.callees["resume"] = partial(self.controllers.of_targets, self._put_back)
+
+    def on_unmount(self) -> None:
+        """Remove the temporary store; in a thread, because it may be large."""
+        threading.Thread(target=self._opened.close, name="bundle").start()
+
+    def take(self, row: ListRow) -> None:
+        """Enter on a conversation reads it."""
+        if isinstance(row, ConversationRow):
+            self.controllers.current.follow_row()
+            self.set_focus(self.transcript)
+        else:
+            super().take(row)
+
+    def _put_back(self, conversations: Sequence[Conversation]) -> None:
+        """Restore conversations with their subagents; the bundle keeps everything."""
+        beside, store, name = self._beside.context, self.context.store, self._opened.manifest.name
+        trash, files, now = trash_folder(beside.location), sessions_folder(beside.location), beside.clock()
+
+        def work() -> Restored:
+            stop = beside.writer.stopping.is_set
+            with store.reader() as reader:
+                forest = read_catalog(reader, now).forest
+            only = affected_by_delete(forest, [each.id for each in conversations]).sessions
+            return restore(beside.store, trash, name, now=now, sessions_folder=files, only=only, stop=stop)
+
+        def done(restored: Restored) -> None:
+            told = tell_restored(self._beside, [restored], ())
+            if self.is_attached:
+                self.context.say(told)
+
+        def failed(error: BrowseError) -> None:
+            (self.context if self.is_attached else beside).failed(error)
+
+        self.context.say(_("putting back …"))
+        beside.writer.submit(work, done, failed)
+
+    def _refuse(self) -> None:
+        self.context.say(_("this is in the trash: it can be read, searched, copied, exported, and put back with R"))
+
+    def leave(self) -> None:
+        """Return to the trash."""
+        self.dismiss(None)
