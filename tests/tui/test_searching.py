@@ -401,7 +401,7 @@ async def test_enter_on_a_conversation_that_was_found_opens_its_best_hit(tmp_pat
         await browser.press("enter")
         assert browser.screen.rows.has_focus
         keys = browser.text("#keys")
-        assert "↵ open" in keys and "R resume" in keys
+        assert "Enter open" in keys and "R resume" in keys
         await browser.press("enter")
         assert browser.screen.transcript.has_focus and browser.app.return_value is None
         current = browser.screen.transcript.current
@@ -413,4 +413,4 @@ async def test_enter_on_a_conversation_that_was_found_opens_its_best_hit(tmp_pat
         assert current.id in both
         await browser.press("escape", "escape")
         await browser.press("escape")
-        assert "↵ resume" in browser.text("#keys") and "↵ open" not in browser.text("#keys")
+        assert "Enter resume" in browser.text("#keys") and "Enter open" not in browser.text("#keys")
