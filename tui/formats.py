@@ -37,7 +37,7 @@ _END_REASONS = {
     "ws_disconnect": N_("connection lost"),
     "ws_orphan_reap": N_("connection lost"),
     "idle_timeout": N_("closed when idle"),
-    "lru_evict": N_("put away by the server"),
+    "lru_evict": N_("archived by the server"),
     "orphaned_compression": N_("compression cut off"),
     "user_exit": N_("closed"),
     "superseded_by_resume": N_("went on elsewhere"),

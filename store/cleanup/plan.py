@@ -183,7 +183,7 @@ def _why_spared(
             idle = idle_seconds(conversation, now)
             words = _("still open") if idle is None else _("still open, idle for {age}").format(age=age_words(idle))
             if rules.stale_open is None:
-                on_request = _("{words}: taken only when stale open ones are asked for")
+                on_request = _("{words}: press 6 to include stale open ones")
                 return Why("open", on_request.format(words=words))
             if idle is None or idle < rules.stale_open:
                 stale = _("{words}: stale after {age}")
@@ -324,14 +324,14 @@ def changed_since(reader: Reader, planned: Planned) -> str | None:
     """
     ids = list(planned.session_ids)
     if sum(count_messages(reader, ids).values()) != planned.own.rows + planned.along.rows:
-        return _("written to since the plan was made")
+        return _("written to after the plan was made")
     ended = reader.schema.session("ended_at")
     rows = reader.rows_in(f"SELECT s.id, {ended} IS NULL FROM sessions s WHERE s.id IN ({{keys}})", ids)
     if len(rows) != len(ids):
-        return _("changed since the plan was made: sessions are gone")
+        return _("changed after the plan was made: sessions are gone")
     was_open = {session.id for session in planned.sessions if session.ended_at is None}
     if any(is_open and as_text(key) not in was_open for key, is_open in rows):
-        return _("resumed since the plan was made")
+        return _("resumed after the plan was made")
     return None
 
 

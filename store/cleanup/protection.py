@@ -88,7 +88,7 @@ class Protection:
             return Why("recent", _("its last activity lies in the future: clocks disagree"))
         if newest is not None and newest > self._now - LIVE_SECONDS:
             ago = max(0, round(self._now - newest))
-            return Why("recent", _("written to {count} seconds ago").format(count=ago))
+            return Why("recent", _("in use, last write {count} seconds ago").format(count=ago))
         if status is Status.LIVE:
             return Why("live", _("live"))
         return None

@@ -25,8 +25,8 @@ EXAMPLES = (
     ("older:30d", N_("no activity for so long; also 2w, 12h")),
     ("source:cron", N_("where it is from; several with commas")),
     ("is:automation is:empty", N_("nobody typed into it; no message in it")),  # not shown
-    ("is:stale", N_("open ones too that have been idle for a week, or as long as older: says")),
-    ("is:archived", N_("those put away too")),
+    ("is:stale", N_("also open ones that have been idle for a week, or as long as older: says")),
+    ("is:archived", N_("also archived ones")),
     ("size>10M msgs<5 cost<0.1", N_("bytes with their share of the index, messages, USD")),
     ("title:notes cwd:~/src model:haiku", N_("part of the title, a folder, part of the model")),  # not shown
 )
@@ -64,7 +64,7 @@ def _parse_bounds(name: str, sign: str, value: str) -> dict[str, object]:
     """Return the fields of `Rules` for a comparison of whole numbers: `<5` is at most 4."""
     if name == "cost":
         if sign not in ("<", "<="):
-            raise ValueError(_("is asked for with < only: what was dear is not cleaned up by its price"))
+            raise ValueError(_("works with < only: expensive conversations are not cleaned up by their cost"))
         return {"max_cost": parse_money(value)}
     field, bound = ("size", parse_bytes(value)) if name == "size" else ("messages", _count(value))
     if sign == "<" and bound == 0:

@@ -212,9 +212,9 @@ class Rules:
         if self.max_cost is not None:
             parts.append(_("at most ${cost:,.2f}").format(cost=self.max_cost))
         if self.stale_open is not None:
-            parts.append(_("open ones too, idle for {age}").format(age=age_words(self.stale_open)))
+            parts.append(_("also open ones, idle for {age}").format(age=age_words(self.stale_open)))
         if self.include_archived:
-            parts.append(_("archived ones too"))
+            parts.append(_("also archived ones"))
         return pgettext("between rules", ", ").join(parts)
 
 

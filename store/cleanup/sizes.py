@@ -20,8 +20,8 @@ from ..text import as_text
 from ..wording import N_, _
 
 COUNTED = N_(
-    "Bytes are those of texts, tool calls, images, reasoning and system prompts, plus an estimate of what the search "
-    "index keeps of them."
+    "Bytes count texts, tool calls, images, reasoning and system prompts, plus an estimate of their share of the "
+    "search index."
 )
 
 REASONING = ("reasoning", "reasoning_content", "reasoning_details", "codex_reasoning_items", "codex_message_items")

@@ -43,7 +43,7 @@ class Given(NamedTuple):
 
 
 class Context(NamedTuple):
-    """What the model was given when a message was written."""
+    """Show what the model was given when a message was written."""
 
     at: int | None
     """The message that was asked for; None in a conversation without any."""

@@ -108,7 +108,7 @@ class Store:
         if not any(self.sizes()):
             raise StoreEmptyError(
                 _("{path} is empty: Hermes has not written to it yet.").format(path=self.path),
-                remedy=_("Start a chat in Hermes, or look around with --demo."),
+                remedy=_("Start a chat in Hermes, or try --demo."),
             )
 
     def _unreachable(self, error: OSError) -> StoreUnreadableError:

@@ -110,7 +110,7 @@ def translate(error: sqlite3.Error, path: Path) -> StoreError | QueryInterrupted
     if extended == sqlite3.SQLITE_READONLY_ROLLBACK:
         # A process was killed during a write (DELETE mode). SQLite rolls it back for a writer, not for a reader.
         return StoreUnreadableError(
-            _("{path} is in the middle of a write that was broken off.").format(path=path),
+            _("{path} is in the middle of an interrupted write.").format(path=path),
             remedy=_(
                 "Start a chat in Hermes once: it takes the write back, with the help of the -journal file beside the "
                 "store, so leave that where it is. For a file that Hermes does not open, `sqlite3 FILE .tables` does "
@@ -234,7 +234,7 @@ class Reader:
 
     def _too_long(self) -> StoreDamagedError:
         return StoreDamagedError(
-            _("{path} could not be read: a question took longer than {seconds:.0f} seconds.").format(
+            _("{path} could not be read: a query took longer than {seconds:.0f} seconds.").format(
                 path=self.path, seconds=TIME_LIMIT
             ),
             remedy=_("The file may be damaged, or the disk very slow. Reading a copy may work."),

@@ -171,7 +171,7 @@ def discover(connection: sqlite3.Connection, path: Path) -> Schema:
     if not tables:
         raise StoreEmptyError(
             _("{path} has no tables yet: Hermes makes them at its first chat.").format(path=path),
-            remedy=_("Start a chat in Hermes, or look around with --demo."),
+            remedy=_("Start a chat in Hermes, or try --demo."),
         )
     if not {"sessions", "messages"} <= tables:
         raise NotAStoreError(

@@ -124,7 +124,7 @@ def delete(
             if indexes.is_ours:
                 index_notes.extend(indexes.compare())
 
-        holds = _("The bundle {name} in the trash holds everything; `hermes-browse trash restore {name}` puts it back.")
+        holds = _("The bundle {name} in the trash has everything; `hermes-browse trash restore {name}` restores it.")
         try:
             write(
                 store,

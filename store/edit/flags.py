@@ -98,7 +98,7 @@ def check_changes(reader: Rows, changes: Sequence[RowChange]) -> None:
             _("{session} was changed, but does not read back as it was left: {column} is {found}, not {left}.").format(
                 session=row.session_id, column=column, found=_shown(stored[0][column]), left=_shown(row.after[column])
             ),
-            remedy=_("Another program may have written it in the same moment."),
+            remedy=_("Another program may have written it at the same moment."),
         )
 
 

@@ -139,7 +139,7 @@ def restore(
 
 
 def _refusals(comparison: Comparison) -> list[str]:
-    sentence = _("Session {session} was not put back: {reason}.")
+    sentence = _("Session {session} was not restored: {reason}.")
     return [sentence.format(session=session, reason=reason) for session, reason in comparison.refused.items()]
 
 
@@ -155,7 +155,7 @@ def _restore_files_only(
     if not put_back.written:
         session, reason = next(iter(comparison.refused.items()))
         raise RefusedError(
-            _("Session {session} is not put back: {reason}. Nothing was changed.").format(
+            _("Session {session} is not restored: {reason}. Nothing was changed.").format(
                 session=session, reason=reason
             )
         )

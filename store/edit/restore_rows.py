@@ -214,14 +214,14 @@ class RestoredRows:
     def _note_in_use(self, line: Line, number: int) -> None:
         if line.table in ("sessions", "messages"):
             raise RefusedError(
-                _("A row of {table} ({key}) does not go into this store any more. Nothing was changed.").format(
+                _("A row of {table} ({key}) cannot be stored in this store any more. Nothing was changed.").format(
                     table=line.table, key=text_of(line.row["id"])
                 )
             )
         self._skipped.add((line.table, number))
         if self._manifest.tables[line.table].fate is Fate.TAKEN:
             key = ", ".join(text_of(line.row.get(name)) or "" for name in self._manifest.tables[line.table].key)
-            note = _("A row of {table} ({key}) is there again, or another one's, and was left as it is.")
+            note = _("A row of {table} ({key}) exists already, or belongs to another session, and was left alone.")
             self.notes.append(note.format(table=line.table, key=key))
 
     def _insert_messages(self, tx: Transaction, tables: Tables, indexes: SearchIndexes, lines: Sequence[Line]) -> None:
@@ -304,7 +304,7 @@ class RestoredRows:
             self.notes.append(note.format(session=session, parent=text_of(parent)))
 
     def _note_elsewhere(self, key: str, parent: Encoded) -> None:
-        elsewhere = _("{key} hung on {parent} and is gone or hangs elsewhere by now.")
+        elsewhere = _("{key} was a child of {parent}; it is gone or has another parent now.")
         self.notes.append(elsewhere.format(key=key, parent=text_of(parent)))
 
     def _restore_link(self, tx: Transaction, tables: Tables, link: Link) -> None:
@@ -350,7 +350,7 @@ class RestoredRows:
             if not any(write_line(line._replace(row=encode_row(columns, row))) == expected for row in rows):
                 key = ", ".join(text_of(line.row[name]) or "" for name in tables.keys[line.table])
                 raise WriteUnverifiedError(
-                    _("A row of {table} ({key}) does not read back as it stands in the bundle.").format(
+                    _("A row of {table} ({key}) differs from the bundle after it was written.").format(
                         table=line.table, key=key
                     ),
                     remedy=_("The bundle stays in the trash."),

@@ -275,7 +275,7 @@ def _verify(
     if file_identity(path) != identity:
         raise WriteUnverifiedError(
             _("{path} was replaced by another file while it was written to.").format(path=path),
-            remedy=_("Look whether it has the change."),
+            remedy=_("Check whether it has the change."),
         )
     try:
         verify(reader, result)
@@ -300,7 +300,7 @@ def failure(error: sqlite3.Error, path: Path) -> BrowseError:
         case sqlite3.SQLITE_FULL:
             return WriteFailedError(
                 _("There is no room left on the disk of {path}. Nothing was changed.").format(path=path),
-                remedy=_("Make some room and try again."),
+                remedy=_("Free some disk space and try again."),
             )
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM | sqlite3.SQLITE_AUTH:
             return RefusedError(

@@ -247,7 +247,7 @@ def _finish(temporary: Path, path: Path) -> None:
         _sync_folder(path.parent)
     except OSError as error:
         sentence = _("{path} was exported, but its folder could not be synced: {reason}.")
-        remedy = _("After a power cut, look whether it is there.")
+        remedy = _("After a power cut, check that it is still there.")
         raise BrowseError(sentence.format(path=path, reason=error.strerror or error), remedy=remedy) from error
 
 

@@ -57,13 +57,13 @@ def warnings_of(reader: Reader) -> list[tuple[str, str]]:
     schema, warnings = reader.schema, list[tuple[str, str]]()
     if schema.is_newer:
         text = _(
-            "Schema {version} is newer than the newest known one ({known}): "
-            "what is known of it is shown, nothing of it is changed."
+            "Schema {version} is newer than the newest known one ({known}): the known parts are shown, and "
+            "nothing can be changed."
         ).format(version=schema.version, known=NEWEST_KNOWN)
         warnings.append((text, _("A newer hermes-browse may know it.")))
     if schema.version is None:
         text = _("The store does not say which schema it has: its columns were looked at instead.")
-        warnings.append((text, _("Hermes writes it down when it opens the store next.")))
+        warnings.append((text, _("Hermes records it when it next opens the store.")))
     nameless = int(str(reader.value("SELECT count(*) FROM sessions WHERE id IS NULL") or 0))
     if nameless:
         text = _("{count:,} damaged sessions have no id: nothing can refer to them, so they are not shown.")
@@ -74,10 +74,10 @@ def warnings_of(reader: Reader) -> list[tuple[str, str]]:
         warnings.append((text, _("Open it as the user who runs Hermes, or look at a copy.")))
     if schema.note("fts_stale"):
         text = _("Hermes has marked its search index as stale: searches scan the rows themselves.")
-        warnings.append((text, _("`hermes sessions optimize` makes it anew.")))
+        warnings.append((text, _("`hermes sessions optimize` rebuilds it.")))
     elif schema.fts is None:
         text = _("The store has no search index: searches scan the rows themselves.")
-        warnings.append((text, _("Hermes makes one when it opens the store next, where its SQLite has FTS5.")))
+        warnings.append((text, _("Hermes creates one when it next opens the store, if its SQLite has FTS5.")))
     return warnings
 
 
@@ -120,7 +120,7 @@ def problems_of(summary: StoreSummary, search: SearchHealth, executable: str | N
     remedies = summary.remedies or [""] * len(summary.warnings)
     problems = [Problem("warning", "store", *each) for each in zip(summary.warnings, remedies, strict=True)]
     if search.failure:
-        text = _("Searches do without the index: {reason}").format(reason=search.failure)
+        text = _("Searches do not use the index: {reason}").format(reason=search.failure)
         problems.append(Problem("warning", "index-broken", text, search.remedy))
     elif not search.fts:
         problems.append(Problem("warning", "no-index", _("There is no search index: searches scan."), search.remedy))
@@ -130,11 +130,11 @@ def problems_of(summary: StoreSummary, search: SearchHealth, executable: str | N
         problems.append(Problem("warning", "index-incomplete", text, search.remedy))
     if not search.trigram:
         text = _("There is no substring index: Chinese, Japanese and Korean are scanned for.")
-        remedy = _("Hermes makes one where its SQLite is 3.34 or newer; until then searches are slower, not poorer.")
+        remedy = _("Hermes creates one if its SQLite is 3.34 or newer; until then searches are slower, but complete.")
         problems.append(Problem("info", "no-trigram", text, remedy))
     if summary.wal_size > 256 * 1024 * 1024:
         text = _("The write-ahead log holds {size:,.0f} MB.").format(size=summary.wal_size / 1e6)
-        remedy = _("It shrinks when the last Hermes process ends; a process may be stuck in a long read.")
+        remedy = _("It shrinks when the last Hermes process exits; one may be stuck in a long read.")
         problems.append(Problem("warning", "wal-large", text, remedy))
     if executable is None:
         text = _("There is no `hermes` on PATH: conversations cannot be resumed from here.")

@@ -68,7 +68,7 @@ SUMMARY = Kind(
 CONTEXT = Kind(
     "context",
     lambda message, texts: injected_context(message.text, message.api_content) or None,
-    label=N_("context Hermes put to it · {size}"),
+    label=N_("context added by Hermes · {size}"),
 )
 SAID = Kind(
     "said",

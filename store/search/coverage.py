@@ -25,8 +25,8 @@ from ..connection.connect import Reader
 from ..connection.schema import FtsIndex, FtsKind, Schema
 from ..wording import N_, _
 
-ASK_DOCTOR = N_("`hermes-browse doctor` says what mends it")
-STALE = N_("Hermes makes it anew when it starts and no other program has the store open")
+ASK_DOCTOR = N_("`hermes-browse doctor` says how to repair it")
+STALE = N_("Hermes rebuilds it when it starts and no other program has the store open")
 """For the mark `fts_stale` of Hermes 0.22."""
 
 
@@ -57,11 +57,11 @@ def remedy(schema: Schema, damage: Damage, path: Path | None = None) -> str:
     """
     has_trigger = "messages_fts_insert" in schema.triggers
     if damage is Damage.BROKEN:
-        return _("`hermes sessions repair` makes it anew (Hermes 0.17 and later)")
+        return _("`hermes sessions repair` rebuilds it (Hermes 0.17 and later)")
     if damage is Damage.MISSING and not has_trigger:
-        return _("Hermes makes it anew when it is next started (0.16 and later)")
+        return _("Hermes rebuilds it on its next start (0.16 and later)")
     if damage is Damage.HOLES and not has_trigger and (schema.fts is None or schema.fts.kind is FtsKind.INLINE):
-        return _("Hermes fills it when it is next started (0.16 and later)")
+        return _("Hermes fills it on its next start (0.16 and later)")
     if path is None:
         return _(ASK_DOCTOR)
     rebuild = _sqlite(path, "INSERT INTO messages_fts(messages_fts) VALUES ('rebuild')")
@@ -110,7 +110,7 @@ def read_coverage(reader: Reader) -> Coverage:
         if held >= messages:
             return Coverage(messages, messages)
         if _number(schema.note("fts_rebuild_high_water")) > _number(schema.note("fts_rebuild_progress")):
-            reason = _("{held:,} of {count:,} messages indexed, Hermes is making the index anew, the rest is scanned")
+            reason = _("{held:,} of {count:,} messages indexed, Hermes is rebuilding the index, the rest is scanned")
         else:
             reason = _("{held:,} of {count:,} messages indexed, the rest is scanned; {remedy}")
             repair = remedy(schema, Damage.HOLES)

@@ -124,7 +124,7 @@ def _tokens(text: str) -> tuple[list[_Token], list[Problem]]:
                 position += starred
                 tokens.append(_Token(inner, start, position, True, negated, key, starred))
                 continue
-            problems.append(Problem(position, position + 1, _("a quotation mark without its partner: left out")))
+            problems.append(Problem(position, position + 1, _("an unpaired quotation mark: ignored")))
             position += 1
         begin = position
         while position < length and not text[position].isspace():
@@ -221,7 +221,7 @@ def parse(text: str, *, now: float | None = None) -> Query:
     terms = tuple(tuple(group) for group in groups if group)
     if excluded and not terms and not filters:
         first = excluded[0]
-        problems.append(Problem(first.start, first.end, _("something to leave out, but nothing to look for")))
+        problems.append(Problem(first.start, first.end, _("only exclusions: add something to search for")))
     return Query(text, terms, tuple(excluded), tuple(filters), tuple(problems))
 
 

@@ -101,7 +101,7 @@ def _partly_indexed(walk: Walk, index: FtsIndex, group: Sequence[Matcher]) -> It
         yield Passed(chunk[0] - 1 if walk.ascending else chunk[0] + 1)
         if walk.tally.read_whole >= _MOST_CUT:
             walk.tally.skipped = True
-            note = _("Hermes' index holds only a part of {count:,} messages; {read:,} of them were read whole.")
+            note = _("Hermes' index has only the beginning of {count:,} messages; {read:,} of them were read in full.")
             walk.notes.append(note.format(count=len(cut), read=walk.tally.read_whole))
             return
         if walk.stop():
@@ -117,8 +117,8 @@ def _not_indexed(walk: Walk, index: FtsIndex, group: Sequence[Matcher]) -> list[
     if holes.ranges:
         walk.engines.add("scan")
         note = ngettext(
-            "Hermes' index does not hold 1 message: it is scanned.",
-            "Hermes' index does not hold {count:,} messages: they are scanned.",
+            "Hermes' index lacks 1 message: it is scanned.",
+            "Hermes' index lacks {count:,} messages: they are scanned.",
             holes.count,
         )
         walk.notes.append(note.format(count=holes.count))

@@ -184,7 +184,7 @@ def _cannot(trash: Path, error: OSError) -> TrashError:
     said = error.strerror or str(error)
     return TrashError(
         _("The trash at {trash} cannot take it ({reason}); nothing was deleted.").format(trash=trash, reason=said),
-        remedy=_("What is deleted goes there first: make room, or see to its permissions."),
+        remedy=_("Deleted conversations go there first: free disk space, or check its permissions."),
     )
 
 
@@ -284,7 +284,7 @@ def verify(folder: Path, expected: Manifest | None = None, progress: Progress = 
     """
     manifest = load(folder)
     if expected is not None and manifest != expected:
-        raise BundleDamagedError(_("Its {file} is not what was written.").format(file=MANIFEST))
+        raise BundleDamagedError(_("Its {file} differs from what was written.").format(file=MANIFEST))
     try:
         listed = (folder / SUMS).read_bytes().decode("ascii").splitlines()
         sums = {name: total for total, _spaces, name in (line.partition("  ") for line in listed)}
@@ -297,7 +297,7 @@ def verify(folder: Path, expected: Manifest | None = None, progress: Progress = 
             if sum_file(folder / name) != piece or sums[name] != piece.sha256:
                 raise BundleDamagedError(_("Its {file} is damaged: size or SHA-256 differ.").format(file=name))
     except (OSError, ValueError) as error:
-        raise BundleDamagedError(_("It cannot be read whole ({reason}).").format(reason=error)) from error
+        raise BundleDamagedError(_("It cannot be read in full ({reason}).").format(reason=error)) from error
     counts: dict[str, int] = {}
     total = hashlib.sha256()
     lines = ((raw, _line(raw).table) for raw in _raw_lines(folder))
@@ -324,7 +324,7 @@ def _line(raw: bytes) -> Line:
     try:
         return read_line(raw)
     except (ValueError, RecursionError) as error:
-        raise BundleDamagedError(_("Its {file} holds a line that is none.").format(file=ROWS)) from error
+        raise BundleDamagedError(_("Its {file} has an invalid line.").format(file=ROWS)) from error
 
 
 def read_lines(folder: Path) -> Iterator[Line]:

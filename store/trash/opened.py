@@ -57,7 +57,7 @@ class OpenedBundle:
             raise _no_room(error) from error
         except (ValueError, KeyError) as error:
             self.close()
-            raise BundleDamagedError(_("It has a row that does not fit into a store.")) from error
+            raise BundleDamagedError(_("It has a row that no store accepts.")) from error
         except BaseException:
             self.close()
             raise

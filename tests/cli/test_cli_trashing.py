@@ -277,7 +277,7 @@ def test_one_conversation_of_a_bundle(capsys: Capture, home: Path) -> None:
     missing = call(capsys, "--home", str(home), "trash", "restore", name, "--only", "nobody")
     assert missing.code == 4 and "nobody" in missing.err
     several = call(capsys, "--home", str(home), "trash", "restore", name, name, "--only", "tip")
-    assert several.code == 2 and "--only takes one bundle" in several.err
+    assert several.code == 2 and "--only needs exactly one bundle" in several.err
     document = run(capsys, home, "trash", "restore", name, "--only", "root")
     assert set(document["restored"]) == FAMILY and dump(home / "state.db") == before
     (bundle,) = run(capsys, home, "trash", "list")["bundles"]

@@ -111,7 +111,7 @@ def test_sqlite_alone_mends_an_index_without_a_copy(tmp_path: Path, how: str) ->
         ("no tables", "when it is next started (0.16 and later)"),
         ("no tables but triggers", ASK_DOCTOR),
         ("no triggers", "Hermes fills it when it is next started"),
-        ("sizes gone", "`hermes sessions repair` makes it anew (Hermes 0.17 and later)"),
+        ("sizes gone", "`hermes sessions repair` rebuilds it (Hermes 0.17 and later)"),
         ("holes", "26 of 120 messages indexed, the rest is scanned; " + ASK_DOCTOR),
     ],
 )

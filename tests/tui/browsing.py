@@ -62,7 +62,7 @@ def demo_app(folder: Path, now: float = NOW) -> BrowseApp:
     for name, content in _demo_home(now).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
-    note = _("a sample store: yours opens without --demo")
+    note = _("this is a sample store; without --demo your own opens")
     return open_app(Location(folder / "state.db", folder, DEFAULT_PROFILE, demo=True, note=note), now)
 
 

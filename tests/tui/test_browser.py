@@ -286,7 +286,7 @@ async def test_the_sample_store_shows_the_card_and_resumes_nothing(size: tuple[i
         assert browser.app.screen.query_one("#card").region.contains_region(answer.region)
         await browser.press("c", "y")
         assert browser.app.clipboard == "", "the command would open an empty chat"
-        assert str(answer.render()).startswith("There is nothing to resume in the sample store")
+        assert str(answer.render()).startswith("The sample store has nothing to resume")
         await browser.press("escape", "Y")
         assert isinstance(browser.app.screen, MainScreen)
         assert browser.app.clipboard == "" and "sample store" in browser.text("#status")

@@ -99,7 +99,7 @@ async def test_rules_plan_and_totals(path: Path) -> None:
         await set_rules(browser, "older:30d sized:3")
         assert planned(browser) == (set(), {}) and "sized: is no rule" in browser.text("#plan")
         await browser.press("D")
-        assert isinstance(browser.app.screen, PruneScreen) and "nothing goes" in browser.text("#status")
+        assert isinstance(browser.app.screen, PruneScreen) and "nothing to clean up" in browser.text("#status")
         await set_rules(browser, "")
         assert "No rule, so nothing goes" in browser.text("#plan")
         await browser.press("escape")

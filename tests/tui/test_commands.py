@@ -238,7 +238,7 @@ async def test_help_on_other_screens_has_their_keys_and_signs(tmp_path: Path) ->
     """A report has no rows, so no Enter; a map has keys while it has the focus."""
     async with browsing(demo_app(tmp_path), (120, 36)) as browser:
         told = await _help(browser, "H")
-        assert "Look at everything again" in told and "Enter" not in told and "✗ error" in told and "⑂" not in told
+        assert "Check everything again" in told and "Enter" not in told and "✗ error" in told and "⑂" not in told
         await browser.press("escape", "escape")
         assert "the cutoff" in await _help(browser, "P")
         await browser.press("escape", "tab")

@@ -99,7 +99,7 @@ def test_the_mouse_is_left_and_taken_back(hermes_home: Path) -> None:
     terminal.wait_for("left to the terminal")
     assert terminal.raw.rfind(b"\x1b[?1000l") > terminal.raw.rfind(b"\x1b[?1000h")
     terminal.send("\x1b[20~")
-    terminal.wait_for("the mouse is the browser's")
+    terminal.wait_for("the browser has the mouse")
     assert terminal.raw.rfind(b"\x1b[?1000h") > terminal.raw.rfind(b"\x1b[?1000l")
     terminal.send("q")
     assert terminal.wait_for_end() == 0 and terminal.is_restored

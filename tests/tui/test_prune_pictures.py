@@ -198,7 +198,7 @@ async def test_the_cutoff_moves_with_keys_and_mouse(path: Path) -> None:
         assert browser.text("#totals") != before or "older:30d" not in rules.value  # type: ignore[attr-defined]
         for _ in range(40):
             await browser.press("left_square_bracket")
-        assert "nothing goes" in browser.text("#totals")
+        assert "nothing to clean up" in browser.text("#totals")
         width = screen.query_one(TimeAxis).size.width
         await browser.pilot.mouse_down("#axis", offset=(2, 3))
         await browser.pilot.hover("#axis", offset=(width - 10, 3))

@@ -81,7 +81,7 @@ def test_making_the_file_smaller_lets_go_of_it_first(hermes_home: Path, tmp_path
     terminal = Terminal(["--home", str(hermes_home)], PATH=path, STUB_LOG=str(log))
     terminal.wait_for("46 of 56 shown")
     terminal.send("P")
-    terminal.wait_for("where the bytes are")
+    terminal.wait_for("disk usage")
     terminal.send("v")
     terminal.wait_for("y run it here")
     terminal.send("y")

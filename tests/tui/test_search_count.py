@@ -40,7 +40,7 @@ async def test_filters_without_words_offer_ways_out(tmp_path: Path) -> None:
             every = read_catalog(reader, NOW).select(View.ALL)
         telegram = sum(any(each.source == "telegram" for each in found.segments) for found in every)
         assert telegram > 0
-        assert "No conversation is like this: Esc goes back to all." in _notes(browser)
+        assert "No conversation matches: Esc shows all." in _notes(browser)
         assert _offers(browser) == {"without msgs>9000": (telegram, True)}
         assert f"{telegram}  conversations without msgs>9000" in browser.text("#list")
         assert "0 conversations" in browser.text("#status")

@@ -121,7 +121,7 @@ class Cleaning:
 
     def delete(self, conversations: Sequence[Conversation]) -> None:
         """Ask, then move conversations to the trash; protected ones are spared."""
-        self._context.say(_("looking at what would go …"))
+        self._context.say(_("making the plan …"))
         self._plan_for(conversations, self.ask, archive=False)
 
     def ask(self, planned: Planned) -> None:
@@ -176,9 +176,9 @@ class Cleaning:
             conversation = self._context.details.complete(first.conversation)[0]
             name = conversation.title or conversation.preview or conversation.id  # the preview may not have been read
             more = len(plan.spared) - 1
-            sentence = _("nothing goes: {name}: {why}")
+            sentence = _("not deleted: {name}: {why}")
             if more:
-                sentence = _("nothing goes: {name}: {why} (and {more:,} more are spared)")
+                sentence = _("not deleted: {name}: {why} (and {more:,} more)")
             self._context.say(sentence.format(name=name, why=first.why.words, more=more))
         else:
             self._context.say(_("nothing to do"))
@@ -236,10 +236,10 @@ class Cleaning:
             self._context.say(_("{count:,} on the way …").format(count=count))
             return None
         if verb == _ARCHIVED:
-            title = ngettext("1 conversation to be archived", "{count:,} conversations to be archived", count)
+            title = ngettext("1 conversation to archive", "{count:,} conversations to archive", count)
         else:
             title = ngettext(
-                "1 conversation to be moved to the trash", "{count:,} conversations to be moved to the trash", count
+                "1 conversation to move to the trash", "{count:,} conversations to move to the trash", count
             )
         title = title.format(count=count)
         if messages:

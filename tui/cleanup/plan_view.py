@@ -154,7 +154,7 @@ class PlanRows:
         self._reasons = {job: _reasons(runs) for job, runs in self._spared_runs.items()}
         self._sums = self.job_sums(plan)
         self._biggest = self.biggest(plan, self._sums)
-        stay = _("{count:,} more that the rules mean, and that stay:").format(count=len(plan.spared))
+        stay = _("matched but kept ({count:,}):").format(count=len(plan.spared))
         self._note = NoteRow(stay) if plan.spared else None
         self._empty = NoteRow(empty)
         self._first_spared = max(len(self._goes), 1) + 1

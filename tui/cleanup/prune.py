@@ -256,7 +256,7 @@ class PruneScreen(SubScreen):
             return
         rules = replace(parsed.rules, marks=self.plan.marked)
         if rules.nothing:
-            self.plan.show_none(_("No rule, so nothing goes: 1 to 7 switch rules, / edits them, Esc leaves."))
+            self.plan.show_none(_("No rules yet: 1 to 7 switch rules on, / edits them, Esc leaves."))
             return
         self._is_looking = self.plan.planned is None
         if self._is_looking:
@@ -269,7 +269,7 @@ class PruneScreen(SubScreen):
         if self._is_looking:  # else the line shows another message
             self.tell(header.status("", ""))
         words = self._parsed.rules.words()
-        like = _("Nothing goes: no conversation is like this ({rules}).").format(rules=words)
+        like = _("Nothing to clean up: no conversation matches ({rules}).").format(rules=words)
         self.plan.show(planned, like if words else _("Nothing goes."))
 
     def _plan_changed(self) -> None:
@@ -285,7 +285,7 @@ class PruneScreen(SubScreen):
     def _show_totals(self) -> None:
         """Show what goes, in numbers."""
         view = self.plan.view
-        goes = Content.styled(" " + _("nothing goes"), "dim")
+        goes = Content.styled(" " + _("nothing to clean up"), "dim")
         if view is not None and view.goes:
             count = counted(view.goes, "conversation")
             parts = [view.totals]

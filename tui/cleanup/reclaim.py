@@ -61,7 +61,7 @@ class ReclaimScreen(Card[bool]):
         """The gain, the needs, the command."""
         reclaim, file = self._reclaim, self._reclaim.file
         with Vertical(id="card"):
-            yield Static(Content.styled(_("Make the file smaller"), "bold"))
+            yield Static(Content.styled(_("Shrink the file"), "bold"))
             gained = _("{free} of {size} are free inside the file")
             gained = gained.format(free=formats.size(file.free_bytes), size=formats.size(file.file_bytes))
             yield Static(Content.styled(gained, "$accent"))
@@ -72,8 +72,9 @@ class ReclaimScreen(Card[bool]):
                     needed=formats.size(2 * (file.file_bytes - file.free_bytes)), free=formats.size(reclaim.disk_free)
                 ),
                 _(
-                    "Nobody else can write meanwhile, for minutes on a large store: stop the gateway first, since 0.22 "
-                    "Hermes refuses while any other process has the file open. This program lets go of it before."
+                    "No other program can write while it runs, which takes minutes on a large store, so stop the "
+                    "gateway first. Since 0.22 Hermes refuses while another process has the file open; this "
+                    "program closes it before."
                 ),
             ):
                 yield Static(Content.styled(line, "dim"), classes="paragraph")

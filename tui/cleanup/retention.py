@@ -172,7 +172,9 @@ class RetentionScreen(SubScreen):
         self._show_axis()
         is_known = radar.retention.auto_prune is not None or bool(radar.beyond_reach)
         none = (
-            _("No conversation of this store would go.") if is_known else _("Which conversations would go is unknown.")
+            _("No conversation of this store would go.")
+            if is_known
+            else _("It is unknown which conversations would go.")
         )
         nothing = FixedRows([NoteRow(none)])
         self.fates.show(_Fates(outlook.leaving, self.context.details) if outlook.leaving else nothing)
@@ -231,7 +233,7 @@ class RetentionScreen(SubScreen):
             return copy_to_trash(store, outlook.catalog, [conversation], trash, now=now, sessions_folder=files)
 
         def done(bundle: Bundle) -> None:
-            sentence = _("a copy is in the trash: {name}; it can be put back when Hermes has deleted the original")
+            sentence = _("a copy is in the trash: {name}; restore it after Hermes has deleted the original")
             context.say(sentence.format(name=bundle.name))
 
         context.writer.submit(work, done, context.failed)

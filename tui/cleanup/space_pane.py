@@ -106,7 +106,7 @@ class SpacePane:
 
     def announce(self) -> None:
         """Say what the pane will show."""
-        self._screen.line("map-title").update(Content.styled("  " + _("where the bytes are · after the plan"), "dim"))
+        self._screen.line("map-title").update(Content.styled("  " + _("disk usage · after the plan"), "dim"))
 
     def begin(self) -> None:
         """Start measuring; does nothing after the first call."""
@@ -145,7 +145,7 @@ class SpacePane:
             return
         context = self._screen.controllers.context
         measured, total = len(context.sizes), len(context.catalog.forest.sessions)
-        sentence = _("where the bytes are · measuring, {count:,} of {total:,} sessions")
+        sentence = _("disk usage · measuring, {count:,} of {total:,} sessions")
         text = sentence.format(count=min(measured, total), total=total)
         self._screen.line("map-title").update(Content.styled(f"  {text}", "dim"))
         self._measured()
@@ -177,7 +177,7 @@ class SpacePane:
         note = _("{size} with index · Tab").format(size=formats.size(self._map.total.total))
         if inside:
             note = _("{path} · Backspace goes out").format(path=" › ".join(inside))
-        title = "  " + _("where the bytes are") + "  "
+        title = "  " + _("disk usage") + "  "
         self._screen.line("map-title").update(Content.assemble((title, "bold"), (note, "dim")))
 
     def show_file(self) -> None:
@@ -273,7 +273,7 @@ class SpacePane:
                 sizes = _("{name}: {size}, of which {goes} goes").format(name=row.name, size=size, goes=goes)
             if row.space is None:
                 return f"{sizes} · {_('Enter shows them')}" if row.can_be_entered else sizes
-            keys = _("Enter: what it is made of · Space takes it, or leaves it")
+            keys = _("Enter shows its contents · Space adds it to the plan, or removes it")
             return f"{sizes} · {keys}"
         if isinstance(row, KindRow):
             if not row.whole:
@@ -281,8 +281,8 @@ class SpacePane:
             sentence = _("{name}: {share:.1%} of all that is in the store")
             return sentence.format(name=row.name, share=row.bytes / row.whole)
         if row.space.level == "conversation":
-            return _("Enter: what it is made of · Space takes it, or leaves it · o reads it")
-        return _("Enter: what it is made of · Space leaves what goes of it, or takes it")
+            return _("Enter shows its contents · Space adds it to the plan, or removes it · o reads it")
+        return _("Enter shows its contents · Space removes it from the plan, or adds it")
 
     def select(self, row: ListRow) -> None:
         """Open a row, or close it."""
@@ -352,6 +352,6 @@ class SpacePane:
             if self.rows.has_focus:
                 self.rows.action_move(1)
         elif planned is None:
-            screen.tell(header.status(_("no rule, so nothing of it goes"), ""))
+            screen.tell(header.status(_("no rules, so none of it goes"), ""))
         else:
             plan.toggle_all(lambda: _roots_of(planned.plan, frozenset(each.name for each in below(space))))

@@ -202,7 +202,7 @@ def _compaction_lines(
 
 def _lost_lines(losses: Losses) -> Iterator[Line]:
     if not losses.terms:
-        yield Line("said", _("Nothing that was looked for is lost."), 2)
+        yield Line("said", _("No search is lost."), 2)
         return
     yield Line("other", _("mentioned nowhere any more:"), 2)
     for lost in losses.terms[:_MOST_SHOWN]:
@@ -227,7 +227,7 @@ def _ranges(ids: Sequence[int]) -> str:
 
 def _context_heading(given: Given) -> str:
     """One sentence about the whole of it."""
-    told = _("The model was given {rows}, {bytes}.") if given.is_certain else _("As far as is known: {rows}, {bytes}.")
+    told = _("The model was given {rows}, {bytes}.") if given.is_certain else _("Probably {rows}, {bytes}.")
     counts: dict[Why, int] = {}
     for row in given.rows:
         counts[row.why] = counts.get(row.why, 0) + 1

@@ -33,7 +33,10 @@ class ConfigCommand(Command):
             nargs="?",
             choices=["show", "path", "init"],
             default="show",
-            help=_("show what holds (default), its path, or write a commented sample; an existing file stays as it is"),
+            help=_(
+                "show the settings in effect (default) or the path, or write a commented sample; an existing file "
+                "is never overwritten"
+            ),
         )
 
     def start(self, arguments: SimpleNamespace) -> int:

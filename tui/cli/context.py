@@ -175,7 +175,7 @@ def _demo_time(arguments: SimpleNamespace) -> float:
 def _wanted_location(arguments: SimpleNamespace) -> Location | str:
     """The store the arguments name, or the reason why the sample store is opened."""
     if arguments.demo:
-        return _("a sample store: yours opens without --demo")
+        return _("this is a sample store; without --demo your own opens")
     location = locate(home=arguments.home, profile=arguments.profile, database=arguments.db)
     if arguments.or_demo:
         try:

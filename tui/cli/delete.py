@@ -66,7 +66,7 @@ class DeleteCommand(Command):
                 }
             )
             return 0
-        told = _("{sentence} · `hermes-browse trash restore {name}` brings them back")
+        told = _("{sentence} · `hermes-browse trash restore {name}` restores them")
         print_text(told.format(sentence=done.sentence, name=done.bundle.name))
         if count := len(done.reparented):
             stayed = ngettext(

@@ -56,7 +56,10 @@ class RenameCommand(Command):
         print_text(one_line(" · ".join(part for part in (done.change.sentence, was) if part)))
         if done.differs and done.title is not None:
             note(
-                _("Not quite what was typed: Hermes keeps no control or invisible characters, and single spaces only.")
+                _(
+                    "This differs from what you typed: Hermes removes control and invisible characters and "
+                    "repeated spaces."
+                )
             )
         return 0
 
@@ -86,7 +89,7 @@ class _MarkCommand(Command):
         for tip in changed:
             print_text(one_line(_(self.done).format(name=_name(found[tip]), id=_argument(tip))))
         for tip in unchanged:
-            note(_("{name} stays as it was: there was nothing to change.").format(name=_name(found[tip])))
+            note(_("{name} is unchanged: there was nothing to change.").format(name=_name(found[tip])))
         others = len(touched - frozenset().union(*mine.values()))
         if others:
             # Hermes marks the branches and subagents of a compressed segment with it (0.17 to 0.22).
@@ -103,25 +106,25 @@ class ArchiveCommand(_MarkCommand):
     """Hide conversations from lists."""
 
     key, work = "archived", staticmethod(flags.archive)
-    done = N_("archived {name} · `hermes-browse unarchive {id}` takes it back")
+    done = N_("archived {name} · `hermes-browse unarchive {id}` undoes it")
 
 
 class UnarchiveCommand(_MarkCommand):
     """Show archived conversations in lists again."""
 
     key, work = "unarchived", staticmethod(flags.unarchive)
-    done = N_("unarchived {name} · `hermes-browse archive {id}` takes it back")
+    done = N_("unarchived {name} · `hermes-browse archive {id}` undoes it")
 
 
 class PinCommand(_MarkCommand):
     """Keep conversations from Hermes' own clean-up."""
 
     key, work = "pinned", staticmethod(flags.pin)
-    done = N_("pinned {name} · `hermes-browse unpin {id}` takes it back")
+    done = N_("pinned {name} · `hermes-browse unpin {id}` undoes it")
 
 
 class UnpinCommand(_MarkCommand):
     """Let Hermes' own clean-up have conversations again."""
 
     key, work = "unpinned", staticmethod(flags.unpin)
-    done = N_("unpinned {name} · `hermes-browse pin {id}` takes it back")
+    done = N_("unpinned {name} · `hermes-browse pin {id}` undoes it")

@@ -138,7 +138,7 @@ def _run(argv: Sequence[str]) -> int:
         from ..logfile import start_debugging  # start time: only needed with --debug
 
         path = start_debugging(arguments.command or "browser")
-        complain(_("writing down what is done: {path}").format(path=path))
+        complain(_("writing the log: {path}").format(path=path))
     if getattr(arguments, "json", False):
         speak(ENGLISH)  # programs read the same sentences in every language
     if command is not None:

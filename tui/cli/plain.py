@@ -201,7 +201,7 @@ class Dialogue:
     def _unknown(self) -> None:
         inside = ["r", "i"] if self._open is not None else ["v all"]
         said = choices([_("a number"), "n", "p", _("/words"), *inside, "l", "h", "q"])
-        self._say(_("That means nothing here. {choices}").format(choices=said))
+        self._say(_("Unknown command. {choices}").format(choices=said))
 
     def _turn(self, by: int) -> None:
         total = len(self._hits) if self._query else len(self._roots)

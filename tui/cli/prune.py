@@ -83,13 +83,13 @@ class PruneCommand(Command):
         rules.add_argument(
             "--stale-open",
             action="store_true",
-            help=_("open ones too that have been idle for that long (7 days where --older-than is not given)"),
+            help=_("also open ones that have been idle for that long (7 days without --older-than)"),
         )
-        rules.add_argument("--include-archived", action="store_true", help=_("archived ones too"))
+        rules.add_argument("--include-archived", action="store_true", help=_("also archived ones"))
         actions = parser.add_argument_group(_("what to do")).add_mutually_exclusive_group()
-        actions.add_argument("--archive", action="store_true", help=_("archive what the rules mean"))
-        actions.add_argument("--delete", action="store_true", help=_("delete it, to the trash"))
-        parser.add_argument("--dry-run", action="store_true", help=_("change nothing, only tell"))
+        actions.add_argument("--archive", action="store_true", help=_("archive what matches the rules"))
+        actions.add_argument("--delete", action="store_true", help=_("move it to the trash"))
+        parser.add_argument("--dry-run", action="store_true", help=_("change nothing, only report"))
         parser.add_argument("--yes", action="store_true", help=_("do not ask"))
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
@@ -131,7 +131,7 @@ class PruneCommand(Command):
             ordered = plan._replace(would=tuple(parents_first(catalog, plan.would)))
             plan, bundles = _archive(context, ordered) if wanted.archive else _delete(context, ordered, catalog)
         elif not context.json and plan.would:
-            note(_("Nothing was changed: this is what --archive would put away, or --delete move to the trash."))
+            note(_("Nothing was changed: --archive would archive these, --delete would move them to the trash."))
         if context.json:
             print_json(_json(plan, radar, bundles, archive=wanted.archive, done=act))
         return 0
@@ -283,7 +283,7 @@ def _print(plan: Plan, totals: Totals, *, archive: bool) -> None:
         if along:
             note(_("{count:,} sessions of subagents go along with a delete.").format(count=along))
         if plan.reparented:
-            lost = _("{count:,} sessions lose the parent they hang on, and stay.")
+            lost = _("{count:,} sessions lose their parent and stay.")
             note(lost.format(count=len(plan.reparented)))
         if plan.would:
             note(_("The space is free for Hermes' next rows at once; the file gets smaller only with a VACUUM."))

@@ -20,26 +20,26 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "compression.CompactionsCommand",
         N_("Each time Hermes compressed a conversation: what was replaced, kept and lost."),
     ),
-    "context": ("compression.ContextCommand", N_("What the model was given when a message was written.")),
-    "resume": ("resume.ResumeCommand", N_("Go on with a conversation in Hermes.")),
-    "rename": ("edit.RenameCommand", N_("Give a conversation another title; an empty one clears it.")),
-    "archive": ("edit.ArchiveCommand", N_("Put conversations away: hidden from lists, nothing lost.")),
-    "unarchive": ("edit.UnarchiveCommand", N_("Bring archived conversations back.")),
-    "pin": ("edit.PinCommand", N_("Keep conversations from what Hermes deletes by itself.")),
-    "unpin": ("edit.UnpinCommand", N_("Let go of pins.")),
+    "context": ("compression.ContextCommand", N_("Show what the model was given when a message was written.")),
+    "resume": ("resume.ResumeCommand", N_("Resume a conversation in Hermes.")),
+    "rename": ("edit.RenameCommand", N_("Rename a conversation; an empty title clears it.")),
+    "archive": ("edit.ArchiveCommand", N_("Archive conversations: they are hidden from lists, and nothing is lost.")),
+    "unarchive": ("edit.UnarchiveCommand", N_("Unarchive conversations.")),
+    "pin": ("edit.PinCommand", N_("Protect conversations from Hermes' automatic deletion.")),
+    "unpin": ("edit.UnpinCommand", N_("Unpin conversations.")),
     "prune": (
         "prune.PruneCommand",
-        N_("What could be cleaned up by rules, all of which must hold; without --archive or --delete it only tells."),
+        N_("Clean up the conversations that match all rules; without --archive or --delete it only reports."),
     ),
     "delete": (
         "delete.DeleteCommand",
         N_("Move whole conversations to the trash: all segments and their subagents; branches stay."),
     ),
-    "trash": ("trash.TrashCommand", N_("What has been deleted: list it, put it back, drop it for good.")),
+    "trash": ("trash.TrashCommand", N_("Deleted conversations: list, restore or remove them for good.")),
     "export": ("export.ExportCommand", N_("Conversations as Markdown, JSON lines or HTML; secrets are redacted.")),
     "stats": ("stats.StatsCommand", N_("Sums of sessions, messages, tokens, cost and bytes.")),
     "profiles": ("profiles.ProfilesCommand", N_("The profiles of the Hermes root.")),
-    "doctor": ("doctor.DoctorCommand", N_("What the store, its search index, Hermes and the terminal are like.")),
+    "doctor": ("doctor.DoctorCommand", N_("Check the store, its search index, Hermes and the terminal.")),
     "config": ("config.ConfigCommand", N_("The configuration: where it is, what it sets, and a sample of it.")),
     "completions": ("completions.CompletionsCommand", N_("A script that completes this command line in a shell.")),
     "man": ("man.ManCommand", N_("The manual page, for `man`: roff on standard output.")),
@@ -77,7 +77,7 @@ def make_parser(wanted: Collection[str] = COMMANDS) -> Parser:
         description=_("Browse the session store of Hermes Agent. Without a command: the browser."),
         epilog=" ".join((_("exit codes:"), _(_EXIT_CODES))) + "\n\n" + _(_IDS),
     )
-    parser.add_argument("--version", action="store_true", help=_("say the version and end"))
+    parser.add_argument("--version", action="store_true", help=_("print the version and exit"))
     add_store_options(parser, top=True)
     parser.add_argument(
         "--print-command",

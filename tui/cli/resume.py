@@ -38,7 +38,7 @@ class ResumeCommand(Command):
         if arguments.source is not None and not arguments.last:
             return _("--source goes with --last")
         if arguments.json and not arguments.print_only:
-            return _("--json goes with --print: what is not printed is run")
+            return _("--json needs --print: without it the command is run")
         return ""
 
     def run(self, context: Context) -> int:

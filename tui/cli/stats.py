@@ -163,7 +163,7 @@ def _print_period(context: Context, by: str, period: str) -> int:
     if by == "tool":
         headers = [_("sessions"), _("calls"), _("answers"), _("failed"), pgettext("column", "rate")]
     else:
-        tokens = [pgettext("column", "in"), pgettext("column", "out"), _("cache"), pgettext("column", "thought")]
+        tokens = [pgettext("column", "in"), pgettext("column", "out"), _("cache"), pgettext("column", "reasoning")]
         headers = [_("sessions"), _("msgs"), *tokens, _("cost")]
     whole = replace(found.total, key=pgettext("sum", "all"))
     _print_sums(by, headers, [_period_row(each, by) for each in (*found.rows, whole)])

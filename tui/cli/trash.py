@@ -30,7 +30,7 @@ class TrashCommand(Command):
         actions = parser.add_subparsers(dest="action", metavar="ACTION", title=_("actions"), required=True)
         for name, said in (
             ("list", _("The bundles in the trash, newest first.")),
-            ("restore", _("Put bundles back into the store.")),
+            ("restore", _("Restore bundles to the store.")),
             ("drop", _("Remove bundles for good.")),
         ):
             action = actions.add_parser(name, help=said, description=said)
@@ -53,7 +53,7 @@ class TrashCommand(Command):
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return why the options contradict each other: `--only` searches one bundle."""
         is_split = arguments.action == "restore" and arguments.only and len(arguments.bundles) > 1
-        return _("--only takes one bundle") if is_split else ""
+        return _("--only needs exactly one bundle") if is_split else ""
 
     def run(self, context: Context) -> int:
         return {"list": _list, "restore": _restore, "drop": _drop}[context.arguments.action](context)

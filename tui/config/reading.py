@@ -206,7 +206,7 @@ def parse_config(text: str, path: Path) -> Configuration:
     except tomllib.TOMLDecodeError as error:
         problem, line = split_error(str(error), text)
         trouble = Trouble(
-            line, _("{said}.").format(said=problem), _("Nothing of the file holds until that is put right.")
+            line, _("{said}.").format(said=problem), _("The whole file is ignored until that is corrected.")
         )
         return Configuration(path, True, Options(), (trouble,), text)
     except RecursionError:
@@ -240,5 +240,7 @@ def read_config(path: Path) -> Configuration:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        return Configuration(path, True, Options(), (Trouble(line, _("this is not UTF-8, so nothing of it holds.")),))
+        return Configuration(
+            path, True, Options(), (Trouble(line, _("this is not UTF-8, so the whole file is ignored.")),)
+        )
     return parse_config(text.replace("\r\n", "\n"), path)

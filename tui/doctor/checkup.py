@@ -107,11 +107,11 @@ def _disk_problems(free: int | None, size: int) -> list[Problem]:
         return []
     if free < _LOW_DISK:
         text = _("The disk of the store has {free:,.0f} MB left: Hermes cannot write to a full one.")
-        remedy = _("Make room, or prune: `hermes-browse prune --dry-run`.")
+        remedy = _("Free disk space, or prune: `hermes-browse prune --dry-run`.")
         return [Problem("warning", "disk-low", text.format(free=free / 1e6), remedy)]
     if free < 2 * size:  # https://sqlite.org/lang_vacuum.html
         text = _("The disk has {free:,.0f} MB left, and VACUUM may need twice the size of the store.")
-        remedy = _("Make room before `hermes sessions optimize`.")
+        remedy = _("Free disk space before `hermes sessions optimize`.")
         return [Problem("info", "disk-vacuum", text.format(free=free / 1e6), remedy)]
     return []
 

@@ -221,7 +221,7 @@ class Changing:
     def undo(self) -> None:
         """Take back what was done last."""
         if not self.journal:
-            self._context.say(_("nothing to undo in this sitting"))
+            self._context.say(_("nothing to undo"))
             return
         entry = self.journal.pop()  # a second u while this runs is about what was done before
 

@@ -79,7 +79,9 @@ class DeleteScreen(CountCard):
             with VerticalScroll(id="doomed", can_focus=False):
                 for line in self._lines():
                     yield Static(line)
-            into = _("They go into {trash}: u brings them back, X shows it.").format(trash=one_line(self._trash, 300))
+            into = _("They go to the trash ({trash}): u restores them, X shows it.").format(
+                trash=one_line(self._trash, 300)
+            )
             yield Static(Content.styled(into, "dim"))
             if self._warning:
                 yield Static(Content.styled(self._warning, "$warning"))

@@ -33,7 +33,9 @@ class ProgressScreen(Card[None]):
             yield Static(Content.styled(self._title, "bold"))
             yield ProgressBar(total=1.0, show_eta=False, id="progress")
             yield Static(_("beginning …"), id="numbers")
-            yield Static(Content.styled(_("Hermes can write between two portions, and while one is saved."), "dim"))
+            yield Static(
+                Content.styled(_("Hermes can write between two portions and while one is being saved."), "dim")
+            )
             told = _("{key} stops; what is done stays done, and can be undone")
             yield keys_line(told.format(key=self.key("stop")))
 

@@ -41,7 +41,7 @@ class InsightsScreen(InsightPanes):
         ("~$1.24  $1.24?", N_("~ where a part is estimated, ? where some sessions have no cost recorded")),
         (
             N_("fresh cached out"),
-            N_("new input; input read from and written to the cache; output, of which thought is a part"),
+            N_("new input; input read from and written to the cache; output, which includes reasoning"),
         ),
     )
     KEYS = INSIGHTS
@@ -179,7 +179,7 @@ class InsightsScreen(InsightPanes):
     def action_stack(self) -> None:
         """Stack the columns of time by model, source or not at all."""
         if self.by != self.unit:
-            self.tell(header.status(_("Columns are stacked by what the lines are."), ""))
+            self.tell(header.status(_("Columns are stacked by the lines of the table."), ""))
             return
         self.stack = _next(STACKS, self.stack)
         self._ask()

@@ -107,7 +107,7 @@ def tokens_line(group: Group, width: int) -> str:
     kinds = _("{fresh} fresh, {cached} cached, {out} out").format(
         fresh=formats.number(tokens.input), cached=formats.number(cached), out=formats.number(tokens.output)
     )
-    reasoning = _(" ({count} thought)").format(count=formats.number(tokens.reasoning)) if tokens.reasoning else ""
+    reasoning = _(" ({count} reasoning)").format(count=formats.number(tokens.reasoning)) if tokens.reasoning else ""
     many = len(group.conversations)
     sentence = ""
     convs = _("{count:,} convs").format(count=many)
@@ -154,7 +154,7 @@ def cost_line(group: Group, strays: int) -> str:
 def tools_line(group: Group) -> str:
     """Return calls, answers and failures of tools in a sentence."""
     rate = f" ({group.failure_rate:.1%})" if group.failure_rate is not None else ""
-    sentence = _("{calls} · {answers} · {failed:,} tell of a failure{rate} · in {sessions} of {conversations}")
+    sentence = _("{calls} · {answers} · {failed:,} failed{rate} · in {sessions} of {conversations}")
     return sentence.format(
         calls=formats.counted(group.calls, "call"),
         answers=formats.counted(group.messages, "answer"),

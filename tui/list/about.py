@@ -108,7 +108,7 @@ def _job(row: JobRow, now: float) -> str:
     count = len(row.runs)
     told = ngettext("1 run of a cron job, {ago}", "{count:,} runs of a cron job, the newest {ago}", count)
     told = told.format(count=count, ago=formats.ago(newest, now))
-    return _joined(told, _("Enter folds them again") if row.expanded else _("Enter shows them"))
+    return _joined(told, _("Enter folds them") if row.expanded else _("Enter shows them"))
 
 
 def _suggestion(row: SuggestionRow) -> str:

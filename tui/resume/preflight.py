@@ -70,7 +70,7 @@ def place_and_cost(conversation: Conversation, details: Details | None, *, is_sa
     told = [one_line(each, 80) for each in named if each]
     tokens = (details.live_bytes + details.prompt_bytes) / BYTES_PER_TOKEN
     if tokens:
-        sentence = _("context about {count} tokens, all sent anew unless the provider still has them cached")
+        sentence = _("context about {count} tokens, all sent again unless the provider still has them cached")
         told.append(sentence.format(count=formats.number(tokens)))
         if (most := anew_at_most(conversation, tokens)) is not None:
             told.append(_("that is {cost} at most").format(cost=formats.money(most)))
@@ -136,7 +136,7 @@ class PreflightScreen(Card[bool]):
         if self._plan.executable is not None:
             self.dismiss(True)
         elif self._plan.is_sample:
-            self.answer(_("There is nothing to resume in the sample store"))
+            self.answer(_("The sample store has nothing to resume"))
 
     def action_copy(self) -> None:
         """Put the command on the clipboard, and say by which way; that of the sample store would open an empty chat."""

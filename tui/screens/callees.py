@@ -28,11 +28,11 @@ def _toggle_mouse(context: Context, panes: Panes) -> None:
     """Leave the mouse to the terminal, for selecting text, or take it back."""
     toggle = getattr(driver_of(panes.app), "toggle_mouse", None)
     if toggle is None:
-        context.say(_("the mouse is not the browser's to give here"))
+        context.say(_("the mouse cannot be switched here"))
     elif toggle():
-        context.say(_("the mouse is the browser's"))
+        context.say(_("the browser has the mouse"))
     else:
-        context.say(_("the mouse is left to the terminal · F9 takes it back"))
+        context.say(_("the terminal has the mouse · F9 gives it back to the browser"))
 
 
 def show_help(panes: Panes, refused: Collection[str] = ()) -> None:

@@ -147,7 +147,7 @@ class Found:
 
     def _nothing(self) -> str:
         if self.of_list:
-            return _("No conversation is like this: Esc goes back to all.")
+            return _("No conversation matches: Esc shows all.")
         if self.answer.stopped:
             return _("Nothing found until it was stopped.")
         return _("Nothing contains this.") if self.answer.complete else _("Nothing found in what was searched.")

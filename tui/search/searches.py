@@ -52,7 +52,7 @@ class SearchesScreen(Card[str | None]):
         rows = [Option(Content(f"{'★' if each in kept else ' '} {one_line(each, 300)}")) for each in self._shown]
         if not rows:
             none = _("no searches yet: Enter in the search box remembers one")
-            rows = [Option(Content(_("no search is like this") if every else none), disabled=True)]
+            rows = [Option(Content(_("no search matches") if every else none), disabled=True)]
         self._list.clear_options()
         self._list.add_options(rows)
         self._list.highlighted = min(at, len(self._shown) - 1) if self._shown else None

@@ -33,7 +33,7 @@ _ORDERS = ("newest", "relevance", "oldest")
 _ORDER_SHOWN = {"newest": N_("hits newest"), "relevance": N_("hits relevance"), "oldest": N_("hits oldest")}
 _ORDER_SAID = {
     "newest": N_("hits: newest first"),
-    "relevance": N_("hits: relevance first"),
+    "relevance": N_("hits: best first"),
     "oldest": N_("hits: oldest first"),
 }
 
@@ -305,7 +305,7 @@ class Searching:
             scan.shown = scan.found
             self.hits.show(scan.found.with_counts(before) if self._reading_on and before else scan.found, top=begins)
         elif first and not self._reading_on:  # rows of another question are no answer to this one
-            note = NoteRow(_("Looking through the messages: no index can tell."))
+            note = NoteRow(_("Reading the messages: no index covers this."))
             self._panes.rows.show(FixedRows([note]), top=True)
         self._context.say(" · ".join([*self._problems, text]))
 

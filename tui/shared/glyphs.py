@@ -66,7 +66,7 @@ LEGENDS = (
         ("⑂", N_("branched off")),
         ("⊕", N_("delegated to a subagent")),
         ("↺", N_("went on after a reset")),
-        ("?", N_("related, nobody knows how")),
+        ("?", N_("related in an unknown way")),
         ("◇", N_("orphan: its parent is gone")),
         ("▶", N_("resume opens this one")),
     )),
@@ -81,7 +81,7 @@ LEGENDS = (
     )),
     Legend(N_("Signs here"), "cleanup", "prune", (
         ("✓", N_("goes")),
-        ("·", N_("left out: Space takes it again")),
+        ("·", N_("removed from the plan: Space adds it again")),
         ("−", N_("some runs of this job go")),
         ("⊘", N_("matches the rules and stays, with the reason")),
         ("⊕2", N_("2 subagents go along")),

@@ -93,7 +93,7 @@ def _tokens(conversation: Conversation, details: Details) -> Iterator[Row]:
         yield _("tokens"), _("{count:,} in all").format(count=tokens.total)
         seen = tokens.input + tokens.cache_read + tokens.cache_write
         sent = [
-            _("{count:,} anew").format(count=tokens.input),
+            _("{count:,} uncached").format(count=tokens.input),
             _("{count:,} from cache").format(count=tokens.cache_read),
         ]
         if seen and tokens.cache_read:

@@ -187,7 +187,7 @@ class Copying:
         self._open(message, pager(os.environ), _("no pager: set PAGER"))
 
     async def _edit(self, message: ChatMessage) -> None:
-        after = _("a copy: what was changed is not kept")
+        after = _("this was a copy: your changes are not kept")
         self._open(message, editor(os.environ), _("no editor: set EDITOR"), after)
 
     def _open(self, message: ChatMessage, command: Sequence[str] | None, nothing: str, after: str = "") -> None:

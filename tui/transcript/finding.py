@@ -64,7 +64,7 @@ class Finding:
             hint = _("{first} to {last}").format(first=bones[0].id, last=bones[-1].id) if bones else ""
             line.ask(_("go to message"), hint=hint)
         else:
-            line.ask(_("find"), self._text, _("letters as they stand here; n and N step"))
+            line.ask(_("find"), self._text, _("exact text; n and N go to the next and previous"))
             if self._text:
                 self.edited(self._text)
 

@@ -121,7 +121,7 @@ def contents(row: BundleRow, now: float) -> Content:
         _("deleted {day}, {clock} · {size}").format(day=day, clock=clock, size=formats.size(bundle.bytes)),
     ]
     if bundle.restored_at is not None:
-        told = _("put back {day}; the bundle stays until it is dropped")
+        told = _("restored {day}; the bundle stays until it is removed")
         facts.append(told.format(day=formats.day(bundle.restored_at)))
     facts += [_("from {store}").format(store=one_line(bundle.store, 300)) if bundle.store else "", bundle.name, ""]
     lines += [Content.styled(fact, "dim") for fact in facts]
@@ -174,7 +174,7 @@ def tell_restored(controllers: Controllers, restored: Sequence[Restored], more: 
         done = delete(store, ours, folder, sessions_folder=files)
         return done.sentence, done.sessions
 
-    sentence = _("put back {sessions}, {messages}")
+    sentence = _("restored {sessions}, {messages}")
     sentence = sentence.format(
         sessions=formats.counted(len(sessions), "session"), messages=formats.counted(messages, "message")
     )
@@ -217,5 +217,5 @@ class DropScreen(CountCard):
                 yield Static(Content.assemble("  ", one_line(each.title or each.name, 70), (f"  {sessions}", "dim")))
             if count > _NAMED:
                 yield Static(Content.styled("  " + _("… and {count:,} more").format(count=count - _NAMED), "dim"))
-            yield Static(Content.styled(_("Nothing brings them back after that."), "$warning"))
+            yield Static(Content.styled(_("They cannot be restored after that."), "$warning"))
             yield from self.question()

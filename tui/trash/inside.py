@@ -50,7 +50,7 @@ class BundleScreen(MainScreen):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(
-        each._replace(title=N_("put back"), tooltip=N_("Put this conversation, or the marked ones, back"), printed="")
+        each._replace(title=N_("put back"), tooltip=N_("Restore this conversation, or the marked ones"), printed="")
         if each.id == "resume"
         else each._replace(footer=False)
         for each in MAIN
@@ -99,7 +99,7 @@ class BundleScreen(MainScreen):
         def failed(error: BrowseError) -> None:
             (self.context if self.is_attached else beside).failed(error)
 
-        self.context.say(_("putting back …"))
+        self.context.say(_("restoring …"))
         beside.writer.submit(work, done, failed)
 
     def _refuse(self) -> None:

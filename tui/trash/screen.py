@@ -132,7 +132,7 @@ class TrashScreen(SubScreen):
         if isinstance(current, BundleRow):
             self.query_one("#contents", Static).update(contents(current, self.context.clock()))
         if not rows:
-            told = _("What D deletes comes here, whole. Nothing leaves it by itself.")
+            told = _("Deleted conversations come here, complete. Nothing is removed automatically.")
             self.query_one("#contents", Static).update(Content.styled(told, "dim"))
 
     def _targets(self) -> list[Bundle]:
@@ -209,7 +209,7 @@ class TrashScreen(SubScreen):
             return
         context, folder = self.context, self._folder
         store, now, files = context.store, context.clock(), sessions_folder(context.location)
-        told = ngettext("putting back 1 bundle …", "putting back {count:,} bundles …", len(meant))
+        told = ngettext("putting back 1 bundle …", "restoring {count:,} bundles …", len(meant))
         self.tell(header.status(told.format(count=len(meant)), ""))
         progress = self._show_progress(meant)
 
@@ -254,7 +254,7 @@ class TrashScreen(SubScreen):
         messages = sum(each.messages for each in meant)
         if messages < _MANY:
             return None
-        count = ngettext("1 bundle to be put back", "{count:,} bundles to be put back", len(meant))
+        count = ngettext("1 bundle to restore", "{count:,} bundles to restore", len(meant))
         title = f"{count.format(count=len(meant))} · {formats.counted(messages, 'message')}"
         progress = ProgressScreen(title)
         self.app.push_screen(progress)
@@ -268,7 +268,7 @@ class TrashScreen(SubScreen):
         folder, name = self._folder, row.bundle.name
 
         def done(manifest: Manifest) -> None:
-            told = _("{name} is whole: {count:,} messages, every sum agrees")
+            told = _("{name} is complete: {count:,} messages, all checksums match")
             self.tell(header.status(told.format(name=name, count=manifest.messages), ""))
 
         self.tell(header.status(_("reading {name} …").format(name=name), ""))
