@@ -92,7 +92,7 @@ def refused(ended: Ended, code: int, *words: str) -> None:
         ("resume", "ID --last"),
         ("resume x --last", "--last"),
         ("resume x --source cli", "--source goes with --last"),
-        ("resume x --json", "--json goes with --print"),
+        ("resume x --json", "--json needs --print"),
         ("--demo --db x list", "--db"),
         ("--demo list --db x", "one store at a time"),
         ("--home x list --db y", "one store at a time"),
@@ -166,7 +166,7 @@ def test_a_write_that_was_broken_off(capsys: Capture, root: Path, line: str) -> 
     assert before["state.db-journal"]
     ended = call(capsys, "--home", str(root), *line.split())
     assert ended.code == 3 and (ended.out == "" or line == "doctor")
-    assert "broken off. Start a chat in Hermes once" in (ended.err or ended.out)
+    assert "interrupted write. Start a chat in Hermes once" in (ended.err or ended.out)
     assert {each.name: each.read_bytes() for each in root.iterdir() if each.is_file()} == before
 
 

@@ -94,7 +94,7 @@ def test_files_of_a_conversation_that_went_on_since(store: Path) -> None:
     rows = dump(store)
     back = put_back(store, name, sessions_folder=folder)
     assert (back.sessions, back.files, back.verified) == ((), len(MINE), False)
-    assert any("tip was not put back: it is in the store, and has changed" in each for each in back.notes)
+    assert any("tip was not restored: it is in the store, and has changed" in each for each in back.notes)
     assert state(folder) == files and dump(store) == rows
 
 

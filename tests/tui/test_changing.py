@@ -400,4 +400,4 @@ async def test_the_undo_of_several_goes_on_past_one_that_is_back(
         titles.rename(browser.screen.context.store, "b", "another")
         await browser.press("u")
         assert set(rows_of(path, "id")) == set("abc")
-        assert "restored 2 sessions" in browser.text("#status") and "b is not put back" in browser.text("#status")
+        assert "restored 2 sessions" in browser.text("#status") and "b is not restored" in browser.text("#status")

@@ -101,7 +101,7 @@ async def test_rules_plan_and_totals(path: Path) -> None:
         await browser.press("D")
         assert isinstance(browser.app.screen, PruneScreen) and "nothing to clean up" in browser.text("#status")
         await set_rules(browser, "")
-        assert "No rule, so nothing goes" in browser.text("#plan")
+        assert "No rules yet" in browser.text("#plan")
         await browser.press("escape")
         assert isinstance(browser.app.screen, MainScreen)
     assert not differences(before, dump(path))
@@ -220,10 +220,10 @@ async def test_the_trash(path: Path) -> None:
         names = [row.bundle.title for row in map(bundles.source.row, range(2)) if isinstance(row, BundleRow)]
         assert "Old plans" in names
         await browser.press("c")
-        assert "every sum agrees" in browser.text("#status")
+        assert "all checksums match" in browser.text("#status")
         await browser.press("space", "space", "r")
-        assert {"old", "boss", "helper"} <= ids(path) and "put back 4 sessions" in browser.text("#status")
-        assert not differences(before, dump(path)) and browser.text("#bundles").count("put back") == 2
+        assert {"old", "boss", "helper"} <= ids(path) and "restored 4 sessions" in browser.text("#status")
+        assert not differences(before, dump(path)) and browser.text("#bundles").count("restored") == 2
         await browser.press("u")
         assert not ids(path) & {"old", "boss"}
         await browser.press("u", "u")
@@ -263,7 +263,7 @@ async def test_one_conversation_of_a_bundle_is_read_and_put_back(path: Path) -> 
         await browser.press("D")
         assert "this is in the trash" in browser.text("#status") and not ids(path) & {"old", "boss"}
         await browser.press("R")
-        await browser.wait_until(lambda: "put back 1 session" in browser.text("#status"))
+        await browser.wait_until(lambda: "restored 1 session" in browser.text("#status"))
         assert "old" in ids(path) and not ids(path) & {"boss", "helper"}
         place = inside.context.location.path
         await browser.press("escape")
@@ -287,7 +287,7 @@ async def test_what_was_back_already_does_not_go_with_an_undo(path: Path) -> Non
         (bundle,) = list_bundles(trash_folder(browser.screen.context.location))
         restore(Store(path), trash_folder(browser.screen.context.location), bundle.name)
         await browser.press("X", "r")
-        assert "put back" in browser.text("#status")
+        assert "restored" in browser.text("#status")
         await browser.press("u")
         assert "old" in ids(path)
 

@@ -283,7 +283,7 @@ async def test_columns_are_stacked(path: Path) -> None:
         await browser.press("s")
         assert [each.name for each in chart(browser).series] == [""] and "not stacked" in browser.text("#status")
         await browser.press("2", "s")
-        assert "what the lines are" in browser.text("#status")
+        assert "the lines of the table" in browser.text("#status")
         assert [each.name for each in chart(browser).series] == ["two", "one"]
 
 

@@ -163,7 +163,7 @@ def test_it_is_one_line_until_it_is_opened() -> None:
     assert model.is_foldable(index)
     closed = "\n".join(line_text(line) for line in message_lines(message, model, 60, Look(), is_open=False))
     opened = "\n".join(line_text(line) for line in message_lines(message, model, 60, Look(), is_open=True))
-    assert "context Hermes put to it" in closed and "Tova" not in closed and closed.count("plan my week") == 1
+    assert "context added by Hermes" in closed and "Tova" not in closed and closed.count("plan my week") == 1
     assert "Tova swims on Tuesdays." in opened and opened.count("plan my week") == 1
 
 

@@ -96,7 +96,7 @@ def test_the_mouse_is_left_and_taken_back(hermes_home: Path) -> None:
     terminal = Terminal(["--home", str(hermes_home)])
     terminal.wait_for("search:")
     terminal.send("\x1b[20~")
-    terminal.wait_for("left to the terminal")
+    terminal.wait_for("the terminal has the mouse")
     assert terminal.raw.rfind(b"\x1b[?1000l") > terminal.raw.rfind(b"\x1b[?1000h")
     terminal.send("\x1b[20~")
     terminal.wait_for("the browser has the mouse")

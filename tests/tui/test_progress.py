@@ -68,8 +68,8 @@ async def test_one_large_conversation(path: Path, shown: Shown) -> None:
         assert shares == sorted(shares) and shares[-1] == 1.0
         shown.clear()
         await browser.press("X", "r")
-        assert any("0 of 1 · putting back 3,000 of 3,000 messages" in each for _, each in shown)
-        assert isinstance(browser.app.screen, TrashScreen) and "put back 1 session" in browser.text("#status")
+        assert any("0 of 1 · restoring 3,000 of 3,000 messages" in each for _, each in shown)
+        assert isinstance(browser.app.screen, TrashScreen) and "restored 1 session" in browser.text("#status")
     assert not differences(before, dump(path))
 
 

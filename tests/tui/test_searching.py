@@ -319,7 +319,7 @@ async def test_a_scan_tells_how_far_it_is_and_escape_stops_it(large: Path, monke
             if "Esc stops" in browser.text("#status"):
                 break
         assert "scanning" in browser.text("#status") and "%" in browser.text("#status")
-        assert "Looking through the messages" in browser.text("#list")
+        assert "Reading the messages" in browser.text("#list")
         await browser.pilot.press("escape")
         gate.set()
         await browser.settle()
