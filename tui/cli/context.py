@@ -237,7 +237,7 @@ def _opened_transcripts(beside: Location, only: Collection[str]) -> Iterator[Loc
     try:
         with Store(beside.path).reader() as reader:
             known = known_sessions(reader)
-    except (StoreMissingError, StoreEmptyError):  # a home that never had a store
+    except (StoreMissingError, StoreEmptyError):  # no store, or an empty one
         pass
     with Shelf(folder, known, only=only) as shelf:
         shelf.fill_all()

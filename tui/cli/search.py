@@ -167,7 +167,7 @@ def _hit_json(hit: Hit, conversation_id: str, context: Around) -> Json:
     }
     if context is not None:
         document["context"] = [
-            {"message_id": message_id, "role": role, "text": text} for message_id, role, text in context
+            {"message_id": message_id, "role": role, "text": content} for message_id, role, content in context
         ]
     return document
 
@@ -190,8 +190,8 @@ def _rows(hit: Hit, around: Around) -> list[tuple[int, str, str, bool]]:
     if around is None:
         return [(hit.message_id, hit.role, hit.snippet, True)]
     return [
-        (message_id, role, hit.snippet if message_id == hit.message_id else text, message_id == hit.message_id)
-        for message_id, role, text in around
+        (message_id, role, hit.snippet if message_id == hit.message_id else content, message_id == hit.message_id)
+        for message_id, role, content in around
     ]
 
 
@@ -199,9 +199,9 @@ def _print_columns(answer: Answer, contexts: list[Around], conversations: dict[s
     rows = []
     for hit, around in zip(answer.hits, contexts, strict=True):
         title = _name(conversations[hit.session_id])
-        for message_id, role, text, is_hit in _rows(hit, around):
+        for message_id, role, content, is_hit in _rows(hit, around):
             when = timestamp(hit.timestamp) if is_hit else ""
-            rows.append([when, role, title if is_hit else "", text, hit.session_id, str(message_id)])
+            rows.append([when, role, title if is_hit else "", content, hit.session_id, str(message_id)])
     headers = [_("time"), _("role"), _("conversation"), pgettext("column", "text"), _("session"), _("message")]
     print_table(headers, rows, right=(5,))
 
@@ -217,12 +217,12 @@ def _print_groups(answer: Answer, contexts: list[Around], conversations: dict[st
             (
                 timestamp(hit.timestamp) if is_hit else "",
                 one_line(role, 9),
-                text if is_hit else one_line(text) or no_text(),
+                content if is_hit else one_line(content) or no_text(),
                 hit.match if is_hit else None,
                 str(message_id),
             )
             for hit, around in group
-            for message_id, role, text, is_hit in _rows(hit, around)
+            for message_id, role, content, is_hit in _rows(hit, around)
         ]
         print_hit_group(f"{name} · {one_line(session_id)}" if name else one_line(session_id), rows)
 
