@@ -1,4 +1,4 @@
-"""`trash list`, `trash restore` and `trash drop`: the bundles of what was deleted."""
+"""`trash list`, `trash restore` and `trash drop`: bundles of deleted conversations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .parser import add_store_options, text
 
 
 class TrashCommand(Command):
-    """What has been deleted."""
+    """List, restore or drop bundles of the trash."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", metavar="ACTION", title=_("actions"), required=True)
@@ -51,9 +51,9 @@ class TrashCommand(Command):
                 action.add_argument("--only", action="append", metavar="ID", type=text, default=[], help=said)
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
-        """Return why the options contradict each other: `--only` searches one bundle."""
-        is_split = arguments.action == "restore" and arguments.only and len(arguments.bundles) > 1
-        return _("--only takes one bundle") if is_split else ""
+        """Return the error for `--only` with several bundles."""
+        is_ambiguous = arguments.action == "restore" and arguments.only and len(arguments.bundles) > 1
+        return _("--only takes one bundle") if is_ambiguous else ""
 
     def run(self, context: Context) -> int:
         return {"list": _list, "restore": _restore, "drop": _drop}[context.arguments.action](context)
@@ -69,8 +69,8 @@ def _list(context: Context) -> int:
     headers = [deleted, _("sessions"), _("msgs"), _("size"), _("title"), name]
     print_table(headers, [_row(each) for each in bundles], right=(1, 2, 3), flexible=4, optional=(1, 2))
     size = long_number(sum(each.bytes for each in bundles))
-    told = ngettext("{count:,} bundle, {size}B in {folder}", "{count:,} bundles, {size}B in {folder}", len(bundles))
-    note(told.format(count=len(bundles), size=size, folder=trash))
+    summary = ngettext("{count:,} bundle, {size}B in {folder}", "{count:,} bundles, {size}B in {folder}", len(bundles))
+    note(summary.format(count=len(bundles), size=size, folder=trash))
     return 0
 
 
@@ -144,13 +144,13 @@ def _sessions_of(context: Context, folder: Path) -> tuple[str, ...]:
 
 
 def _drop(context: Context) -> int:
-    wanted, trash = context.arguments, trash_folder(context.location)
-    bundles = [describe(folder) for folder in dict.fromkeys(find(trash, each) for each in wanted.bundles)]
-    if not wanted.yes:
+    arguments, trash = context.arguments, trash_folder(context.location)
+    bundles = [describe(folder) for folder in dict.fromkeys(find(trash, each) for each in arguments.bundles)]
+    if not arguments.yes:
         for each in bundles:
             note("  ".join(_row(each)))
-        what = ngettext("remove {count:,} bundle for good", "remove {count:,} bundles for good", len(bundles))
-        context.confirm(len(bundles), what.format(count=len(bundles)))
+        action = ngettext("remove {count:,} bundle for good", "remove {count:,} bundles for good", len(bundles))
+        context.confirm(len(bundles), action.format(count=len(bundles)))
     for each in bundles:
         drop(trash, each.name)
         if not context.json:
