@@ -102,7 +102,7 @@ def _case_branches(tree: list[Place], choices: str, folders: str, files: str) ->
 
 
 def _in_bash(place: Place) -> str:
-    return f"    '{place.path}') words='{' '.join(name for name, _plain_help in place.words)}' ;;"
+    return f"    '{place.path}') words='{' '.join(name for name, _help in place.words)}' ;;"
 
 
 def _in_zsh(place: Place) -> str:

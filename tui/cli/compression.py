@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from hermes_browse.store.compression.compactions import NOTES, Compaction, Kind, Note, read_history
 from hermes_browse.store.compression.context import Context as ModelContext
 from hermes_browse.store.compression.context import Contexts, Why, context_of
-from hermes_browse.store.compression.losses import Losses, Lost, Term, find_losses
+from hermes_browse.store.compression.losses import Losses, Term, find_losses
 from hermes_browse.store.messages.models import ChatMessage
 from hermes_browse.store.messages.transcript import read_messages_of
 from hermes_browse.store.sessions.models import Conversation
@@ -123,18 +123,12 @@ def _compaction_json(compaction: Compaction, losses: Losses | None) -> Json:
         "notes": _notes_json(compaction.notes),
     }
     if losses is not None:
-        document["lost"] = [_lost_json(lost) for lost in losses.terms]
+        document["lost"] = [
+            {"term": lost.term, "kind": lost.kind.value, "count": lost.times, "last_message_id": lost.last_message_id}
+            for lost in losses.terms
+        ]
         document["lost_complete"] = losses.is_complete
     return document
-
-
-def _lost_json(lost: Lost) -> Json:
-    return {
-        "term": lost.term,
-        "kind": lost.kind.value,
-        "count": lost.times,
-        "last_message_id": lost.last_message_id,
-    }
 
 
 def _context_json(conversation: Conversation, sent: ModelContext, messages: Sequence[ChatMessage]) -> Json:

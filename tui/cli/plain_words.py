@@ -123,11 +123,8 @@ def message_lines(message: ChatMessage, *, is_full: bool) -> Iterator[str]:
             arguments = one_line(block.body, 0 if is_full else kind.spoken_limit)
             yield one_line(_(kind.spoken).format(tool=block.tool, arguments=arguments)).replace("…", "...")
         elif kind.spoken and not is_full and len(body) > kind.spoken_limit:
-            beginning, count = (
-                one_line(body, kind.spoken_limit).rstrip("…"),
-                len(body if kind is RESULT else block.body),
-            )
-            yield _(kind.spoken).format(text=beginning, count=count)
+            beginning = one_line(body, kind.spoken_limit).rstrip("…")
+            yield _(kind.spoken).format(text=beginning, count=len(body if kind is RESULT else block.body))
         elif body:
             yield from body.split("\n")
 

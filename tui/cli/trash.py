@@ -93,11 +93,11 @@ def _row(bundle: Bundle) -> list[str]:
 def _restore(context: Context) -> int:
     trash = trash_folder(context.location)
     names = list(dict.fromkeys(find(trash, each).name for each in context.arguments.bundles))
-    done: list[Restored] = []
+    results: list[Restored] = []
     only = _sessions_of(context, trash / names[0]) if context.arguments.only else None
     for name in names:
         try:
-            one = restore(
+            result = restore(
                 context.store,
                 trash,
                 name,
@@ -108,29 +108,29 @@ def _restore(context: Context) -> int:
                 only=only,
             )
         except BrowseError:
-            if done:
-                for said in check_index(context.store):
-                    note(said)
-                before = pgettext("list", ", ").join(each.name for each in done)
-                note(_("Restored before that: {bundles}.").format(bundles=before))
+            if results:
+                for sentence in check_index(context.store):
+                    note(sentence)
+                bundles = pgettext("list", ", ").join(each.name for each in results)
+                note(_("Restored before that: {bundles}.").format(bundles=bundles))
             raise
-        done.append(one)
-        for each in one.notes:
+        results.append(result)
+        for each in result.notes:
             note(each)
         if not context.json:
-            print_text(_("{sentence} from {bundle}").format(sentence=one.sentence, bundle=one.name))
-    said_of_all = check_index(context.store) if len(names) > 1 else ()
-    for each in said_of_all:
+            print_text(_("{sentence} from {bundle}").format(sentence=result.sentence, bundle=result.name))
+    index_notes = check_index(context.store) if len(names) > 1 else ()
+    for each in index_notes:
         note(each)
     if context.json:
         print_json(
             {
-                "restored": [session for one in done for session in one.sessions],
-                "messages": sum(one.messages for one in done),
-                "verified": all(one.verified for one in done) and not said_of_all,
-                "files": sum(one.files for one in done),
-                "bundles": [one.name for one in done],
-                "notes": [*(each for one in done for each in one.notes), *said_of_all],
+                "restored": [session for result in results for session in result.sessions],
+                "messages": sum(result.messages for result in results),
+                "verified": all(result.verified for result in results) and not index_notes,
+                "files": sum(result.files for result in results),
+                "bundles": [result.name for result in results],
+                "notes": [*(each for result in results for each in result.notes), *index_notes],
             }
         )
     return 0
