@@ -95,8 +95,8 @@ def _case_branches(tree: list[Place], choices: str, folders: str, files: str) ->
     offers = {"DIR": folders, "FILE": files, "": "return"}
     options = [(place.path, name, kind) for place in tree for name, kind in place.takes.items()]
     lines = [f"    '{path} {name}') {choices.format(kind)} ;;" for path, name, kind in options if kind not in offers]
-    for wanted, offer in offers.items():
-        patterns = "|".join(f"*' {name}'" for name in sorted({name for _path, name, kind in options if kind == wanted}))
+    for value, offer in offers.items():
+        patterns = "|".join(f"*' {name}'" for name in sorted({name for _path, name, kind in options if kind == value}))
         lines.append(f"    {patterns}) {offer} ;;")
     return lines
 
@@ -106,14 +106,14 @@ def _in_bash(place: Place) -> str:
 
 
 def _in_zsh(place: Place) -> str:
-    words = " ".join(f"'{name}:{said}'" if said else f"'{name}'" for name, said in place.words)
+    words = " ".join(f"'{name}:{summary}'" if summary else f"'{name}'" for name, summary in place.words)
     return f"    '{place.path}') found=({words}) ;;"
 
 
 def _in_fish(place: Place) -> str:
     offers = {"DIR": " -x -a '(__fish_complete_directories)'", "FILE": " -r -F", "": " -x"}
     lines = []
-    for name, said in place.words:
+    for name, summary in place.words:
         line = f"complete -c hermes-browse -n '__hermes_browse_at \"{place.path}\"'"
         if not name.startswith("-"):
             line += f" -a '{name}'"
@@ -121,7 +121,7 @@ def _in_fish(place: Place) -> str:
             line += f" {'-l' if name.startswith('--') else '-s'} {name.lstrip('-')}"
         if name in place.takes:
             line += offers.get(place.takes[name], f" -x -a '{place.takes[name]}'")
-        lines.append(f"{line} -d '{said}'" if said else line)
+        lines.append(f"{line} -d '{summary}'" if summary else line)
     return "\n".join(lines)
 
 

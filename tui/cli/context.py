@@ -134,19 +134,19 @@ def on_a_terminal() -> bool:
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
-def ask(question: str, wanted: str) -> None:
+def ask(question: str, expected: str) -> None:
     """Ask for confirmation.
 
     Args:
         question: Printed without a newline; the answer is typed behind it.
-        wanted: The answer that confirms; case and commas are ignored.
+        expected: The answer that confirms; case and commas are ignored.
 
     Raises:
         RefusedError: The answer was different.
     """
     print(question, end="", file=sys.stderr)
     sys.stderr.flush()
-    if sys.stdin.readline().strip().replace(",", "").lower() != wanted:
+    if sys.stdin.readline().strip().replace(",", "").lower() != expected:
         raise RefusedError(_("Nothing was changed."))
 
 

@@ -33,7 +33,6 @@ from .output import note, print_json
 from .parser import named, text
 
 USAGE = 2
-STDOUT = "-"
 _SUFFIXES = {
     ".md": "markdown",
     ".markdown": "markdown",
@@ -78,7 +77,7 @@ class ExportCommand(Command):
     def run(self, context: Context) -> int:
         arguments = context.arguments
         form = Format(arguments.format or _SUFFIXES.get(Path(arguments.output or "").suffix.lower(), "markdown"))
-        to_stdout = arguments.output == STDOUT
+        to_stdout = arguments.output == "-"
         if to_stdout and context.json:
             return _refuse(_("--json and the export both want standard output; name a file with --output."))
         with context.store.reader() as reader:

@@ -160,11 +160,11 @@ def _list_all_profiles(arguments: SimpleNamespace) -> int:
                 "view": view.value,
                 "shown": len(page),
                 "total": total,
-                "conversations": [{"profile": found.profile} | conversation_json(each) for found, each in pairs],
+                "conversations": [{"profile": entry.profile} | conversation_json(each) for entry, each in pairs],
             }
         )
         return 0
-    rows = [[found.profile, *_cells(each, each.status.value, title_or_preview(each))] for found, each in pairs]
+    rows = [[entry.profile, *_cells(each, each.status.value, title_or_preview(each))] for entry, each in pairs]
     print_table([_("profile"), *_headers()], rows, right=(4, 5), flexible=6, optional=(5, 3, 2, 4, 1))
     summary = _("{count:,} of {total:,} shown · {profiles:,} profiles")
     note(summary.format(count=len(page), total=total, profiles=len(everywhere.catalogs)))

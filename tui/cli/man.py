@@ -61,17 +61,17 @@ def _option(action: argparse.Action) -> str:
     return f"{names} {_placeholder(value)}" if value else names
 
 
-def _options(parser: argparse.ArgumentParser, known: frozenset[str]) -> Iterator[str]:
-    """Yield the options and arguments of a parser with their help, except the `known` options."""
+def _options(parser: argparse.ArgumentParser, excluded: frozenset[str]) -> Iterator[str]:
+    """Yield the options and arguments of a parser with their help, except the `excluded` options."""
     for action in parser._actions:  # argparse has no public accessor
         is_command = isinstance(action, argparse._SubParsersAction)
-        if is_command or action.help == argparse.SUPPRESS or known.intersection(action.option_strings):
+        if is_command or action.help == argparse.SUPPRESS or excluded.intersection(action.option_strings):
             continue
         help_text = action.help or _("as its name says")
         yield f".TP\n{_option(action)}\n{_roff(help_text)}"
 
 
-def _commands(parser: argparse.ArgumentParser, name: str, known: frozenset[str]) -> Iterator[str]:
+def _commands(parser: argparse.ArgumentParser, name: str, excluded: frozenset[str]) -> Iterator[str]:
     """Yield all commands and actions below a parser, each with its own options."""
     for action in parser._actions:
         if not isinstance(action, argparse._SubParsersAction):
@@ -79,8 +79,8 @@ def _commands(parser: argparse.ArgumentParser, name: str, known: frozenset[str])
         for word, child in action.choices.items():
             full = f"{name} {word}".strip()
             yield f'.SS "{_roff(full)}"\n{_roff(" ".join((child.description or "").split()))}'
-            yield from _options(child, known)
-            yield from _commands(child, full, known)
+            yield from _options(child, excluded)
+            yield from _commands(child, full, excluded)
 
 
 def manual(parser: argparse.ArgumentParser, version: str) -> str:
@@ -90,7 +90,7 @@ def manual(parser: argparse.ArgumentParser, version: str) -> str:
         parser: The parser of the whole command line.
         version: The version of the program.
     """
-    known = frozenset(name for action in parser._actions for name in action.option_strings)
+    common = frozenset(name for action in parser._actions for name in action.option_strings)
     files = {
         _("configuration, which `config init` writes a sample of"): config_path(),
         _("what is remembered from one start to the next"): memory_path(),
@@ -110,7 +110,7 @@ def manual(parser: argparse.ArgumentParser, version: str) -> str:
         _section(_("OPTIONS"), _roff(_("Those that name a store are taken before and after a command."))),
         *_options(parser, frozenset()),
         _section(_("COMMANDS")),
-        *_commands(parser, "", known),
+        *_commands(parser, "", common),
         _section(_("FILES")),
         *(f".TP\n{_placeholder(str(path))}\n{_roff(purpose)}" for purpose, path in files.items()),
         _section(_("EXIT STATUS"), ".nf\n" + _roff(codes.removeprefix(_("exit codes:")).strip()) + "\n.fi"),

@@ -66,11 +66,11 @@ def load(name: str) -> Command:
     return command
 
 
-def make_parser(wanted: Collection[str] = COMMANDS) -> Parser:
+def make_parser(loaded: Collection[str] = COMMANDS) -> Parser:
     """Build the parser of the whole command line.
 
     Args:
-        wanted: Commands to load with their arguments.
+        loaded: Commands to load, with their arguments.
     """
     speak_argparse()
     parser = Parser(
@@ -93,7 +93,7 @@ def make_parser(wanted: Collection[str] = COMMANDS) -> Parser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title=_("commands"))
     for name, (_target, summary) in COMMANDS.items():
         child = commands.add_parser(name, help=_(summary), description=_(summary))
-        if name in wanted:
+        if name in loaded:
             command = load(name)
             if command.takes_common_options:
                 child.add_argument("--json", action="store_true", help=_("one JSON document on standard output"))

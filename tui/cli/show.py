@@ -29,13 +29,13 @@ class ShowCommand(Command):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", metavar="ID", type=text)
         reading = parser.add_mutually_exclusive_group()
-        for name, said in (
+        for name, summary in (
             ("said", _("what was said: live and compacted messages (default)")),
             ("live", _("what the model still sees")),
             ("everything", _("rewound and hidden messages too")),
         ):
             reading.add_argument(
-                f"--{name}", dest="reading", action="store_const", const=name, default="said", help=said
+                f"--{name}", dest="reading", action="store_const", const=name, default="said", help=summary
             )
         parser.add_argument("--segment", action="store_true", help=_("that one session alone"))
         parser.add_argument("--markdown", action="store_true", help=_("as Markdown"))

@@ -115,8 +115,8 @@ def print_rich_lines(lines: Iterable[tuple[str, str, int, str]]) -> None:
         lines: Kind, printable text, indent and lead of each, as in `output.Line`.
     """
     console = _console()
-    for kind, said, indent, lead in lines:
-        text = Text(said, style=_STYLES[kind], overflow="fold")
+    for kind, content, indent, lead in lines:
+        text = Text(content, style=_STYLES[kind], overflow="fold")
         for number, part in enumerate(text.wrap(console, max(console.width - len(lead), 20))) if lead else ():
             console.print(Text(lead if number == 0 else " " * len(lead), style="dim") + part)
         if not lead:

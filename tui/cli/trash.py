@@ -28,12 +28,12 @@ class TrashCommand(Command):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", metavar="ACTION", title=_("actions"), required=True)
-        for name, said in (
+        for name, summary in (
             ("list", _("The bundles in the trash, newest first.")),
             ("restore", _("Put bundles back into the store.")),
             ("drop", _("Remove bundles for good.")),
         ):
-            action = actions.add_parser(name, help=said, description=said)
+            action = actions.add_parser(name, help=summary, description=summary)
             action.add_argument(
                 "--json", action="store_true", default=argparse.SUPPRESS, help=_("one JSON document on standard output")
             )
@@ -45,10 +45,10 @@ class TrashCommand(Command):
             if name == "drop":
                 action.add_argument("--yes", action="store_true", help=_("do not ask"))
             if name == "restore":
-                said = _("also into another store than it is from")
-                action.add_argument("--yes", action="store_true", help=said)
-                said = _("only this conversation of the bundle; repeatable")
-                action.add_argument("--only", action="append", metavar="ID", type=text, default=[], help=said)
+                yes_help = _("also into another store than it is from")
+                action.add_argument("--yes", action="store_true", help=yes_help)
+                only_help = _("only this conversation of the bundle; repeatable")
+                action.add_argument("--only", action="append", metavar="ID", type=text, default=[], help=only_help)
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return the error for `--only` with several bundles."""
