@@ -37,7 +37,7 @@ OWN_WORDS = (
 _NOT_FIRST, _NOT_LAST = "，。；：、？！）》”…", "（《“"
 """Characters that may not begin a line, and characters that may not end one."""
 _MAX_INT = 2**53 - 1
-"""The largest integer that SQLite and all JSON readers can represent."""
+"""The largest integer that all JSON readers, and SQLite, represent exactly."""
 
 
 def _plural_form(one: str, many: str, count: int) -> str:
