@@ -1,8 +1,8 @@
-"""Times, numbers, money, sizes, counts and names as people read them, on the screen and on the command line.
+"""Format times, numbers, money, sizes, counts and names for people, on the screen and on the command line.
 
-What stands in a column of the screen (`age`, `moment`, `clock`, `number`, `fit`) takes no more cells than it claims.
-The command line has room, and its output is sorted and summed by other programs, so it uses the exact forms:
-`timestamp`, `long_number`, `dollars`. Nothing here raises, whatever number a damaged row holds.
+`age`, `moment`, `clock`, `number` and `fit` are for columns of the screen and never exceed their documented width.
+The command line uses exact forms, which other programs can sort and sum: `timestamp`, `long_number`, `dollars`.
+Nothing here raises, whatever number a damaged row holds.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _END_REASONS = {
 
 
 def _cells(text: str) -> int:
-    """Terminal cells of a printable line, as Textual counts them."""
+    """Return the width of a printable line in terminal cells, as Textual counts them."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len  # start time: output into a pipe goes without Rich
@@ -55,11 +55,11 @@ def _cells(text: str) -> int:
 
 
 def clip(text: str, width: int) -> str:
-    """The text in at most `width` cells, an ellipsis where it was cut; never half a character.
+    """Cut the text to `width` cells with an ellipsis at the cut; never splits a character.
 
     Args:
         text: One printable line.
-        width: Cells; 0 or less gives nothing.
+        width: Cells; 0 or less gives an empty text.
     """
     if width <= 0:
         return ""
@@ -74,143 +74,143 @@ def clip(text: str, width: int) -> str:
 
 
 def fit(text: str, width: int, *, right: bool = False) -> str:
-    """The text in exactly `width` cells: clipped, or padded on one side."""
+    """Clip or pad the text to exactly `width` cells."""
     clipped = clip(text, width)
     space = " " * max(width - _cells(clipped), 0)
     return space + clipped if right else clipped + space
 
 
 def age(moment: float | None, now: float) -> str:
-    """How long ago, in at most eight cells in every language: `now`, `5m`, `2h`, `3d`, `6w`, earlier `Jan 2024`."""
+    """Format an age in at most eight cells in every language: `now`, `5m`, `2h`, `3d`, `6w`, `Jan 2024` before that."""
     if moment is None or not math.isfinite(moment):
         return ""
-    passed = now - moment
-    if passed < -_MINUTE:
+    elapsed = now - moment
+    if elapsed < -_MINUTE:
         return pgettext("age", "later")
-    if passed < _MINUTE:
+    if elapsed < _MINUTE:
         return pgettext("age", "now")
-    if passed < _HOUR:
-        if passed < 59.5 * _MINUTE:
-            return _("{minutes:.0f}m").format(minutes=passed / _MINUTE)
+    if elapsed < _HOUR:
+        if elapsed < 59.5 * _MINUTE:
+            return _("{minutes:.0f}m").format(minutes=elapsed / _MINUTE)
         return _("{hours:.0f}h").format(hours=1)
-    if passed < _DAY:
-        if passed < 23.5 * _HOUR:
-            return _("{hours:.0f}h").format(hours=passed / _HOUR)
+    if elapsed < _DAY:
+        if elapsed < 23.5 * _HOUR:
+            return _("{hours:.0f}h").format(hours=elapsed / _HOUR)
         return _("{days}d").format(days=1)
-    if passed < 26 * _WEEK:
-        return _days(passed)
-    return _told(moment, calendar.short_month, "")
+    if elapsed < 26 * _WEEK:
+        return _days(elapsed)
+    return _format_local(moment, calendar.short_month)
 
 
-def _days(passed: float) -> str:
-    if passed < 2 * _WEEK:
-        return _("{days}d").format(days=int(passed / _DAY))
-    return _("{weeks}w").format(weeks=int(passed / _WEEK))
+def _days(elapsed: float) -> str:
+    if elapsed < 2 * _WEEK:
+        return _("{days}d").format(days=int(elapsed / _DAY))
+    return _("{weeks}w").format(weeks=int(elapsed / _WEEK))
 
 
 def idle(seconds: float) -> str:
-    """For how long nothing has happened, in at most six cells: `2h`, `3d`, `60w`; never a date."""
+    """Format an idle time in at most six cells: `2h`, `3d`, `60w`; never a date."""
     return _days(seconds) if seconds >= 26 * _WEEK else age(0.0, seconds)
 
 
 def ago(moment: float | None, now: float) -> str:
-    """The same as part of a sentence: `2h ago`, `now`, `Jan 2024`."""
-    told = age(moment, now)
-    if moment is None or not told or not _MINUTE <= now - moment < 26 * _WEEK:
-        return told
-    return _("{age} ago").format(age=told)
+    """Format an age for use in a sentence: `2h ago`, `now`, `Jan 2024`."""
+    text = age(moment, now)
+    if moment is None or not text or not _MINUTE <= now - moment < 26 * _WEEK:
+        return text
+    return _("{age} ago").format(age=text)
 
 
-def _told(moment: float, tell: Callable[[datetime], str], otherwise: str) -> str:
+def _format_local(moment: float, to_text: Callable[[datetime], str], fallback: str = "") -> str:
     try:
-        return tell(datetime.fromtimestamp(moment))
+        return to_text(datetime.fromtimestamp(moment))
     except (ValueError, OverflowError, OSError):
-        return otherwise
+        return fallback
 
 
-def _local(moment: float, pattern: str, otherwise: str) -> str:
-    return _told(moment, lambda local: local.strftime(pattern), otherwise)
+def _strftime(moment: float, pattern: str) -> str:
+    return _format_local(moment, lambda local: local.strftime(pattern))
 
 
 def timestamp(moment: float | None, *, seconds: bool = False) -> str:
-    """Local `2026-03-05 14:02`; empty for none."""
-    return "" if moment is None else _local(moment, "%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M", "")
+    """Format a local time as `2026-03-05 14:02`; empty for None."""
+    return "" if moment is None else _strftime(moment, "%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M")
 
 
 _is_half_day = False
 
 
 def set_clock(form: str) -> None:
-    """How times of day are told from now on: `24h`, `12h`."""
+    """Set the format of times of day: `24h` or `12h`."""
     global _is_half_day
     _is_half_day = form == "12h"
 
 
 _dates = "relative"
 DATE_WIDTHS = {"relative": 8, "absolute": 8, "iso": 10}
-"""Cells of a moment in a list, by how moments are told."""
+"""Cells of a time in a list, by date format."""
 
 
 def set_dates(form: str) -> None:
-    """How moments in lists are told from now on: `relative`, `absolute`, `iso`."""
+    """Set the format of times in lists: `relative`, `absolute` or `iso`."""
     global _dates
     _dates = form
 
 
 def date_width(*, has_header: bool = True) -> int:
-    """Cells of a moment in a list; relative ones need fewer in a column without a header."""
+    """Return the width of a time in a list; relative times need less in a column without a header."""
     return DATE_WIDTHS[_dates] if has_header or _dates != "relative" else 6
 
 
 def moment(when: float | None, now: float) -> str:
-    """A moment in a list, in at most `date_width()` cells.
+    """Format a time in a list, in at most `date_width()` cells.
 
-    Relative is `2h`; absolute is the time of day today (`14:02`, `2:02 pm`), `28 May` this year, `May 2025` before.
-    iso is `2026-05-28`, today too: the eye sorts it.
+    `relative`: `2h`. `absolute`: `14:02` or `2:02 pm` today, `28 May` this year, `May 2025` before.
+    `iso`: always `2026-05-28`, so that rows compare at a glance.
 
     Args:
-        when: Unix seconds; None gives nothing.
+        when: Unix seconds; None gives an empty text.
         now: Unix seconds.
     """
     if _dates == "relative" or when is None or not math.isfinite(when):
         return age(when, now)
     today = day_key(now)
-    own = day_key(when)
+    date = day_key(when)
     if _dates == "iso":
-        return own
-    if own == today:
+        return date
+    if date == today:
         return clock(when).strip()
-    return _told(when, calendar.short_date if own[:4] == today[:4] else calendar.short_month, "")
+    return _format_local(when, calendar.short_date if date[:4] == today[:4] else calendar.short_month)
 
 
 def clock(moment: float | None) -> str:
-    """Local `14:02`, or ` 2:02 pm` where that is set; blanks of the same width for none."""
+    """Format a local time of day as `14:02` or ` 2:02 pm`; blanks of the same width for None."""
     blank = " " * (8 if _is_half_day else 5)
     if moment is None:
         return blank
-    told = _local(moment, "%H:%M", "")
-    if not told or not _is_half_day:
-        return told or blank
-    hour = int(told[:2])
-    # As it is in every language: columns have eight cells for it.
-    return f"{hour % 12 or 12:>2}{told[2:]} {'am' if hour < 12 else 'pm'}"
+    text = _strftime(moment, "%H:%M")
+    if not text or not _is_half_day:
+        return text or blank
+    hour = int(text[:2])
+    # Not translated: columns have eight cells for it in every language.
+    return f"{hour % 12 or 12:>2}{text[2:]} {'am' if hour < 12 else 'pm'}"
 
 
 def day(moment: float) -> str:
-    """Local `Thursday, 5 March 2026`."""
-    return _told(moment, calendar.long_day, _("some day"))
+    """Format a local date as `Thursday, 5 March 2026`."""
+    return _format_local(moment, calendar.long_day, _("some day"))
 
 
 def day_key(moment: float | None) -> str:
-    """Equal for moments of one local day."""
-    return _local(moment, "%Y-%m-%d", "") if moment is not None else ""
+    """Return the local date as `2026-03-05`, equal for all times of one day; empty for None."""
+    return _strftime(moment, "%Y-%m-%d") if moment is not None else ""
 
 
 _UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def number(value: float) -> str:
-    """`12`, `3.4k`, `120k`, `1.2M`: at most four cells."""
+    """Format a number in at most four cells: `12`, `3.4k`, `120k`, `1.2M`."""
     if not math.isfinite(value):
         return "∞"
     for size, unit in _UNITS:
@@ -221,14 +221,14 @@ def number(value: float) -> str:
 
 
 def long_number(value: float) -> str:
-    """`12`, `3.4k`, `120.5k`, `1.2M`: one decimal place in every unit."""
+    """Format a number with one decimal place in every unit: `12`, `3.4k`, `120.5k`, `1.2M`."""
     for size, unit in _UNITS:
-        if value >= size * 0.99995:  # what would round up to a thousand of the smaller unit
+        if value >= size * 0.99995:  # from here on the smaller unit would round up to 1000
             return f"{value / size:.1f}{unit}".replace(".0", "")
     return f"{value:g}"
 
 
-# A language has forms of its own for numbers, so each thing that is counted is a text of its own.
+# Plural forms differ by language, so each noun has a text of its own.
 _COUNTED: dict[str, Callable[[int], str]] = {
     "conversation": lambda count: ngettext("1 conversation", "{count:,} conversations", count),
     "session": lambda count: ngettext("1 session", "{count:,} sessions", count),
@@ -260,17 +260,17 @@ _COUNTED: dict[str, Callable[[int], str]] = {
 
 
 def counted(number: int, one: str) -> str:
-    """`1 session`, `1,204 sessions`.
+    """Format a count with its noun: `1 session`, `1,204 sessions`.
 
     Args:
-        number: How many.
-        one: What, one of those that are known here; never shown itself.
+        number: The count.
+        one: A key of `_COUNTED`; not shown itself.
     """
     return _COUNTED[one](number).format(count=number)
 
 
 def size(count: int) -> str:
-    """`480 B`, `12 KB`, `1.2 GB`."""
+    """Format a number of bytes: `480 B`, `12 KB`, `1.2 GB`."""
     value, unit = float(count), "B"
     for unit in ("B", "KB", "MB", "GB", "TB"):
         if value < 999.5 or unit == "TB":
@@ -280,7 +280,7 @@ def size(count: int) -> str:
 
 
 def money(value: float | None) -> str:
-    """`$1.24`, `<1¢`; empty for unknown and for nothing."""
+    """Format a cost for a column: `$1.24`, `<1¢`; empty for None and zero."""
     if value is None or value <= 0:
         return ""
     if value < 0.01:
@@ -289,12 +289,12 @@ def money(value: float | None) -> str:
 
 
 def dollars(value: float | None) -> str:
-    """`$1.24`, `$0.00`, `$1,204.00`; empty for unknown."""
+    """Format an exact cost: `$1.24`, `$0.00`, `$1,204.00`; empty for None."""
     return "" if value is None else f"${value:,.2f}"
 
 
 def duration(seconds: float) -> str:
-    """`0.4 s`, `12 s`, `3 min`, `5 h`, `2 days`."""
+    """Format a duration: `0.4 s`, `12 s`, `3 min`, `5 h`, `2 days`."""
     if seconds < 10:
         return _("{seconds:.1f} s").format(seconds=max(seconds, 0))
     if seconds < 100:
@@ -307,23 +307,23 @@ def duration(seconds: float) -> str:
 
 
 def end_reason(reason: str | None) -> str:
-    """An end reason in words; unknown ones as they stand (the set is open)."""
+    """Describe an end reason; unknown ones are shown as stored (the set is open)."""
     if not reason:
         return ""
-    known = _END_REASONS.get(reason)
-    return _(known) if known is not None else one_line(reason, 60)
+    label = _END_REASONS.get(reason)
+    return _(label) if label is not None else one_line(reason, 60)
 
 
 _SOURCES = {"telegram": "tele", "discord": "disc", "whatsapp": "wa", "api_server": "api", "webhook": "hook"}
 
 
 def source(name: str) -> str:
-    """A source in at most six cells."""
+    """Abbreviate a known source to at most six cells; others are returned in full, up to 20."""
     return _SOURCES.get(name, one_line(name, 20))
 
 
 def name(conversation: Conversation) -> str:
-    """What a conversation is called: its title, else what was said first, else why there is nothing."""
+    """Return the display name of a conversation: its title, else its preview, else why it has neither."""
     if conversation.title:
         return conversation.title
     if conversation.preview:
@@ -332,12 +332,12 @@ def name(conversation: Conversation) -> str:
 
 
 def messages(count: float) -> str:
-    """`120k msgs`."""
+    """Format a number of messages: `120k msgs`."""
     return _("{count} msgs").format(count=number(count))
 
 
 def status(value: str) -> str:
-    """How a conversation stands, in a word: a `Status`, a `cleanup.rules.Standing`, `pinned` or `archived`."""
+    """Translate the state of a conversation: a `Status`, a `cleanup.rules.Standing`, `pinned` or `archived`."""
     names = {
         "live": pgettext("status", "live"),
         "open": pgettext("status", "open"),
@@ -351,7 +351,7 @@ def status(value: str) -> str:
 
 
 def state(value: str) -> str:
-    """How a chat message stands, in a word (`models.State`)."""
+    """Translate the state of a chat message (`models.State`)."""
     names = {
         "live": pgettext("state", "live"),
         "compacted": pgettext("state", "compacted"),
@@ -370,9 +370,9 @@ _ROLES = {
 
 
 def role(of: str) -> str:
-    """Who has said something; roles that are not known as they stand."""
-    known = _ROLES.get(of)
-    return _(known) if known is not None else one_line(of, 20)
+    """Translate a role; unknown ones are shown as stored."""
+    label = _ROLES.get(of)
+    return _(label) if label is not None else one_line(of, 20)
 
 
 _RELATIONS = {
@@ -386,11 +386,11 @@ _RELATIONS = {
 
 
 def relation(kind: Relation) -> str:
-    """An edge in a word; empty for the top of a family."""
+    """Translate a relation; empty for the root of a lineage."""
     return _(_RELATIONS[kind]) if kind in _RELATIONS else ""
 
 
 def related(kind: Relation, name: str) -> str:
-    """Return the name of a session after the word for its relation: `subagent: Run the tests`."""
+    """Prefix the name of a session with its relation: `subagent: Run the tests`."""
     word = relation(kind)
     return _("{relation}: {name}").format(relation=word, name=name) if word else name

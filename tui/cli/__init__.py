@@ -1,4 +1,4 @@
-"""The command line: every screen feature for scripts and agents, without importing Textual."""
+"""The command line: the features of the browser for scripts and agents, without importing Textual."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         if arguments == ["--version"] and sys.stdout is not None:
             from ..version import version  # start time: `--version` imports next to nothing
 
-            with suppress(OSError):  # the general way below reports it
+            with suppress(OSError):  # run() below reports it
                 print(f"hermes-browse {version()}", flush=True)
                 return 0
         from .entry import run  # start time: see above
 
         return run(arguments)
-    except KeyboardInterrupt:  # while Python still imports
+    except KeyboardInterrupt:  # during imports
         return 130

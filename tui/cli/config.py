@@ -1,4 +1,4 @@
-"""`config`: where the configuration is, what it sets, and which of its lines have no effect."""
+"""`config`: show the path of the configuration, its values and its problems, or write a sample."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _SHOWN = (
     "view", "sort", "theme", "mouse", "glyphs", "time", "dates", "density", "language", "columns", "resume", "surface",
     "trash", "keymap",
 )  # fmt: skip
-"""The options in the order they are shown in; the keys follow them."""
+"""Options in display order; the keys follow them."""
 
 
 class ConfigCommand(Command):
-    """The configuration file of this user."""
+    """Show or create the configuration file of the user."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
@@ -57,14 +57,14 @@ def _init(*, as_json: bool) -> int:
     path = config_path()
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # O_EXCL: a file that another process has written meanwhile stays as it is.
+        # O_EXCL: do not overwrite a file another process has just created.
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError as error:
-        there = _("{path} is there already and stays as it is.").format(path=path)
-        raise RefusedError(there, remedy=_("Move it away for a fresh sample.")) from error
+        sentence = _("{path} is there already and stays as it is.").format(path=path)
+        raise RefusedError(sentence, remedy=_("Move it away for a fresh sample.")) from error
     except OSError as error:
-        failed = _("{path} could not be written: {reason}.").format(path=path, reason=error.strerror)
-        raise RefusedError(failed) from error
+        sentence = _("{path} could not be written: {reason}.").format(path=path, reason=error.strerror)
+        raise RefusedError(sentence) from error
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write(sample())
     if as_json:
@@ -75,7 +75,7 @@ def _init(*, as_json: bool) -> int:
 
 
 def _toml(value: object) -> str:
-    """A value as it stands in the file."""
+    """Format a value as TOML."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list):
@@ -88,10 +88,10 @@ def _toml(value: object) -> str:
 
 def _show(*, as_json: bool) -> int:
     configuration = read_config(config_path())
-    troubles = troubles_of(configuration)
+    problems = troubles_of(configuration)
     values = {name: getattr(configuration.options, name) for name in _SHOWN}
     values |= {"columns": list(values["columns"]), "surface": dict(values["surface"])}
-    keymap, _troubles = resolve_keymap(configuration)
+    keymap, _problems = resolve_keymap(configuration)
     keys = {each.id: list(dict.fromkeys(each.key_names)) for each in final_keys(known_commands(), keymap) if each.id}
     if as_json:
         print_json(
@@ -100,19 +100,19 @@ def _show(*, as_json: bool) -> int:
                 "exists": configuration.exists,
                 "options": values,
                 "keys": keys,
-                "problems": [{"line": each.line, "text": each.text, "remedy": each.remedy} for each in troubles],
+                "problems": [{"line": each.line, "text": each.text, "remedy": each.remedy} for each in problems],
             }
         )
         return 0
-    absent = _("{path} (not there; `hermes-browse config init` writes a sample)").format(path=configuration.path)
-    print_text(f"# {configuration.path if configuration.exists else absent}")
+    missing = _("{path} (not there; `hermes-browse config init` writes a sample)").format(path=configuration.path)
+    print_text(f"# {configuration.path if configuration.exists else missing}")
     for name, value in values.items():
-        unset = _("{name}: as you left it").format(name=name)
-        print_text(f"{name} = {_toml(value)}" if value is not None else f"# {unset}")
+        comment = _("{name}: as you left it").format(name=name)
+        print_text(f"{name} = {_toml(value)}" if value is not None else f"# {comment}")
     print_text("\n[keys]")
-    for name, named in keys.items():
-        quoted = ", ".join(f'"{key}"' for key in named)
+    for name, key_names in keys.items():
+        quoted = ", ".join(f'"{key}"' for key in key_names)
         print_text(f"{name} = [{quoted}]")
-    for each in troubles:
+    for each in problems:
         note(each.sentence(str(configuration.path)))
     return 0

@@ -1,4 +1,4 @@
-"""What a command works with: its arguments, the store they name, the time, and the person at the terminal."""
+"""The base class of commands, and their context: arguments, store, time, and questions to the user."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from hermes_browse.store.trash.progress import Stage
 
 _PROGRESS_EVERY = 2.0
-"""Seconds between two sentences about how far a long write is."""
+"""Seconds between two progress notes of a long write."""
 
 
 class Context:
-    """What a command runs with."""
+    """The arguments of a command, the store they name, and the time."""
 
     def __init__(self, arguments: SimpleNamespace, location: Location) -> None:
         self.arguments = arguments
@@ -41,53 +41,53 @@ class Context:
 
     @property
     def json(self) -> bool:
-        """Whether one JSON document is wanted."""
+        """Whether to print one JSON document."""
         return bool(self.arguments.json)
 
     @property
     def can_ask(self) -> bool:
-        """Whether somebody can be asked a question before something is deleted."""
+        """Whether the user can be asked for confirmation."""
         return on_a_terminal() and not self.json
 
     def radar(self, reader: Reader) -> Radar:
-        """What Hermes will delete by itself (`cleanup.retention`)."""
+        """Read what Hermes will delete by itself (`cleanup.retention`)."""
         return read_radar_at(self.location, reader, self.now)
 
     def find(self, reader: Reader, words: Sequence[str]) -> list[tuple[str, Conversation]]:
-        """The conversations that a user names; all are found before a command does anything.
+        """Find the conversations a user names. Commands call it before they change anything.
 
         Args:
             reader: An open reader of the store.
             words: Session ids, prefixes of them, or titles.
 
         Returns:
-            For each word the id of the session it means, and the conversation of that session.
+            For each word the id of the matching session, and its conversation.
 
         Raises:
-            NotFoundError: One of them means nothing, or several sessions.
+            NotFoundError: A word matches no session, or several.
         """
         from hermes_browse.store.sessions.first_page import read_neighbourhood  # start time: not needed for the browser
         from hermes_browse.store.sessions.resolve import resolve_session
 
         ids = [resolve_session(reader, word) for word in words]
         catalog = read_neighbourhood(reader, ids, self.now)
-        found: list[tuple[str, Conversation]] = []
+        pairs: list[tuple[str, Conversation]] = []
         for session_id in ids:
             conversation = catalog.of_session(session_id)
             if conversation is None:
                 raise NotFoundError(_("There is no session {id} in this store.").format(id=session_id))
-            found.append((session_id, conversation))
-        return found
+            pairs.append((session_id, conversation))
+        return pairs
 
     def confirm(self, count: int, what: str) -> None:
-        """Go on only after a yes; where several things go, after their number was typed.
+        """Ask for a `y`, or for the number of items when there are several.
 
         Args:
-            count: How many things.
-            what: What would be done to them, as part of a sentence.
+            count: Number of items.
+            what: The action, as part of a sentence.
 
         Raises:
-            RefusedError: The answer was another one, or nobody can be asked.
+            RefusedError: The answer was different, or the user cannot be asked.
         """
         if not self.can_ask:
             raise RefusedError(_("Not without --yes: this would {what}. Nothing was changed.").format(what=what))
@@ -97,22 +97,22 @@ class Context:
 
 
 class Command:
-    """One command: its arguments and what it does. `registry.COMMANDS` lists them all, each with its help."""
+    """Base class of commands; `registry.COMMANDS` lists them with their help."""
 
     takes_common_options = True
-    """`--json`, and the options that name a store."""
+    """Whether it takes `--json` and the options that name a store."""
     reads_old_transcripts = False
-    """Whether it goes with `--old`."""
+    """Whether it accepts `--old`."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add its own arguments."""
+        """Add the arguments of this command."""
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
-        """What is wrong with arguments that are right one by one, in a sentence; empty for nothing."""
+        """Return a sentence if valid arguments contradict each other, else an empty text."""
         return ""
 
     def start(self, arguments: SimpleNamespace) -> int:
-        """Open the store and run. A command that does not read exactly one store replaces this.
+        """Open the store and run. Commands that do not read exactly one store override this.
 
         Returns:
             The exit code.
@@ -121,7 +121,7 @@ class Command:
             return self.run(Context(arguments, location))
 
     def run(self, context: Context) -> int:
-        """Do it, and print what came of it.
+        """Execute the command and print the result.
 
         Returns:
             The exit code.
@@ -130,50 +130,50 @@ class Command:
 
 
 def on_a_terminal() -> bool:
-    """Whether there is somebody to ask."""
+    """Return whether standard input and standard error are terminals."""
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
-def ask(question: str, wanted: str) -> None:
-    """Go on only after the right answer.
+def ask(question: str, expected: str) -> None:
+    """Ask for confirmation.
 
     Args:
-        question: Ends where the answer is typed.
-        wanted: The answer; case, and commas in numbers, do not matter.
+        question: Printed without a newline; the answer is typed behind it.
+        expected: The answer that confirms; case and commas are ignored.
 
     Raises:
-        RefusedError: The answer was another one.
+        RefusedError: The answer was different.
     """
     print(question, end="", file=sys.stderr)
     sys.stderr.flush()
-    if sys.stdin.readline().strip().replace(",", "").lower() != wanted:
+    if sys.stdin.readline().strip().replace(",", "").lower() != expected:
         raise RefusedError(_("Nothing was changed."))
 
 
 def telling() -> Callable[[Stage | Step], None]:
-    """A function that notes, on a terminal and every other second, how far a long write is."""
-    said = time.monotonic()
+    """Return a callback that notes the progress of a long write: on a terminal, every two seconds."""
+    last = time.monotonic()
 
     def tell(progress: Stage | Step) -> None:
-        nonlocal said
-        if time.monotonic() - said > _PROGRESS_EVERY and sys.stderr.isatty():
-            said = time.monotonic()
+        nonlocal last
+        if time.monotonic() - last > _PROGRESS_EVERY and sys.stderr.isatty():
+            last = time.monotonic()
             note(progress.words)
 
     return tell
 
 
 def _demo_time(arguments: SimpleNamespace) -> float:
-    """When the sample store is made for: now in the browser, the beginning of the hour in a command.
+    """Return the time of the sample store: now in the browser, the start of the hour in a command.
 
-    The ids of the sample follow this time, and an id that one command prints must be valid in the next one.
+    The ids of the sample depend on it, and an id printed by one command must be valid in the next.
     """
     now = time.time()
     return now - now % 3600 if arguments.command is not None else now
 
 
-def _wanted_location(arguments: SimpleNamespace) -> Location | str:
-    """The store the arguments name, or the reason why the sample store is opened."""
+def _location_or_reason(arguments: SimpleNamespace) -> Location | str:
+    """Return the store the arguments name, or the reason why the sample store is opened instead."""
     if arguments.demo:
         return _("this is a sample store; without --demo your own opens")
     location = locate(home=arguments.home, profile=arguments.profile, database=arguments.db)
@@ -187,42 +187,42 @@ def _wanted_location(arguments: SimpleNamespace) -> Location | str:
 
 @contextmanager
 def opened_location(arguments: SimpleNamespace) -> Iterator[Location]:
-    """The store the arguments name; a store made for this run lies in a temporary folder as long as the block.
+    """Open the store the arguments name; sample and old transcripts live in a temporary folder for the block.
 
     Raises:
-        BrowseError: There is no such store, or old transcripts cannot be read.
+        BrowseError: There is no such store, or the old transcripts cannot be read.
     """
-    wanted = _wanted_location(arguments)
-    if isinstance(wanted, Location) and not arguments.old:
-        yield wanted
+    target = _location_or_reason(arguments)
+    if isinstance(target, Location) and not arguments.old:
+        yield target
         return
     from hermes_browse.store.temporary import TemporaryFolder, removed_when_told_to_end  # start time: rarely needed
 
     with removed_when_told_to_end():
-        if isinstance(wanted, Location):
-            named = getattr(arguments, "id", None) or getattr(arguments, "ids", None) or []
-            with _opened_transcripts(wanted, [named] if isinstance(named, str) else named) as location:
+        if isinstance(target, Location):
+            ids = getattr(arguments, "id", None) or getattr(arguments, "ids", None) or []
+            with _opened_transcripts(target, [ids] if isinstance(ids, str) else ids) as location:
                 yield location
             return
         from hermes_browse.store.demo import build_home  # start time: rarely needed
 
         with TemporaryFolder("demo") as folder:
             path = build_home(folder, now=_demo_time(arguments))
-            yield Location(path, folder, DEFAULT_PROFILE, demo=True, note=wanted)
+            yield Location(path, folder, DEFAULT_PROFILE, demo=True, note=target)
 
 
 @contextmanager
 def _opened_transcripts(beside: Location, only: Collection[str]) -> Iterator[Location]:
-    """`--old`: the old transcripts of a home as a store, removed at the end of the block; notes what is in it.
+    """Load the old transcripts of a home (`--old`) into a temporary store for the block; note what it holds.
 
     Args:
-        beside: The store of that home.
-        only: Beginnings of ids; the other files need not be read. Empty for all.
+        beside: The store of the home.
+        only: Prefixes of ids; other files may be skipped. Empty for all.
 
     Raises:
-        RefusedError: The store does not belong to a home, so no transcripts lie beside it.
+        RefusedError: The store does not belong to a home.
         BrowseError: The files cannot be listed.
-        StoreError: The store cannot be read, so nobody knows which files have no session in it.
+        StoreError: The store cannot be read, so files without a session in it are unknown.
     """
     from hermes_browse.store.legacy.finding import known_sessions  # start time: rarely needed
     from hermes_browse.store.legacy.shelf import Shelf
@@ -237,7 +237,7 @@ def _opened_transcripts(beside: Location, only: Collection[str]) -> Iterator[Loc
     try:
         with Store(beside.path).reader() as reader:
             known = known_sessions(reader)
-    except (StoreMissingError, StoreEmptyError):  # a home whose sessions were never in a store
+    except (StoreMissingError, StoreEmptyError):  # no store, or an empty one
         pass
     with Shelf(folder, known, only=only) as shelf:
         shelf.fill_all()

@@ -1,4 +1,4 @@
-"""`delete`: whole conversations into one bundle of the trash, all of them or none."""
+"""`delete`: move whole conversations to the trash as one bundle, all of them or none."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .context import Command, Context, telling
 from .output import bundle_json, no_title, note, print_json, print_text
 from .parser import text
 
-_TITLE = 60
+_TITLE_WIDTH = 60
 
 
 class DeleteCommand(Command):
@@ -28,22 +28,22 @@ class DeleteCommand(Command):
         parser.add_argument("--yes", action="store_true", help=_("do not ask"))
 
     def run(self, context: Context) -> int:
-        wanted = context.arguments
+        arguments = context.arguments
         with context.store.reader() as reader:
-            ids = list(dict.fromkeys(resolve_session(reader, each) for each in wanted.ids))
+            ids = list(dict.fromkeys(resolve_session(reader, each) for each in arguments.ids))
             catalog = read_catalog(reader, context.now)
             doomed = plan_delete(reader, catalog, ids, context.now)
         refuse_protected(catalog, doomed)
         if warning := hold_up(doomed.messages):
             note(warning)
-        if not wanted.yes:
+        if not arguments.yes:
             for gone in doomed.conversations:
-                note(f"{gone.id} · {gone.source} · {one_line(gone.title or no_title(), _TITLE)}")
+                note(f"{gone.id} · {gone.source} · {one_line(gone.title or no_title(), _TITLE_WIDTH)}")
             for orphan in doomed.affected.orphaned:
-                name = f"{orphan.id} · {one_line(orphan.title or no_title(), _TITLE)}"
+                name = f"{orphan.id} · {one_line(orphan.title or no_title(), _TITLE_WIDTH)}"
                 note(_("{name} is kept and becomes standalone.").format(name=name))
-            context.confirm(len(doomed.conversations), _what(doomed))
-        done = delete(
+            context.confirm(len(doomed.conversations), _action_text(doomed))
+        deleted = delete(
             context.store,
             ids,
             trash_folder(context.location),
@@ -51,34 +51,34 @@ class DeleteCommand(Command):
             sessions_folder=sessions_folder(context.location),
             tell=telling(),
         )
-        for each in done.notes:
+        for each in deleted.notes:
             note(each)
         if context.json:
             print_json(
                 {
-                    "deleted": list(done.sessions),
-                    "reparented": list(done.reparented),
-                    "bundle": bundle_json(done.bundle),
-                    "conversations": list(done.conversations),
-                    "messages": done.messages,
-                    "files": list(done.files),
-                    "notes": list(done.notes),
+                    "deleted": list(deleted.sessions),
+                    "reparented": list(deleted.reparented),
+                    "bundle": bundle_json(deleted.bundle),
+                    "conversations": list(deleted.conversations),
+                    "messages": deleted.messages,
+                    "files": list(deleted.files),
+                    "notes": list(deleted.notes),
                 }
             )
             return 0
-        told = _("{sentence} · `hermes-browse trash restore {name}` restores them")
-        print_text(told.format(sentence=done.sentence, name=done.bundle.name))
-        if count := len(done.reparented):
-            stayed = ngettext(
+        sentence = _("{sentence} · `hermes-browse trash restore {name}` restores them")
+        print_text(sentence.format(sentence=deleted.sentence, name=deleted.bundle.name))
+        if count := len(deleted.reparented):
+            orphans_note = ngettext(
                 "{count:,} session stayed and lost a parent: {ids}",
                 "{count:,} sessions stayed and lost a parent: {ids}",
                 count,
             )
-            note(stayed.format(count=count, ids=pgettext("list", ", ").join(done.reparented)))
+            note(orphans_note.format(count=count, ids=pgettext("list", ", ").join(deleted.reparented)))
         return 0
 
 
-def _what(doomed: Doomed) -> str:
+def _action_text(doomed: Doomed) -> str:
     return _("delete {conversations}, {sessions}, {messages} to the trash").format(
         conversations=counted(len(doomed.conversations), "conversation"),
         sessions=counted(len(doomed.affected.sessions), "session"),

@@ -1,4 +1,4 @@
-"""`doctor`: the store, its search index, Hermes and the terminal, and what is wrong with them."""
+"""`doctor`: check the store, its search index, Hermes and the terminal."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .output import note, print_json, print_text, store_json
 
 
 class DoctorCommand(Command):
-    """Look at everything; fails as reading the store does."""
+    """Print the findings of a check-up; the exit code is that of reading the store."""
 
     def run(self, context: Context) -> int:
-        found = examine(context.store, context.location)
+        checkup = examine(context.store, context.location)
         if not context.json:
             severities = {
                 "error": pgettext("severity", "error"),
@@ -21,31 +21,31 @@ class DoctorCommand(Command):
                 "info": pgettext("severity", "info"),
             }
             line = _("{label}: {text}")
-            for name, text in facts(found):
+            for name, text in facts(checkup):
                 print_text(line.format(label=name, text=text))
-            for each in found.problems:
-                told = f"{each.text} {each.remedy}".rstrip()
-                note(line.format(label=severities.get(each.severity, each.severity), text=told))
-            return found.exit_code
-        search, held = found.search, found.holders
+            for each in checkup.problems:
+                sentence = f"{each.text} {each.remedy}".rstrip()
+                note(line.format(label=severities.get(each.severity, each.severity), text=sentence))
+            return checkup.exit_code
+        search, holders = checkup.search, checkup.holders
         print_json(
             {
-                "store": store_json(found.summary),
+                "store": store_json(checkup.summary),
                 "search": {
                     "fts5": search.fts,
                     "trigram": search.trigram,
                     "indexed": search.indexed,
                     "messages": search.messages,
                 },
-                "hermes": {"path": found.hermes, "version": found.hermes_version} if found.hermes else None,
-                "terminal": found.terminal,
-                "holders": None if held is None else [each._asdict() for each in held],
-                "disk": {"free_bytes": found.free},
-                "files": {"configuration": str(found.configuration.path), "log": str(found.log)},
+                "hermes": {"path": checkup.hermes, "version": checkup.hermes_version} if checkup.hermes else None,
+                "terminal": checkup.terminal,
+                "holders": None if holders is None else [each._asdict() for each in holders],
+                "disk": {"free_bytes": checkup.free},
+                "files": {"configuration": str(checkup.configuration.path), "log": str(checkup.log)},
                 "problems": [
                     {"severity": each.severity, "code": each.code, "text": each.text, "remedy": each.remedy}
-                    for each in found.problems
+                    for each in checkup.problems
                 ],
             }
         )
-        return found.exit_code
+        return checkup.exit_code

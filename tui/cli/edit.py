@@ -1,4 +1,4 @@
-"""`rename`, `archive`, `unarchive`, `pin` and `unpin`: what changes a conversation and can be taken back."""
+"""`rename`, `archive`, `unarchive`, `pin` and `unpin`: reversible changes of conversations."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from .context import Command, Context
 from .output import note, print_json, print_text
 from .parser import text
 
-_TITLE = 80
+_TITLE_WIDTH = 80
 
 
 def _find(context: Context, *words: str) -> dict[str, Conversation]:
-    """The conversations meant, by their tips."""
+    """Find conversations; return them by the id of their tip."""
     with context.store.reader() as reader:
         return {each.id: each for _session, each in context.find(reader, words)}
 
 
 def _name(conversation: Conversation) -> str:
-    return f"“{one_line(conversation.title, _TITLE)}”" if conversation.title else one_line(conversation.id)
+    return f"“{one_line(conversation.title, _TITLE_WIDTH)}”" if conversation.title else one_line(conversation.id)
 
 
-def _argument(session_id: str) -> str:
-    """An id as it is typed into a shell."""
+def _shell_argument(session_id: str) -> str:
+    """Quote an id for a shell."""
     return f"{'-- ' if session_id.startswith('-') else ''}{shlex.quote(one_line(session_id))}"
 
 
 class RenameCommand(Command):
-    """Change the title of the tip, which is what lists show."""
+    """Change the title of the tip, which lists show."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", metavar="ID", type=text)
@@ -45,16 +45,16 @@ class RenameCommand(Command):
     def run(self, context: Context) -> int:
         typed = " ".join(context.arguments.title)
         ((tip, before),) = _find(context, context.arguments.id).items()
-        done = titles.rename(context.store, tip, typed)
+        renamed = titles.rename(context.store, tip, typed)
         if context.json:
-            print_json({"id": tip, "title": done.title, "typed": typed, "changed": bool(done.change.rows)})
+            print_json({"id": tip, "title": renamed.title, "typed": typed, "changed": bool(renamed.change.rows)})
             return 0
-        if not done.change.rows:
-            note(_("It has that title already.") if done.title is not None else _("It has no title."))
+        if not renamed.change.rows:
+            note(_("It has that title already.") if renamed.title is not None else _("It has no title."))
             return 0
-        was = _("it was {name}").format(name=_name(before)) if before.title else ""
-        print_text(one_line(" · ".join(part for part in (done.change.sentence, was) if part)))
-        if done.differs and done.title is not None:
+        old_title = _("it was {name}").format(name=_name(before)) if before.title else ""
+        print_text(one_line(" · ".join(part for part in (renamed.change.sentence, old_title) if part)))
+        if renamed.differs and renamed.title is not None:
             note(
                 _(
                     "This differs from what you typed: Hermes removes control and invisible characters and "
@@ -68,37 +68,37 @@ class _MarkCommand(Command):
     """Set or clear a mark on whole lineages, all in one transaction."""
 
     key = ""
-    """Of what was changed, in the JSON document."""
+    """JSON field of the changed ids."""
     done = ""
-    """What is said of each that was changed."""
+    """Sentence printed for each changed conversation."""
     work: Callable[[Store, list[str]], Change]
-    """Writes it."""
+    """Writes the change."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("ids", metavar="ID", nargs="+", type=text)
 
     def run(self, context: Context) -> int:
-        found = _find(context, *context.arguments.ids)
-        touched = frozenset(self.work(context.store, list(found)).session_ids)
-        mine = {tip: {segment.id for segment in each.segments} for tip, each in found.items()}
-        changed = [tip for tip in found if touched & mine[tip]]
-        unchanged = [tip for tip in found if tip not in changed]
+        conversations = _find(context, *context.arguments.ids)
+        touched = frozenset(self.work(context.store, list(conversations)).session_ids)
+        own_ids = {tip: {segment.id for segment in each.segments} for tip, each in conversations.items()}
+        changed = [tip for tip in conversations if touched & own_ids[tip]]
+        unchanged = [tip for tip in conversations if tip not in changed]
         if context.json:
             print_json({self.key: changed, "sessions": sorted(touched), "unchanged": unchanged})
             return 0
         for tip in changed:
-            print_text(one_line(_(self.done).format(name=_name(found[tip]), id=_argument(tip))))
+            print_text(one_line(_(self.done).format(name=_name(conversations[tip]), id=_shell_argument(tip))))
         for tip in unchanged:
-            note(_("{name} is unchanged: there was nothing to change.").format(name=_name(found[tip])))
-        others = len(touched - frozenset().union(*mine.values()))
+            note(_("{name} is unchanged: there was nothing to change.").format(name=_name(conversations[tip])))
+        others = len(touched - frozenset().union(*own_ids.values()))
         if others:
             # Hermes marks the branches and subagents of a compressed segment with it (0.17 to 0.22).
-            along = ngettext(
+            sentence = ngettext(
                 "{count:,} more session of the same lineage went along, as in Hermes.",
                 "{count:,} more sessions of the same lineage went along, as in Hermes.",
                 others,
             )
-            note(along.format(count=others))
+            note(sentence.format(count=others))
         return 0
 
 
@@ -117,14 +117,14 @@ class UnarchiveCommand(_MarkCommand):
 
 
 class PinCommand(_MarkCommand):
-    """Keep conversations from Hermes' own clean-up."""
+    """Exempt conversations from Hermes' own clean-up."""
 
     key, work = "pinned", staticmethod(flags.pin)
     done = N_("pinned {name} · `hermes-browse unpin {id}` undoes it")
 
 
 class UnpinCommand(_MarkCommand):
-    """Let Hermes' own clean-up have conversations again."""
+    """End the exemption of conversations from Hermes' own clean-up."""
 
     key, work = "unpinned", staticmethod(flags.unpin)
     done = N_("unpinned {name} · `hermes-browse pin {id}` undoes it")

@@ -1,4 +1,4 @@
-"""From the words of a command line to an exit code: the browser or a command, and every failure as a sentence."""
+"""Run a command line: the browser or a command. Every failure becomes a sentence and an exit code."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _WITH_VALUE = {"--home": "home", "--profile": "profile", "--db": "db"}
 
 
 def read_quickly(argv: Sequence[str]) -> SimpleNamespace | None:
-    """The arguments of a browser, read without argparse: importing that takes a tenth of the start.
+    """Parse the arguments of the browser without argparse, whose import takes a tenth of the start-up time.
 
     Args:
         argv: Without the program's name.
 
     Returns:
-        The same as from `registry.parse`; None for everything that does more than name a store, mistakes included.
+        The same as `registry.parse`; None for anything beyond naming a store, and for errors.
     """
     named: dict[str, str | None] = {"home": None, "profile": None, "db": None}
     flags = {"demo": False, "or_demo": False, "print_command": False, "old": False, "plain": False}
@@ -54,17 +54,17 @@ def read_quickly(argv: Sequence[str]) -> SimpleNamespace | None:
 
 
 def _browse(location: Location, arguments: SimpleNamespace) -> int:
-    """Open the browser, or what stands in for it where nothing can be drawn."""
+    """Open the browser, or the line-based dialogue on a terminal that cannot draw."""
     cannot_draw = os.environ.get("TERM") == "dumb" and not arguments.print_command and sys.stdin.isatty()
     if cannot_draw and not arguments.plain:
         note(_("This terminal cannot draw (TERM=dumb): --plain is what it can do."))
     if arguments.plain or cannot_draw:
-        from .plain import talk  # start time: the browser does without
+        from .plain import talk  # start time: the browser does not need it
 
         return talk(location)
     if arguments.print_command:
         return _print_command(location)
-    # Textual paints on standard error, so that one has to be a terminal as well.
+    # Textual draws on standard error, so it must be a terminal too.
     if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
         complain(_("the browser needs a terminal; try `hermes-browse list`, or `hermes-browse --help`."))
         return USAGE
@@ -73,36 +73,32 @@ def _browse(location: Location, arguments: SimpleNamespace) -> int:
     code, plan = choose(location)
     if plan is None:
         return code
-    from .resume import run_plan  # start time: the browser does without
+    from .resume import run_plan  # start time: the browser does not need it
 
     return run_plan(plan)
 
 
 @contextmanager
 def _standard_streams_on(terminal: int) -> Iterator[None]:
-    """Let standard streams that are no terminal be this one as long as the block, and then what they were.
-
-    Args:
-        terminal: An open descriptor.
-    """
-    elsewhere = [(number, os.dup(number)) for number in (0, 1, 2) if not os.isatty(number)]
+    """Redirect the standard streams that are not terminals to `terminal`, a file descriptor, for the block."""
+    redirected = [(number, os.dup(number)) for number in (0, 1, 2) if not os.isatty(number)]
     try:
-        for number, _kept in elsewhere:
+        for number, _copy in redirected:
             os.dup2(terminal, number)
         yield
     finally:
         for stream in (sys.stdout, sys.stderr):
             stream.flush()
-        for number, kept in elsewhere:
-            os.dup2(kept, number)
-            os.close(kept)
+        for number, copy in redirected:
+            os.dup2(copy, number)
+            os.close(copy)
 
 
 def _print_command(location: Location) -> int:
-    """`--print-command`: run the browser, and print the command that resumes what was chosen.
+    """Run the browser, and print the command that resumes the chosen conversation (`--print-command`).
 
-    For `eval "$(hermes-browse --print-command)"` and for shell key bindings: there the shell reads standard output,
-    so the screen goes to the terminal itself.
+    The shell reads standard output in `eval "$(hermes-browse --print-command)"` and in key bindings, so the screen
+    is drawn on /dev/tty.
     """
     location.refuse_without_home("resume")
     try:
@@ -129,7 +125,7 @@ def _run(argv: Sequence[str]) -> int:
 
         try:
             arguments, command = parse(argv)
-        except SystemExit as ended:  # argparse has printed help (0), or the mistake has been reported (2)
+        except SystemExit as ended:  # argparse has printed the help (0) or the error (2)
             return int(ended.code or 0) if not isinstance(ended.code, str) else USAGE
     if arguments.version:
         print(f"hermes-browse {version()}")
@@ -140,7 +136,7 @@ def _run(argv: Sequence[str]) -> int:
         path = start_debugging(arguments.command or "browser")
         complain(_("writing the log: {path}").format(path=path))
     if getattr(arguments, "json", False):
-        speak(ENGLISH)  # programs read the same sentences in every language
+        speak(ENGLISH)  # programs get the same sentences in every language
     if command is not None:
         return command.start(arguments)
     with opened_location(arguments) as location:
@@ -148,18 +144,18 @@ def _run(argv: Sequence[str]) -> int:
 
 
 def _discard_output() -> None:
-    """Send what is still buffered nowhere: Python would report at its end that it cannot be written."""
+    """Discard buffered output, which Python would otherwise fail to flush at exit and report."""
     try:
-        number = sys.stdout.fileno()
-    except OSError:  # not a real file: nothing will be reported
+        output = sys.stdout.fileno()
+    except OSError:  # not a real file, so nothing is reported
         return
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, number)
-    os.close(nowhere)
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, output)
+    os.close(null)
 
 
-def _replace_what_cannot_be_encoded() -> None:
-    """Print ASCII signs and question marks where the encoding of the output is not UTF-8, rather than fail."""
+def _replace_unencodable_characters() -> None:
+    """Replace characters the output encoding lacks with ASCII signs and question marks, rather than fail."""
     for stream in (sys.stdout, sys.stderr):
         if not isinstance(stream, io.TextIOWrapper):
             continue
@@ -184,7 +180,7 @@ def run(argv: Sequence[str]) -> int:
         complain(_("standard output is closed, so there is nowhere to write to."))
         return 1
     if isinstance(sys.stdout, io.TextIOWrapper):
-        _replace_what_cannot_be_encoded()
+        _replace_unencodable_characters()
     try:
         code = _run(argv)
         sys.stdout.flush()
@@ -195,17 +191,17 @@ def run(argv: Sequence[str]) -> int:
         log_expected()
         complain(str(error))
         return error.exit_code
-    except BrokenPipeError:  # the reader of a pipe may leave early, as `head` does
+    except BrokenPipeError:  # the reader of a pipe may close it early, as `head` does
         _discard_output()
         return 0
     except KeyboardInterrupt:
         return INTERRUPTED
-    except Exception as error:  # the border of the program: a person gets a sentence, the log gets the rest
+    except Exception as error:  # last resort: the user gets a sentence, the log the details
         from ..logfile import log_failure  # start time: only needed after a failure
 
-        what = f"{error.strerror}" if isinstance(error, OSError) and error.strerror else type(error).__name__
-        told = _("something unexpected went wrong ({what}). Details: {path}")
-        complain(told.format(what=what, path=log_failure()))
-        if isinstance(error, OSError):  # a full disk refuses the rest as well
+        cause = f"{error.strerror}" if isinstance(error, OSError) and error.strerror else type(error).__name__
+        sentence = _("something unexpected went wrong ({what}). Details: {path}")
+        complain(sentence.format(what=cause, path=log_failure()))
+        if isinstance(error, OSError):  # on a full disk, flushing would fail too
             _discard_output()
         return 1

@@ -1,4 +1,4 @@
-"""`export`: conversations into files, or to standard output, without the secrets in them."""
+"""`export`: write conversations to files or standard output, with secrets redacted."""
 
 from __future__ import annotations
 
@@ -33,7 +33,6 @@ from .output import note, print_json
 from .parser import named, text
 
 USAGE = 2
-STDOUT = "-"
 _SUFFIXES = {
     ".md": "markdown",
     ".markdown": "markdown",
@@ -45,7 +44,7 @@ _SUFFIXES = {
 
 
 class ExportCommand(Command):
-    """Write one or many conversations, whole, in one of three formats."""
+    """Export whole conversations in one of three formats."""
 
     reads_old_transcripts = True
 
@@ -76,43 +75,41 @@ class ExportCommand(Command):
         parser.add_argument("--force", action="store_true", help=_("replace files that are there"))
 
     def run(self, context: Context) -> int:
-        wanted = context.arguments
-        form_name = wanted.format or _SUFFIXES.get(Path(wanted.output or "").suffix.lower(), "markdown")
-        form = Format(form_name)
-        to_stdout = wanted.output == STDOUT
+        arguments = context.arguments
+        form = Format(arguments.format or _SUFFIXES.get(Path(arguments.output or "").suffix.lower(), "markdown"))
+        to_stdout = arguments.output == "-"
         if to_stdout and context.json:
             return _refuse(_("--json and the export both want standard output; name a file with --output."))
         with context.store.reader() as reader:
-            found = {each.root_id: each for _session, each in context.find(reader, wanted.ids)}
-            conversations = with_details(reader, list(found.values()))
+            by_root = {each.root_id: each for _session, each in context.find(reader, arguments.ids)}
+            conversations = with_details(reader, list(by_root.values()))
         if to_stdout and form is Format.MARKDOWN and len(conversations) > 1:
             return _refuse(_("several Markdown documents do not go to standard output; name a folder."))
-        redactor = make_redactor(context.location, note, active=not wanted.no_redact)
+        redactor = make_redactor(context.location, note, active=not arguments.no_redact)
 
-        def pieces(some: Sequence[Conversation], tally: Tally) -> Iterator[str]:
-            exporter = f"hermes-browse {version()}"
+        def pieces(chosen: Sequence[Conversation], tally: Tally) -> Iterator[str]:
             return export_pieces(
                 context.store,
-                some,
+                chosen,
                 form,
                 redactor=redactor,
                 tally=tally,
-                exporter=exporter,
+                exporter=f"hermes-browse {version()}",
                 now=context.now,
-                everything=wanted.everything,
+                everything=arguments.everything,
             )
 
         if to_stdout:
             whole = Tally()
-            _print(pieces(conversations, whole))
+            _write_stdout(pieces(conversations, whole))
             sys.stdout.flush()
-            _say_not_live(whole.not_live, form, everything=wanted.everything)
-            _say_redacted(redactor)
+            _note_not_live(whole.not_live, form, everything=arguments.everything)
+            _note_redacted(redactor)
             return 0
-        documents = plan_documents(conversations, form, redactor, wanted.output)
+        documents = plan_documents(conversations, form, redactor, arguments.output)
         files: list[dict[str, object]] = []
         not_live: Counter[State] = Counter()
-        for saved in save(context.store, documents, pieces, force=wanted.force):
+        for saved in save(context.store, documents, pieces, force=arguments.force):
             files.append(
                 {
                     "path": str(saved.document.path),
@@ -124,17 +121,17 @@ class ExportCommand(Command):
             )
             not_live += saved.tally.not_live
             if not context.json:
-                _say_written(saved.document, saved.tally)
-        _say_not_live(not_live, form, everything=wanted.everything)
-        _say_redacted(redactor)
+                _print_written(saved.document, saved.tally)
+        _note_not_live(not_live, form, everything=arguments.everything)
+        _note_redacted(redactor)
         if context.json:
             counts = dict(sorted(redactor.counts.items()))
-            left_out = {} if wanted.everything else {state.value: count for state, count in sorted(not_live.items())}
+            left_out = {} if arguments.everything else {state.value: count for state, count in sorted(not_live.items())}
             print_json(
                 {
                     "format": form.value,
                     "files": files,
-                    "everything": wanted.everything,
+                    "everything": arguments.everything,
                     "left_out": left_out,
                     "redact": redactor.active,
                     "redacted": counts,
@@ -143,19 +140,19 @@ class ExportCommand(Command):
         return 0
 
 
-def _refuse(told: str) -> int:
-    note(f"hermes-browse export: {told}")  # not shown
+def _refuse(sentence: str) -> int:
+    note(f"hermes-browse export: {sentence}")  # not shown
     return USAGE
 
 
-def _print(pieces: Iterator[str]) -> None:
+def _write_stdout(pieces: Iterator[str]) -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", newline="\n")
     for piece in pieces:
         sys.stdout.write(piece)
 
 
-def _say_redacted(redactor: Redactor) -> None:
+def _note_redacted(redactor: Redactor) -> None:
     if not redactor.active:
         note(_("Secrets are kept as they are (--no-redact): look through it before you share it."))
     elif redactor.total:
@@ -164,16 +161,16 @@ def _say_redacted(redactor: Redactor) -> None:
         note(redacted_words(redactor))
 
 
-def _say_not_live(counts: Counter[State], form: Format, *, everything: bool) -> None:
-    words = not_live_words(counts, form, everything=everything)
-    if words:
-        note(words if everything else _("{sentence} --everything takes them along.").format(sentence=words))
+def _note_not_live(counts: Counter[State], form: Format, *, everything: bool) -> None:
+    sentence = not_live_words(counts, form, everything=everything)
+    if sentence:
+        note(sentence if everything else _("{sentence} --everything takes them along.").format(sentence=sentence))
 
 
-def _say_written(document: Document, tally: Tally) -> None:
-    many = len(document.conversations)
+def _print_written(document: Document, tally: Tally) -> None:
+    conversations = len(document.conversations)
     counts = [counted(tally.sessions, "session"), counted(tally.messages, "message")]
-    if many > 1:
-        counts.insert(0, counted(many, "conversation"))
-    told = _("{path}  ({counts})")
-    print(told.format(path=one_line(str(document.path)), counts=pgettext("list", ", ").join(counts)))
+    if conversations > 1:
+        counts.insert(0, counted(conversations, "conversation"))
+    line = _("{path}  ({counts})")
+    print(line.format(path=one_line(str(document.path)), counts=pgettext("list", ", ").join(counts)))

@@ -1,4 +1,4 @@
-"""`lineage`: the family tree around a session, what to resume, and what Hermes would open."""
+"""`lineage`: the lineage of a session as a tree, what to resume, and what Hermes would open."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .parser import text
 
 
 class LineageCommand(Command):
-    """The family tree around a session."""
+    """Print the lineage of a session."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", metavar="ID", type=text)
@@ -39,13 +39,13 @@ class LineageCommand(Command):
             return 0
         print_lines(_lines(lineage))
         if lineage.predicted != resume.id:
-            careful = _("Careful: `hermes --resume={id}` would open {other}.")
-            note(careful.format(id=resume.id, other=lineage.predicted))
+            warning = _("Careful: `hermes --resume={id}` would open {other}.")
+            note(warning.format(id=resume.id, other=lineage.predicted))
         return 0
 
 
 def _node_json(node: Node) -> Json:
-    """A NODE of the JSON contract."""
+    """Build a NODE of the JSON contract."""
     session = node.session
     return {
         "id": session.id,
@@ -65,7 +65,7 @@ def _node_json(node: Node) -> Json:
 
 
 def _lines(lineage: Lineage) -> Iterator[Line]:
-    """A line for each session, in the order and with the lines of the tree on the screen."""
+    """Yield a line for each session, in the order and with the guides of the tree on screen."""
     for node, guides in draw_tree(lineage.nodes):
         yield Line("said", one_line(_node_line(node, lineage)), lead=guides)
 

@@ -1,4 +1,4 @@
-"""`list`: a page of conversations, and what it leaves out; of one store or of all profiles."""
+"""`list`: a page of conversations and a count of the hidden ones; of one store or of all profiles."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .profiles import broken_json, read_all_profiles, refuse_a_store_with_all_pr
 
 
 class ListCommand(Command):
-    """A page of conversations."""
+    """List a page of conversations."""
 
     reads_old_transcripts = True
 
@@ -39,7 +39,7 @@ class ListCommand(Command):
         parser.add_argument("--offset", type=count, default=0, metavar="N", help=_("rows to leave out first"))
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
-        """All profiles have one order only."""
+        """Return the error for options that `--all-profiles` does not take; it has a single order."""
         if not arguments.all_profiles:
             return ""
         if arguments.sort != Sort.ACTIVITY.value or arguments.reverse:
@@ -51,24 +51,24 @@ class ListCommand(Command):
         return _list_all_profiles(arguments) if arguments.all_profiles else super().start(arguments)
 
     def run(self, context: Context) -> int:
-        wanted = context.arguments
-        view, sort = View(wanted.view), Sort(wanted.sort)
+        arguments = context.arguments
+        view, sort = View(arguments.view), Sort(arguments.sort)
         with context.store.reader() as reader:
             summary = summarize(reader, context.store, context.location)
             catalog = read_catalog(reader, context.now)
-            every = list(catalog.forest.sessions)
-            sizes = read_sizes(reader, every) if sort is Sort.SIZE else {}
-            # The stored counters of messages are hints: order by what is shown.
-            counts = count_rows(reader, every) if sort is Sort.MESSAGES else sizes
+            session_ids = list(catalog.forest.sessions)
+            sizes = read_sizes(reader, session_ids) if sort is Sort.SIZE else {}
+            # The message counters of sessions may be stale: sort by the counts that are shown.
+            counts = count_rows(reader, session_ids) if sort is Sort.MESSAGES else sizes
             amounts = {
                 chain.root.id: sum(counts.get(segment.id, 0) for segment in chain.segments)
                 for chain in catalog.forest.in_view(view)
                 if counts
             }
-            chosen = catalog.order(view, sort=sort, reverse=wanted.reverse, sources=wanted.source, amounts=amounts)
-            page = with_details(reader, [catalog.conversation(root) for root in chosen[_page(wanted)]])
+            roots = catalog.order(view, sort=sort, reverse=arguments.reverse, sources=arguments.source, amounts=amounts)
+            page = with_details(reader, [catalog.conversation(root) for root in roots[_page(arguments)]])
             radar = context.radar(reader) if context.json else None
-            old = count_files(sessions_folder(context.location), reader)
+            old_files = count_files(sessions_folder(context.location), reader)
         if sizes:
             page = [each._replace(size=sum(sizes.get(segment.id, 0) for segment in each.segments)) for each in page]
         total, hidden = catalog.forest.counts()[View.ALL], catalog.hidden(view, len(page))
@@ -80,7 +80,7 @@ class ListCommand(Command):
                     "shown": len(page),
                     "total": total,
                     "hidden": hidden._asdict(),
-                    "old_transcripts": old.files,
+                    "old_transcripts": old_files.files,
                     "conversations": [conversation_json(each, radar) for each in page],
                 }
             )
@@ -88,14 +88,14 @@ class ListCommand(Command):
         for warning in summary.warnings:
             note(warning)
         print_table(_headers(), [_row(each) for each in page], right=(3, 4), flexible=5, optional=(4, 2, 1, 3, 0))
-        told = _("{count:,} old transcripts: --old").format(count=old.files) if old.files else ""
-        note(" · ".join(part for part in (_shown_line(len(page), total, hidden), told) if part))
+        old_note = _("{count:,} old transcripts: --old").format(count=old_files.files) if old_files.files else ""
+        note(" · ".join(part for part in (_shown_line(len(page), total, hidden), old_note) if part))
         return 0
 
 
-def _page(wanted: SimpleNamespace) -> slice:
-    """Which rows of an ordered list were asked for."""
-    return slice(wanted.offset, wanted.offset + wanted.limit if wanted.limit else None)
+def _page(arguments: SimpleNamespace) -> slice:
+    """Return the requested slice of an ordered list."""
+    return slice(arguments.offset, arguments.offset + arguments.limit if arguments.limit else None)
 
 
 def _headers() -> list[str]:
@@ -123,33 +123,33 @@ def _row(each: Conversation) -> list[str]:
 
 
 def _shown_line(shown: int, total: int, hidden: Hidden) -> str:
-    parts = [_("{count:,} of {total:,} shown").format(count=shown, total=total)]
+    phrases = [_("{count:,} of {total:,} shown").format(count=shown, total=total)]
     if hidden.automation:
-        parts.append(_("{count:,} automation").format(count=hidden.automation))
+        phrases.append(_("{count:,} automation").format(count=hidden.automation))
     if hidden.archived:
-        parts.append(_("{count:,} archived").format(count=hidden.archived))
+        phrases.append(_("{count:,} archived").format(count=hidden.archived))
     if hidden.other:
         others = _("{count:,} others (subagents, hidden, other sources or pages)")
-        parts.append(others.format(count=hidden.other))
-    return " · ".join(parts)
+        phrases.append(others.format(count=hidden.other))
+    return " · ".join(phrases)
 
 
-def _detailed(page: list[Found]) -> list[Conversation]:
-    """The conversations of a page with previews and counts; each store is opened once."""
+def _read_details(page: list[Found]) -> list[Conversation]:
+    """Add previews and counts to the conversations of a page; opens each store once."""
     detailed: dict[tuple[Path, str], Conversation] = {}
     for path in {each.location.path for each in page}:
-        wanted = [each.conversation for each in page if each.location.path == path]
+        conversations = [each.conversation for each in page if each.location.path == path]
         with Store(path).reader() as reader:
-            detailed.update({(path, each.root_id): each for each in with_details(reader, wanted)})
+            detailed.update({(path, each.root_id): each for each in with_details(reader, conversations)})
     return [detailed[each.location.path, each.conversation.root_id] for each in page]
 
 
 def _list_all_profiles(arguments: SimpleNamespace) -> int:
-    """`list --all-profiles`: one list by activity, each row with its profile."""
+    """Run `list --all-profiles`: one list by activity, each row with its profile."""
     view = View(arguments.view)
     everywhere = read_all_profiles(arguments.home, time.time(), view, arguments.source)
     page = list(everywhere.found[_page(arguments)])
-    shown = list(zip(page, _detailed(page), strict=True))
+    pairs = list(zip(page, _read_details(page), strict=True))
     total = sum(catalog.forest.counts()[View.ALL] for _where, catalog in everywhere.catalogs)
     if arguments.json:
         print_json(
@@ -160,12 +160,12 @@ def _list_all_profiles(arguments: SimpleNamespace) -> int:
                 "view": view.value,
                 "shown": len(page),
                 "total": total,
-                "conversations": [{"profile": found.profile} | conversation_json(each) for found, each in shown],
+                "conversations": [{"profile": entry.profile} | conversation_json(each) for entry, each in pairs],
             }
         )
         return 0
-    rows = [[found.profile, *_cells(each, each.status.value, title_or_preview(each))] for found, each in shown]
+    rows = [[entry.profile, *_cells(each, each.status.value, title_or_preview(each))] for entry, each in pairs]
     print_table([_("profile"), *_headers()], rows, right=(4, 5), flexible=6, optional=(5, 3, 2, 4, 1))
-    told = _("{count:,} of {total:,} shown · {profiles:,} profiles")
-    note(told.format(count=len(page), total=total, profiles=len(everywhere.catalogs)))
+    summary = _("{count:,} of {total:,} shown · {profiles:,} profiles")
+    note(summary.format(count=len(page), total=total, profiles=len(everywhere.catalogs)))
     return 0

@@ -1,4 +1,4 @@
-"""What commands print: one JSON document, or tables and text for people; never a raw control character of a store."""
+"""Print the output of commands: JSON documents, tables and text, without raw control characters from a store."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ONE_LINE = {0x09: "␉", 0x0A: "␊"}
 
 
 class Line(NamedTuple):
-    """Printable text of one kind; a body may hold several lines."""
+    """Printable text with its kind; bodies may hold several lines."""
 
     kind: str
     """`title`, `seam`, `user`, `assistant`, `other` (headings), `said` or `tool` (bodies)."""
@@ -31,22 +31,22 @@ class Line(NamedTuple):
     indent: int = 0
     """Cells."""
     lead: str = ""
-    """Printed before the text; wrapped lines on a terminal are indented by its width."""
+    """Prefix of the text; lines wrapped on a terminal are indented by its width."""
 
 
 def print_json(document: object) -> None:
-    """Print one JSON document in UTF-8 whatever the locale; text as stored, controls escaped."""
-    import json  # start time: the browser does without
+    """Print one JSON document in UTF-8 in every locale: stored text unchanged, control characters escaped."""
+    import json  # start time: the browser does not need it
 
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2 if sys.stdout.isatty() else None)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
-    # Legal inside JSON strings, but a terminal, or the pager behind a pipe, would act on them.
+    # Legal in JSON strings, but a terminal or a pager would interpret them.
     print(re.sub(HOSTILE, lambda match: json.dumps(match[0])[1:-1], as_text(text) or ""))
 
 
 def store_json(summary: StoreSummary) -> Json:
-    """A STORE of the JSON contract, in which keys are added, never renamed or dropped."""
+    """Build a STORE of the JSON contract. Keys may be added to the contract, never renamed or dropped."""
     return {
         "path": str(summary.path),
         "profile": summary.profile,
@@ -62,11 +62,11 @@ def store_json(summary: StoreSummary) -> Json:
 
 
 def conversation_json(conversation: Conversation, radar: Radar | None = None) -> Json:
-    """A CONVERSATION of the JSON contract.
+    """Build a CONVERSATION of the JSON contract.
 
     Args:
-        conversation: With its preview and rows.
-        radar: Knows when Hermes deletes it by itself; None leaves that out.
+        conversation: With its preview and message counts.
+        radar: Predicts when Hermes deletes it; without it `prune_in_days` is null.
     """
     return {
         "id": conversation.id,
@@ -101,7 +101,7 @@ def conversation_json(conversation: Conversation, radar: Radar | None = None) ->
 
 
 def bundle_json(bundle: Bundle) -> Json:
-    """A BUNDLE of the JSON contract."""
+    """Build a BUNDLE of the JSON contract."""
     return {
         "name": bundle.name,
         "created_at": bundle.created_at,
@@ -117,22 +117,22 @@ def bundle_json(bundle: Bundle) -> Json:
 
 
 def title_or_preview(conversation: Conversation) -> str:
-    """What stands in the column of titles."""
+    """Return the text for the title column."""
     return conversation.title or one_line(conversation.preview, 80) or no_text()
 
 
 def no_text() -> str:
-    """Stands for a title or a message that is empty."""
+    """Return the placeholder for an empty title or message."""
     return _("(no text)")
 
 
 def no_title() -> str:
-    """Stands for a title where nothing else is known."""
+    """Return the placeholder for a missing title."""
     return _("(no title)")
 
 
 def cells(text: str) -> int:
-    """Terminal cells of a printable text: wide characters count two, marks and joiners none."""
+    """Count the terminal cells of a printable text without Rich: wide characters are two, marks and joiners none."""
     width = 0
     for letter in text:
         if letter.isascii():
@@ -152,14 +152,14 @@ def print_table(
     flexible: int = -1,
     optional: Sequence[int] = (),
 ) -> None:
-    """Print rows under headers: by Rich on a terminal, in aligned columns in a pipe. Without rows nothing is printed.
+    """Print rows under headers: with Rich on a terminal, as aligned columns in a pipe; nothing if there are no rows.
 
     Args:
         headers: One for each column.
-        rows: Texts straight from the store are fine: they are made printable here.
-        right: Columns that are aligned to the right.
-        flexible: The column that is cut to what a terminal has left; in a pipe nothing is cut.
-        optional: Columns that a narrow terminal leaves out, the first one first.
+        rows: May hold stored texts, which are made printable here.
+        right: Indexes of right-aligned columns.
+        flexible: Index of the column cut to the remaining width of a terminal; a pipe gets it in full.
+        optional: Indexes of columns dropped on a narrow terminal, in the order of dropping.
     """
     if not rows:
         return
@@ -179,32 +179,32 @@ def print_table(
 
 
 def print_lines(lines: Iterable[Line]) -> None:
-    """Print lines of several kinds: coloured and wrapped on a terminal, plain in a pipe."""
+    """Print lines: coloured by kind and wrapped on a terminal, plain in a pipe."""
     if sys.stdout.isatty():
         from .terminal import print_rich_lines  # start time: output into a pipe goes without Rich
 
         print_rich_lines(lines)
         return
-    # Not splitlines(): it would break at characters that end no line for anybody else.
+    # Not splitlines(), which also splits at characters other programs do not treat as line ends.
     plain = [f"{' ' * line.indent}{line.lead}{part}".rstrip() for line in lines for part in line.text.split("\n")]
     print_text("\n".join(plain).rstrip())
 
 
 def print_text(text: str) -> None:
-    """Print text of several lines, made printable."""
+    """Print text, made printable; it may hold several lines."""
     print(printable(text))
 
 
 def note(text: str) -> None:
-    """Say something on standard error: printable, and on one line whatever is quoted in it."""
-    if sys.stderr is None:  # closed by the caller; print() would turn to standard output instead
+    """Print a note to standard error, made printable and kept on one line."""
+    if sys.stderr is None:  # closed by the caller; print() would fall back to standard output
         return
     try:
         print(printable(text).translate(_ONE_LINE), file=sys.stderr)
-    except OSError:  # standard error cannot be written to; the exit code still says what happened
+    except OSError:  # standard error is not writable; the exit code still reports the result
         return
 
 
 def complain(text: str) -> None:
-    """Say on standard error what keeps the program from doing what was asked."""
+    """Print an error of the program to standard error."""
     note(f"hermes-browse: {text}")

@@ -1,4 +1,4 @@
-"""Argparse in the language of the program, wrapped by cells; and the options and values that several commands take."""
+"""Argparse translated and wrapped by terminal cells; options and argument types shared by several commands."""
 
 from __future__ import annotations
 
@@ -32,46 +32,46 @@ OWN_WORDS = (
     N_("invalid choice: %(value)r (choose from %(choices)s)"),
     N_("invalid choice: %(value)r, maybe you meant %(closest)r? (choose from %(choices)s)"),
 )
-"""Texts of argparse itself (Python 3.11 to 3.14) that the program shows, listed here to be translated."""
+"""Texts of argparse (Python 3.11 to 3.14) that the program shows, listed here for translation."""
 
-_NEVER_FIRST, _NEVER_LAST = "，。；：、？！）》”…", "（《“"
-"""Signs that may not begin a line, and signs that may not end one."""
-_MOST = 2**53 - 1
-"""The largest whole number that every reader of JSON, and SQLite, can hold."""
+_NOT_FIRST, _NOT_LAST = "，。；：、？！）》”…", "（《“"
+"""Characters that may not begin a line, and characters that may not end one."""
+_MAX_INT = 2**53 - 1
+"""The largest integer that all JSON readers, and SQLite, represent exactly."""
 
 
-def _form(one: str, many: str, count: int) -> str:
-    """The only text of argparse that has a plural, as a text that our catalogs translate."""
+def _plural_form(one: str, many: str, count: int) -> str:
+    """Translate the only text of argparse with a plural through our catalogs."""
     if many == "expected %s arguments":
         return ngettext("expected %s argument", "expected %s arguments", count)
     return one if count == 1 else many
 
 
 def speak_argparse() -> None:
-    """Let argparse translate its texts with the program's catalogs; by itself it asks GNU gettext for its own."""
-    vars(argparse).update({"_": _, "ngettext": _form})
+    """Make argparse translate with the program's catalogs rather than GNU gettext's."""
+    vars(argparse).update({"_": _, "ngettext": _plural_form})
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Wrap a text by cells, at spaces and between wide characters, which are written without spaces.
+    """Wrap a text by cells, at spaces and between wide characters.
 
     Args:
-        text: Without line ends.
+        text: Without line breaks.
         width: Cells.
     """
     pieces: list[str] = []
     for word in text.split():
-        fresh = True
+        starts_word = True
         for letter in word:
-            before = "" if fresh else pieces[-1][-1]
-            is_kept = letter in _NEVER_FIRST or before in _NEVER_LAST or (cells(letter) < 2 and cells(before) < 2)
-            if fresh:
+            previous = "" if starts_word else pieces[-1][-1]
+            sticks = letter in _NOT_FIRST or previous in _NOT_LAST or (cells(letter) < 2 and cells(previous) < 2)
+            if starts_word:
                 pieces.append(f" {letter}" if pieces else letter)
-            elif is_kept:
+            elif sticks:
                 pieces[-1] += letter
             else:
                 pieces.append(letter)
-            fresh = False
+            starts_word = False
     lines = [""]
     for piece in pieces:
         if lines[-1] and cells(lines[-1]) + cells(piece) > width:
@@ -86,7 +86,7 @@ def _is_wide(text: str) -> bool:
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Help in columns of cells; argparse counts letters, which is wrong where a letter takes two cells."""
+    """Help formatter that measures in cells; argparse counts characters, some of which take two cells."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=28)
@@ -108,14 +108,14 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
         groups: Iterable[argparse._MutuallyExclusiveGroup],
         prefix: str | None,
     ) -> str:
-        said = _("usage: ") if prefix is None else prefix
-        as_wide = "x" * cells(said)  # the lines below are indented by its letters
-        made = super()._format_usage(usage, actions, groups, as_wide if _is_wide(said) else said)
-        return made.replace(as_wide, said, 1) if _is_wide(said) else made
+        label = _("usage: ") if prefix is None else prefix
+        placeholder = "x" * cells(label)  # argparse indents the following lines by its length
+        usage_text = super()._format_usage(usage, actions, groups, placeholder if _is_wide(label) else label)
+        return usage_text.replace(placeholder, label, 1) if _is_wide(label) else usage_text
 
 
 class Parser(argparse.ArgumentParser):
-    """Says what is wrong in one sentence, and takes no abbreviations: a new option would break them."""
+    """Reports errors in one sentence, and takes no abbreviations, which new options would break."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**{"allow_abbrev": False, "formatter_class": _Formatter, **settings})
@@ -126,45 +126,45 @@ class Parser(argparse.ArgumentParser):
 
 
 def count(text: str) -> int:
-    """Read a whole number, 0 or more."""
+    """Parse a non-negative integer."""
     value = int(text) if text.isdecimal() and len(text) < 20 else -1
-    if not 0 <= value <= _MOST:
+    if not 0 <= value <= _MAX_INT:
         raise argparse.ArgumentTypeError(_("wants a whole number, 0 or more, not {text!r}").format(text=text))
     return value
 
 
 def named(text: str) -> str:
-    """Read a name. An empty one is refused: an unset variable in a script must not mean this user's own store."""
+    """Accept a non-empty name: an unset variable in a script must not mean the user's own store."""
     if not text:
         raise argparse.ArgumentTypeError(_("wants a name, not an empty text"))
     return text
 
 
 def text(given: str) -> str:
-    """Read words of the user; bytes that the locale could not decode are UTF-8, or become U+FFFD."""
+    """Decode an argument; bytes that the locale could not decode are read as UTF-8, or become U+FFFD."""
     return as_text(os.fsencode(given)) or ""
 
 
 def add_store_options(parser: argparse.ArgumentParser, *, top: bool = False) -> None:
-    """Add the options that name a store. They are taken before a command, behind it, and behind its actions.
+    """Add the options that name a store; they are accepted before a command, after it, and after its actions.
 
     Args:
-        parser: Of the place.
-        top: Whether it stands before the command; behind it an option that is not given changes nothing.
+        parser: The parser of the program, a command or an action.
+        top: Whether it is the parser of the program. Below it, omitted options do not override those given before.
     """
-    default, flag = (None, False) if top else (argparse.SUPPRESS, argparse.SUPPRESS)
+    default, flag_default = (None, False) if top else (argparse.SUPPRESS, argparse.SUPPRESS)
     group = parser.add_argument_group(_("which store"))
-    which = group.add_mutually_exclusive_group()
-    home = _("a Hermes root (default $HERMES_HOME)")
-    group.add_argument("--home", metavar="DIR", type=named, default=default, help=home)
+    exclusive = group.add_mutually_exclusive_group()
+    home_help = _("a Hermes root (default $HERMES_HOME)")
+    group.add_argument("--home", metavar="DIR", type=named, default=default, help=home_help)
     group.add_argument("--profile", metavar="NAME", type=named, default=default, help=_("one of its profiles"))
-    which.add_argument("--db", metavar="FILE", type=named, default=default, help=_("any store file"))
-    which.add_argument("--demo", action="store_true", default=flag, help=_("a built-in sample store"))
-    old = _("the old transcripts beside the store: files without a session in it")
-    group.add_argument("--old", action="store_true", default=flag, help=old)
-    debug = _("write down in the log what is done: statements and failures, no text of any conversation")
-    parser.add_argument("--debug", action="store_true", default=flag, help=debug)
-    if top:  # for `make run`: someone without Hermes should see something
+    exclusive.add_argument("--db", metavar="FILE", type=named, default=default, help=_("any store file"))
+    exclusive.add_argument("--demo", action="store_true", default=flag_default, help=_("a built-in sample store"))
+    old_help = _("the old transcripts beside the store: files without a session in it")
+    group.add_argument("--old", action="store_true", default=flag_default, help=old_help)
+    debug_help = _("write down in the log what is done: statements and failures, no text of any conversation")
+    parser.add_argument("--debug", action="store_true", default=flag_default, help=debug_help)
+    if top:  # for `make run`, which should also show something without Hermes
         group.add_argument("--or-demo", action="store_true", help=argparse.SUPPRESS)
 
 
@@ -172,11 +172,11 @@ def add_view_options(parser: argparse.ArgumentParser, default: str | None) -> No
     """Add `--view` and `--source`, which narrow what is listed or searched.
 
     Args:
-        parser: Of the command.
-        default: The view that holds when none is named; None for everything.
+        parser: The parser of the command.
+        default: The default view; None for everything.
     """
-    told = _("default {view}").format(view=default) if default else _("default everything")
-    parser.add_argument("--view", choices=[view.value for view in View], default=default, help=told)
+    default_help = _("default {view}").format(view=default) if default else _("default everything")
+    parser.add_argument("--view", choices=[view.value for view in View], default=default, help=default_help)
     parser.add_argument(
         "--source", action="append", type=text, default=[], metavar="S", help=_("only this source; repeatable")
     )

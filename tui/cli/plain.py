@@ -1,6 +1,6 @@
-"""`--plain`: the browser as a dialogue of lines, for screen readers, braille and terminals that cannot draw.
+"""`--plain`: the browser as a line-based dialogue, for screen readers, braille and terminals that cannot draw.
 
-It asks for a line, says lines, and asks again; nothing is drawn, moved or painted over, and no escape is written.
+It prompts for a line, prints lines, and prompts again. It never moves the cursor and writes no escape sequences.
 """
 
 from __future__ import annotations
@@ -40,31 +40,31 @@ from .plain_words import (
 from .resume import as_configured, run_plan
 
 PAGE = 10
-"""Conversations or hits said at once."""
+"""Conversations or hits per page."""
 MESSAGES = 5
-"""Messages said at once."""
+"""Messages per page."""
 _MOST_HITS = 200
 
 
 class _Open(NamedTuple):
-    """The conversation that is read."""
+    """The open conversation."""
 
     conversation: Conversation
     bones: Sequence[Bone]
     first: int
-    """Index of the first message said last."""
+    """Index of the first message of the page printed last."""
     hit: Hit | None = None
-    """The message it was opened at."""
+    """The hit it was opened at."""
 
 
 class Dialogue:
-    """One run of the linear mode.
+    """One run of the dialogue.
 
     Args:
-        location: Which store.
-        ask: Takes a prompt, gives a line; raises EOFError at the end of input.
-        say: Takes a line that is printable.
-        now: Unix seconds; the clock by default.
+        location: The store.
+        ask: Prompts and returns a line; raises EOFError at the end of input.
+        say: Prints a line; callers pass printable text.
+        now: Unix seconds; the system clock by default.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Dialogue:
         self._store = Store(location.path)
         self._fixed_now = now
         self._view, self._query = View.CHATS, ""
-        self._at = 0
+        self._first = 0
         self._open: _Open | None = None
         self._roots: Sequence[str] = []
         self._hits: list[tuple[Hit, Conversation | None]] = []
@@ -87,13 +87,13 @@ class Dialogue:
         return self._fixed_now if self._fixed_now is not None else time.time()
 
     def run(self) -> ResumePlan | None:
-        """Talk until the user leaves.
+        """Run until the user quits.
 
         Returns:
-            The plan of a resume that was asked for, else None.
+            The plan of the requested resume, else None.
 
         Raises:
-            StoreError: The store cannot be read at all, said before anything else.
+            StoreError: The store cannot be read; raised before anything is printed.
         """
         self._read()
         self._say(_("hermes-browse, {name}. h: help.").format(name=one_line(self._location.name, 40)))
@@ -108,12 +108,12 @@ class Dialogue:
             if line in ("q", "quit", "exit"):
                 return None
             try:
-                self._do(line)
+                self._handle(line)
             except BrowseError as error:
                 self._say(one_line(str(error)))
         return self._plan
 
-    def _lines(self, lines: Iterable[str]) -> None:
+    def _say_all(self, lines: Iterable[str]) -> None:
         for line in lines:
             self._say(line)
 
@@ -131,90 +131,90 @@ class Dialogue:
             self._say_hits()
             return
         total = len(self._roots)
-        page = [catalog.conversation(root) for root in self._roots[self._at : self._at + PAGE]]
+        page = [catalog.conversation(root) for root in self._roots[self._first : self._first + PAGE]]
         with self._store.reader() as reader:
             page = with_details(reader, page)
-        for number, each in enumerate(page, self._at + 1):
+        for number, each in enumerate(page, self._first + 1):
             self._say(f"{number}. {conversation_line(each, self._now)}")
         counts = catalog.forest.counts()
-        each_view = _("{count:,} {view}")
-        others = [each_view.format(count=counts[view], view=view_name(view)) for view in View if view is not self._view]
-        self._say(page_line(self._at + 1, self._at + len(page), total, view_name(self._view)))
-        self._say(_("Elsewhere: {views}.").format(views=pgettext("list", ", ").join(others)))
+        phrase = _("{count:,} {view}")
+        phrases = [phrase.format(count=counts[view], view=view_name(view)) for view in View if view is not self._view]
+        self._say(page_line(self._first + 1, self._first + len(page), total, view_name(self._view)))
+        self._say(_("Elsewhere: {views}.").format(views=pgettext("list", ", ").join(phrases)))
 
     def _say_hits(self) -> None:
-        page = self._hits[self._at : self._at + PAGE]
-        for number, (hit, conversation) in enumerate(page, self._at + 1):
+        page = self._hits[self._first : self._first + PAGE]
+        for number, (hit, conversation) in enumerate(page, self._first + 1):
             name = name_of(conversation) if conversation is not None else one_line(hit.session_id)
             line = _("{role} in {name}: {text}").format(role=one_line(hit.role), name=name, text=snippet_of(hit))
             self._say(f"{number}. {line}")
-        self._say(page_line(self._at + 1, self._at + len(page), len(self._hits), _("hits")))
+        self._say(page_line(self._first + 1, self._first + len(page), len(self._hits), _("hits")))
 
     def _search(self, text: str) -> None:
-        self._open, self._at, self._query = None, 0, text
+        self._open, self._first, self._query = None, 0, text
         if not text:
             self._say_list()
             return
         with self._store.reader() as reader:
             answer = search(reader, parse(text), limit=_MOST_HITS, now=self._now)
-            around = read_neighbourhood(reader, list({hit.session_id for hit in answer.hits}), self._now)
-            found = [(hit, around.of_session(hit.session_id)) for hit in answer.hits]
-            details = with_details(reader, list({each.root_id: each for _hit, each in found if each}.values()))
-        named = {each.root_id: each for each in details}
-        self._hits = [(hit, named.get(each.root_id) if each is not None else None) for hit, each in found]
-        self._lines(one_line(each) for each in (*(problem.text for problem in answer.problems), *answer.notes))
+            catalog = read_neighbourhood(reader, list({hit.session_id for hit in answer.hits}), self._now)
+            pairs = [(hit, catalog.of_session(hit.session_id)) for hit in answer.hits]
+            details = with_details(reader, list({each.root_id: each for _hit, each in pairs if each}.values()))
+        by_root = {each.root_id: each for each in details}
+        self._hits = [(hit, by_root.get(each.root_id) if each is not None else None) for hit, each in pairs]
+        self._say_all(one_line(each) for each in (*(problem.text for problem in answer.problems), *answer.notes))
         hits = counted(len(self._hits), "hit")
         if answer.more:
             hits = _("more than {hits}").format(hits=hits)
         is_scanned = answer.engine in ("scan", "mixed")
-        scanned, plain = _("Search for {text}: {hits}, by reading every message."), _("Search for {text}: {hits}.")
-        said = scanned if is_scanned else plain
-        self._say(said.format(text=one_line(text, 100), hits=hits))
+        scanned, indexed = _("Search for {text}: {hits}, by reading every message."), _("Search for {text}: {hits}.")
+        sentence = scanned if is_scanned else indexed
+        self._say(sentence.format(text=one_line(text, 100), hits=hits))
         self._say_list()
 
-    # What is typed
+    # Input
 
-    def _do(self, line: str) -> None:
+    def _handle(self, line: str) -> None:
         word, _blank, rest = line.partition(" ")
         if line.startswith("/"):
             self._search(line[1:].strip())
         elif line.isdecimal():
-            self._open_number(int(line))
+            self._open_item(int(line))
         elif word == "v" and rest.strip() in [view.value for view in View]:
-            self._view, self._query, self._at, self._open = View(rest.strip()), "", 0, None
+            self._view, self._query, self._first, self._open = View(rest.strip()), "", 0, None
             self._read()
             self._say_list()
         elif line in ("h", "?", "help"):
-            self._lines(_(HELP).split("\n"))
+            self._say_all(_(HELP).split("\n"))
         elif line == "l":
             self._open = None
             if not self._query:
                 self._read()
             self._say_list()
         elif self._open is not None:
-            self._do_open(line)
+            self._handle_open(line)
         elif line in ("", "n", "p"):
-            self._turn(-PAGE if line == "p" else PAGE)
+            self._turn_page(-PAGE if line == "p" else PAGE)
         else:
             self._unknown()
 
     def _unknown(self) -> None:
-        inside = ["r", "i"] if self._open is not None else ["v all"]
-        said = choices([_("a number"), "n", "p", _("/words"), *inside, "l", "h", "q"])
-        self._say(_("Unknown command. {choices}").format(choices=said))
+        extra = ["r", "i"] if self._open is not None else ["v all"]
+        words = choices([_("a number"), "n", "p", _("/words"), *extra, "l", "h", "q"])
+        self._say(_("Unknown command. {choices}").format(choices=words))
 
-    def _turn(self, by: int) -> None:
+    def _turn_page(self, by: int) -> None:
         total = len(self._hits) if self._query else len(self._roots)
-        at = self._at + by
-        if not 0 <= at < total:
+        first = self._first + by
+        if not 0 <= first < total:
             self._say(_("That was the last page.") if by > 0 else _("This is the first page."))
             return
-        self._at = at
+        self._first = first
         self._say_list()
 
     # A conversation
 
-    def _open_number(self, number: int) -> None:
+    def _open_item(self, number: int) -> None:
         catalog = self._catalog
         assert catalog is not None
         total = len(self._hits) if self._query else len(self._roots)
@@ -232,52 +232,52 @@ class Dialogue:
             skeleton = read_skeleton(reader, conversation.segments)
             if hit is not None:
                 at = skeleton.index_of(hit[0].message_id)
-                if at is None:  # taken back, or hidden
-                    whole = read_skeleton(reader, conversation.segments, Reading.EVERYTHING)
-                    at = whole.index_of(hit[0].message_id)
-                    skeleton = skeleton if at is None else whole
+                if at is None:  # rewound or hidden
+                    everything = read_skeleton(reader, conversation.segments, Reading.EVERYTHING)
+                    at = everything.index_of(hit[0].message_id)
+                    skeleton = skeleton if at is None else everything
             bones = skeleton.bones
             if at is None:
                 at = max(len(bones) - MESSAGES, 0)
-            prompt = self._prompt(reader, bones, at)
+            prompt = self._last_prompt(reader, bones, at)
         self._say(conversation_line(conversation, self._now))
         self._open = _Open(conversation, bones, 0, hit[0] if hit is not None else None)
         if prompt is not None and prompt < at:
-            self._say_each(bones[prompt : prompt + 1])
+            self._say_messages(bones[prompt : prompt + 1])
             if between := at - prompt - 1:
-                told = ngettext("{count:,} message in between.", "{count:,} messages in between.", between)
-                self._say(told.format(count=between))
-        self._say_messages(at)
+                sentence = ngettext("{count:,} message in between.", "{count:,} messages in between.", between)
+                self._say(sentence.format(count=between))
+        self._say_page(at)
 
     @staticmethod
-    def _prompt(reader: Reader, bones: Sequence[Bone], at: int) -> int | None:
-        """Index of what a person said last, up to a message; None when nobody said anything before it."""
+    def _last_prompt(reader: Reader, bones: Sequence[Bone], at: int) -> int | None:
+        """Return the index of the last user message at or before `at`; None if there is none."""
         for index in range(min(at, len(bones) - 1), -1, -1):
             bone = bones[index]
             if bone.role == "user" and not bone.hidden and bone.state is not State.REWOUND:
-                found = read_messages(reader, [bone])
-                if found and not found[0].is_summary:
+                messages = read_messages(reader, [bone])
+                if messages and not messages[0].is_summary:
                     return index
         return None
 
-    def _say_each(self, bones: Sequence[Bone]) -> None:
+    def _say_messages(self, bones: Sequence[Bone]) -> None:
         with self._store.reader() as reader:
             messages = read_messages(reader, bones)
         hit = self._open.hit if self._open is not None else None
         for message in messages:
             lines = list(message_lines(message, is_full=self._is_full))
-            self._lines(lines)
+            self._say_all(lines)
             if hit is not None and hit.message_id == message.id and not is_said(hit, lines):
                 self._say(_("The hit: {text}").format(text=snippet_of(hit)))
 
-    def _say_messages(self, first: int) -> None:
+    def _say_page(self, first: int) -> None:
         assert self._open is not None
         bones = self._open.bones
         self._open = self._open._replace(first=first)
-        self._say_each(bones[first : first + MESSAGES])
+        self._say_messages(bones[first : first + MESSAGES])
         self._say(page_line(first + 1, min(first + MESSAGES, len(bones)), len(bones), _("messages")))
 
-    def _do_open(self, line: str) -> None:
+    def _handle_open(self, line: str) -> None:
         assert self._open is not None
         conversation, bones, first, _hit = self._open
         if line in ("", "n") and first + MESSAGES >= len(bones):
@@ -285,30 +285,30 @@ class Dialogue:
         elif line == "p" and first == 0:
             self._say(_("This is the beginning."))
         elif line in ("", "n"):
-            self._say_messages(first + MESSAGES)
+            self._say_page(first + MESSAGES)
         elif line == "p":
-            self._say_messages(max(first - MESSAGES, 0))
+            self._say_page(max(first - MESSAGES, 0))
         elif line == "b":
-            self._say_messages(0)
+            self._say_page(0)
         elif line == "e":
-            self._say_messages(max(len(bones) - MESSAGES, 0))
+            self._say_page(max(len(bones) - MESSAGES, 0))
         elif line == "t":
             self._is_full = not self._is_full
-            self._say_messages(first)
+            self._say_page(first)
         elif line == "i":
-            self._lines(facts(conversation, self._now))
+            self._say_all(facts(conversation, self._now))
         elif line in ("r", "c"):
-            self._resume(conversation, is_wanted=line == "r")
+            self._resume(conversation, should_run=line == "r")
         else:
             self._unknown()
 
-    def _resume(self, conversation: Conversation, *, is_wanted: bool) -> None:
+    def _resume(self, conversation: Conversation, *, should_run: bool) -> None:
         with self._store.reader() as reader:
             plan = plan_resume(reader, self._location, conversation.id, self._now)
         plan = as_configured(plan)
-        self._lines(one_line(each.text) for each in plan.warnings)
+        self._say_all(one_line(each.text) for each in plan.warnings)
         self._say(one_line(plan.shell()))
-        if not is_wanted or plan.executable is None:
+        if not should_run or plan.executable is None:
             return
         if plan.is_risky:
             try:
@@ -322,13 +322,10 @@ class Dialogue:
 
 
 def talk(location: Location) -> int:
-    """The linear mode on standard input and output.
-
-    Args:
-        location: Which store.
+    """Run the dialogue on standard input and output.
 
     Returns:
-        The exit code; does not return when Hermes takes over.
+        The exit code. Does not return when Hermes replaces this process.
     """
     plan = Dialogue(location, input, print_text).run()
     return run_plan(plan) if plan is not None else 0

@@ -1,4 +1,4 @@
-"""The sentences of the `--plain` dialogue: one thing in each line, in whole words, without columns or drawing."""
+"""The sentences of the `--plain` dialogue: one fact per line, in whole words, without columns or drawing characters."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _STATUS = {Status.LIVE: N_("live now"), Status.OPEN: N_("not ended"), Status.END
 
 
 def ago(moment: float | None, now: float) -> str:
-    """`3 hours ago`; a date for what is older than a month."""
+    """Format an age as `3 hours ago`, or as a date when it is 30 days or more."""
     if moment is None:
         return _("at an unknown time")
     seconds = now - moment
@@ -45,7 +45,7 @@ def ago(moment: float | None, now: float) -> str:
 
 
 def view_name(view: View) -> str:
-    """What a view is called."""
+    """Translate the name of a view."""
     return {
         View.CHATS: pgettext("view", "chats"),
         View.AUTOMATION: pgettext("view", "automation"),
@@ -55,12 +55,12 @@ def view_name(view: View) -> str:
 
 
 def name_of(conversation: Conversation) -> str:
-    """What it is called."""
+    """Return the display name of a conversation, on one line."""
     return one_line(conversation.title or conversation.preview or _("no text"), 120)
 
 
 def conversation_line(conversation: Conversation, now: float) -> str:
-    """A conversation in a sentence."""
+    """Describe a conversation in one sentence."""
     standing, segments, subagents = _STATUS[conversation.status], len(conversation.segments), conversation.subagents
     parts = [
         name_of(conversation).rstrip("."),
@@ -77,12 +77,12 @@ def conversation_line(conversation: Conversation, now: float) -> str:
 
 
 def _clauses(parts: Iterable[str]) -> str:
-    """Parts of a sentence in one; empty ones are left out."""
+    """Join the parts of a sentence; empty ones are skipped."""
     return pgettext("clauses", ", ").join(part for part in parts if part)
 
 
 def facts(conversation: Conversation, now: float) -> Iterator[str]:
-    """What is known of it, a line each."""
+    """Yield the facts about a conversation, one per line."""
     pairs = (
         (_("Title"), name_of(conversation)),
         (_("Id"), conversation.id),
@@ -100,21 +100,21 @@ def facts(conversation: Conversation, now: float) -> Iterator[str]:
 
 
 def message_lines(message: ChatMessage, *, is_full: bool) -> Iterator[str]:
-    """A chat message: who and when, then the text.
+    """Yield a chat message: role and time, then the text.
 
     Args:
-        message: Which.
-        is_full: Tool output and compaction summaries in full.
+        message: The message.
+        is_full: Whether to print tool output and compaction summaries in full.
     """
-    who = {"user": _("You"), "assistant": _("Assistant")}.get(message.role, message.role.capitalize())
+    speaker = {"user": _("You"), "assistant": _("Assistant")}.get(message.role, message.role.capitalize())
     if message.role == "tool":
-        who = _("Output of {tool}").format(tool=message.tool_name or _("a tool"))
+        speaker = _("Output of {tool}").format(tool=message.tool_name or _("a tool"))
     blocks = list(blocks_of(message))
     kinds = {block.kind for block in blocks}
     if SUMMARY in kinds and SAID not in kinds:
-        who = _("Compaction")
+        speaker = _("Compaction")
     state = {State.LIVE: "", State.COMPACTED: _("compacted"), State.REWOUND: _("taken back")}[message.state]
-    yield one_line(_("{words}:").format(words=_clauses([who, timestamp(message.timestamp) or _("no time"), state])))
+    yield one_line(_("{words}:").format(words=_clauses([speaker, timestamp(message.timestamp) or _("no time"), state])))
     for block in blocks:
         kind, body = block.kind, printable(block.body).strip()
         if kind.spoken is None:
@@ -123,36 +123,36 @@ def message_lines(message: ChatMessage, *, is_full: bool) -> Iterator[str]:
             arguments = one_line(block.body, 0 if is_full else kind.spoken_limit)
             yield one_line(_(kind.spoken).format(tool=block.tool, arguments=arguments)).replace("…", "...")
         elif kind.spoken and not is_full and len(body) > kind.spoken_limit:
-            begins, count = one_line(body, kind.spoken_limit).rstrip("…"), len(body if kind is RESULT else block.body)
-            yield _(kind.spoken).format(text=begins, count=count)
+            beginning = one_line(body, kind.spoken_limit).rstrip("…")
+            yield _(kind.spoken).format(text=beginning, count=len(body if kind is RESULT else block.body))
         elif body:
             yield from body.split("\n")
 
 
 def snippet_of(hit: Hit) -> str:
-    """What matched, with a few words around it."""
+    """Return the matched text of a hit with a few words of context."""
     return one_line(hit.snippet, 200).replace("…", "...")
 
 
 def is_said(hit: Hit, lines: Iterable[str]) -> bool:
-    """Whether what matched stands in the lines that were said, rather than in a part that was left out.
+    """Return whether the printed lines of a message contain its match, which may be in a part left out.
 
     Args:
-        hit: Which message, and what matched in it.
-        lines: Of that message.
+        hit: The hit in the message.
+        lines: The printed lines of the message.
     """
-    said = "\n".join(lines).casefold()
-    return all(one_line(hit.snippet[start:end]).casefold() in said for start, end in hit.match)
+    text = "\n".join(lines).casefold()
+    return all(one_line(hit.snippet[start:end]).casefold() in text for start, end in hit.match)
 
 
 def page_line(first: int, last: int, total: int, what: str) -> str:
-    """Which part of a list was said.
+    """Describe which part of a list was printed.
 
     Args:
         first: Number of the first item, from 1.
-        last: Number of the last one.
-        total: How many there are.
-        what: Their translated name.
+        last: Number of the last item.
+        total: Length of the list.
+        what: Translated name of the items.
     """
     if not total:
         return _("No {what}.").format(what=what)
@@ -161,5 +161,5 @@ def page_line(first: int, last: int, total: int, what: str) -> str:
 
 
 def choices(words: Sequence[str]) -> str:
-    """The words that can be typed, in a sentence."""
+    """List the accepted inputs in a sentence."""
     return _("Type {words} or {last}.").format(words=pgettext("list", ", ").join(words[:-1]), last=words[-1])

@@ -1,4 +1,4 @@
-"""`profiles`: the stores of a Hermes root; and reading all of them for the commands that take `--all-profiles`."""
+"""`profiles`: list the stores of a Hermes root. Also reads all of them for `--all-profiles` of other commands."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .output import Json, note, print_json, print_table
 
 
 class ProfilesCommand(Command):
-    """The root's own store and those of its profiles."""
+    """List the store of the root and those of its profiles."""
 
     def run(self, context: Context) -> int:
         root = context.location.root
@@ -29,9 +29,9 @@ class ProfilesCommand(Command):
                 remedy=_("Name a root with --home."),
             )
         active = active_profile(root) or "default"
-        found = [_read_profile(location, active) for location in context.location.profiles()]
+        profiles = [_read_profile(location, active) for location in context.location.profiles()]
         if context.json:
-            print_json({"root": str(root), "active": active, "profiles": found})
+            print_json({"root": str(root), "active": active, "profiles": profiles})
             return 0
         rows = [
             [
@@ -40,7 +40,7 @@ class ProfilesCommand(Command):
                 f"{long_number(float(str(each['bytes'])))}B",
                 str(each["error"] or each["path"]),
             ]
-            for each in found
+            for each in profiles
         ]
         print_table([_("profile"), _("sessions"), _("size"), _("store")], rows, right=(1, 2), flexible=3)
         return 0
@@ -66,29 +66,29 @@ def _read_profile(location: Location, active: str) -> Json:
 
 
 def refuse_a_store_with_all_profiles(arguments: SimpleNamespace) -> str:
-    """What is wrong with the options that name a store beside `--all-profiles`; empty for nothing."""
+    """Return the error for options that name a store beside `--all-profiles`; empty if there is none."""
     if arguments.db is not None or arguments.demo or arguments.profile is not None or arguments.old:
         return _("--all-profiles goes with --home alone: it means every profile of that root")
     return ""
 
 
 def read_all_profiles(home: str | None, now: float, view: View, sources: Collection[str] = ()) -> Everywhere:
-    """The conversations of all profiles; notes those that cannot be read.
+    """Read the conversations of all profiles; note the profiles that cannot be read.
 
     Args:
         home: The Hermes root; None for the default one.
         now: Unix seconds.
-        view: Which conversations.
-        sources: Only these; empty for any.
+        view: The view to list.
+        sources: Sources to include; empty for all.
 
     Raises:
         RefusedError: The store belongs to no root.
-        StoreMissingError: Not one profile can be read.
+        StoreMissingError: No profile can be read.
     """
     location = locate(home=home)
     if location.root is None:
-        rootless = _("{path} belongs to no Hermes root, so it has no profiles.")
-        raise RefusedError(rootless.format(path=location.path))
+        sentence = _("{path} belongs to no Hermes root, so it has no profiles.")
+        raise RefusedError(sentence.format(path=location.path))
     everywhere = read_everywhere(location, now, view, sources=sources, named=0)
     for each in everywhere.broken:
         note(_("{name} cannot be read: {error}").format(name=each.name, error=each.error))
@@ -98,5 +98,5 @@ def read_all_profiles(home: str | None, now: float, view: View, sources: Collect
 
 
 def broken_json(everywhere: Everywhere) -> list[Json]:
-    """The profiles that could not be read, each with the reason."""
+    """Build the JSON of the unreadable profiles, each with the reason."""
     return [{"profile": each.name, "path": str(each.location.path), "error": each.error} for each in everywhere.broken]

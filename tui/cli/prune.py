@@ -1,4 +1,4 @@
-"""`prune`: what rules would clean up, and the cleaning up."""
+"""`prune`: print what a set of rules would clean up, and carry it out."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ Result = TypeVar("Result", int, float)
 Done = TypeVar("Done")
 
 _SHOWN = 50
-_DETAILS_AT_ONCE = 200
+_CHUNK = 200
 
 
-def _reads(parse: Callable[[str], Result]) -> Callable[[str], Result]:
-    """A reader of an argument, whose mistakes argparse reports with the option's name."""
+def _arg_type(parse: Callable[[str], Result]) -> Callable[[str], Result]:
+    """Wrap a parser for argparse, which reports its errors with the name of the option."""
 
-    def read(given: str) -> Result:
+    def convert(value: str) -> Result:
         try:
-            return parse(given)
+            return parse(value)
         except ValueError as error:
             raise argparse.ArgumentTypeError(str(error)) from error
 
-    return read
+    return convert
 
 
-def _words(given: str) -> str:
-    return text(named(given))
+def _text_arg(value: str) -> str:
+    return text(named(value))
 
 
-def _folder(given: str) -> str:
-    return text(os.path.abspath(os.path.expanduser(named(given))))
+def _folder_arg(value: str) -> str:
+    return text(os.path.abspath(os.path.expanduser(named(value))))
 
 
 class PruneCommand(Command):
@@ -62,24 +62,31 @@ class PruneCommand(Command):
         rules.add_argument(
             "--older-than",
             metavar="AGE",
-            type=_reads(parse_age),
+            type=_arg_type(parse_age),
             help=_("idle for so long: 90d, 12h, 1w 2d (by activity)"),
         )
         rules.add_argument(
-            "--source", metavar="S", type=_words, action="append", default=[], help=_("of this source; repeatable")
+            "--source",
+            metavar="S",
+            type=_text_arg,
+            action="append",
+            default=[],
+            help=_("of this source; repeatable"),
         )
-        rules.add_argument("--title", metavar="T", type=_words, help=_("its title contains this"))
-        rules.add_argument("--cwd", metavar="DIR", type=_folder, help=_("its working directory is this or below it"))
-        rules.add_argument("--model", metavar="M", type=_words, help=_("the name of its model contains this"))
+        rules.add_argument("--title", metavar="T", type=_text_arg, help=_("its title contains this"))
+        rules.add_argument(
+            "--cwd", metavar="DIR", type=_folder_arg, help=_("its working directory is this or below it")
+        )
+        rules.add_argument("--model", metavar="M", type=_text_arg, help=_("the name of its model contains this"))
         rules.add_argument("--empty", action="store_true", help=_("without a message"))
         rules.add_argument("--automation", action="store_true", help=_("cron jobs, webhooks and the like"))
         rules.add_argument("--min-messages", metavar="N", type=count)
         rules.add_argument("--max-messages", metavar="N", type=count)
         rules.add_argument(
-            "--min-size", metavar="BYTES", type=_reads(parse_bytes), help=_("search index included: 10M, 1.5G")
+            "--min-size", metavar="BYTES", type=_arg_type(parse_bytes), help=_("search index included: 10M, 1.5G")
         )
-        rules.add_argument("--max-size", metavar="BYTES", type=_reads(parse_bytes))
-        rules.add_argument("--max-cost", metavar="USD", type=_reads(parse_money))
+        rules.add_argument("--max-size", metavar="BYTES", type=_arg_type(parse_bytes))
+        rules.add_argument("--max-cost", metavar="USD", type=_arg_type(parse_money))
         rules.add_argument(
             "--stale-open",
             action="store_true",
@@ -93,108 +100,108 @@ class PruneCommand(Command):
         parser.add_argument("--yes", action="store_true", help=_("do not ask"))
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
-        """Limits that no conversation can be within."""
+        """Return the error for a minimum above its maximum."""
         for name in ("messages", "size"):
             least, most = getattr(arguments, f"min_{name}"), getattr(arguments, f"max_{name}")
             if least is not None and most is not None and least > most:
-                told = _("--min-{name} {least:,} is above --max-{name} {most:,}")
-                return told.format(name=name, least=least, most=most)
+                sentence = _("--min-{name} {least:,} is above --max-{name} {most:,}")
+                return sentence.format(name=name, least=least, most=most)
         return ""
 
     def run(self, context: Context) -> int:
-        wanted = context.arguments
-        rules = _rules(wanted)
-        act = (wanted.archive or wanted.delete) and not wanted.dry_run
+        arguments = context.arguments
+        rules = _rules(arguments)
+        act = (arguments.archive or arguments.delete) and not arguments.dry_run
         if rules.nothing:
             note(_("No rule is given, so nothing matches; `hermes-browse prune --help` lists the rules."))
         with context.store.reader() as reader:
             catalog = read_catalog(reader, context.now)
             plan = make_plan(reader, catalog, rules, context.now)
-            if wanted.archive:  # an archived conversation stays as it is
+            if arguments.archive:  # an archived conversation stays as it is
                 plan = plan._replace(would=tuple(each for each in plan.would if not each.conversation.archived))
-            plan = _detailed(reader, plan, None if context.json else _SHOWN)
+            plan = _with_details(reader, plan, None if context.json else _SHOWN)
             radar = context.radar(reader) if context.json else None
-        totals = plan.totals(subagents=not wanted.archive)
-        asks = act and not wanted.yes and bool(plan.would)
+        totals = plan.totals(subagents=not arguments.archive)
+        asks = act and not arguments.yes and bool(plan.would)
         if asks and not context.can_ask:
             archive = _("Nothing was changed: it would archive {what}.")
-            refusal = archive if wanted.archive else _("Nothing was changed: it would delete {what}.")
-            raise RefusedError(refusal.format(what=_sums(totals)), remedy=_("Add --yes to do it."))
+            refusal = archive if arguments.archive else _("Nothing was changed: it would delete {what}.")
+            raise RefusedError(refusal.format(what=_totals_text(totals)), remedy=_("Add --yes to do it."))
         if not context.json:
-            _print(plan, totals, archive=wanted.archive)
-        if asks and wanted.delete:
-            number = totals.conversations  # nobody types this by habit, as one types a "y"
+            _print(plan, totals, archive=arguments.archive)
+        if asks and arguments.delete:
+            number = totals.conversations  # unlike "y", not typed by habit
             question = _("Type {count} to delete {count:,} conversations, anything else to leave: ")
             ask(question.format(count=number), str(number))
         bundles: list[Json] = []
         if act and plan.would:
             ordered = plan._replace(would=tuple(parents_first(catalog, plan.would)))
-            plan, bundles = _archive(context, ordered) if wanted.archive else _delete(context, ordered, catalog)
+            plan, bundles = _archive(context, ordered) if arguments.archive else _delete(context, ordered, catalog)
         elif not context.json and plan.would:
             note(_("Nothing was changed: --archive would archive these, --delete would move them to the trash."))
         if context.json:
-            print_json(_json(plan, radar, bundles, archive=wanted.archive, done=act))
+            print_json(_json(plan, radar, bundles, archive=arguments.archive, done=act))
         return 0
 
 
-def _rules(wanted: SimpleNamespace) -> Rules:
-    """The rules that the arguments ask for. An argument has the name of its rule, `source` and `stale_open` apart."""
-    given = {name: value for name, value in vars(wanted).items() if name in Rules.__dataclass_fields__}
-    stale = wanted.older_than if wanted.older_than is not None else STALE_AFTER
-    given |= {"sources": frozenset(wanted.source), "stale_open": stale if wanted.stale_open else None}
-    return Rules(**given)
+def _rules(arguments: SimpleNamespace) -> Rules:
+    """Build the rules from the arguments, which are named alike except `source` and `stale_open`."""
+    values = {name: value for name, value in vars(arguments).items() if name in Rules.__dataclass_fields__}
+    stale_after = arguments.older_than if arguments.older_than is not None else STALE_AFTER
+    values |= {"sources": frozenset(arguments.source), "stale_open": stale_after if arguments.stale_open else None}
+    return Rules(**values)
 
 
-def _detailed(reader: Reader, plan: Plan, limit: int | None) -> Plan:
-    """The plan with previews and counted messages, in chunks so that no statement is long."""
+def _with_details(reader: Reader, plan: Plan, limit: int | None) -> Plan:
+    """Add previews and message counts to the plan, in chunks so that no statement runs long."""
     shown = plan.would if limit is None else plan.would[:limit]
-    found: list[Planned] = []
-    for start in range(0, len(shown), _DETAILS_AT_ONCE):
-        chunk = shown[start : start + _DETAILS_AT_ONCE]
+    planned: list[Planned] = []
+    for start in range(0, len(shown), _CHUNK):
+        chunk = shown[start : start + _CHUNK]
         detailed = with_details(reader, [each.conversation for each in chunk])
-        found += [each._replace(conversation=more) for each, more in zip(chunk, detailed, strict=True)]
-    return plan._replace(would=(*found, *plan.would[len(found) :]))
+        planned += [each._replace(conversation=more) for each, more in zip(chunk, detailed, strict=True)]
+    return plan._replace(would=(*planned, *plan.would[len(planned) :]))
 
 
 def carry_out(store: Store, plan: Plan, unit: Unit[Done]) -> Outcome[Done]:
-    """Carry out a plan: note how far it is on a terminal, and what was done when it is broken off.
+    """Carry out a plan; report progress on a terminal, and how many were done if it stops early.
 
     Args:
         store: The store of the plan.
-        plan: What is to be done.
-        unit: Does it for a few conversations.
+        plan: The conversations to process.
+        unit: Processes a few conversations.
 
     Raises:
-        BrowseError: From a unit; how many were done has been said.
+        BrowseError: A unit failed; the number done has been reported.
         KeyboardInterrupt: Likewise.
     """
-    done, say = 0, telling()
+    done, report = 0, telling()
 
     def tell(step: Step) -> None:
         nonlocal done
         done = step.done
-        say(step)
+        report(step)
 
     try:
         outcome = bulk.carry_out(store, plan, unit, tell=tell)
     except KeyboardInterrupt:
-        _say_stopped(done, len(plan.would))
+        _note_stopped(done, len(plan.would))
         raise
     if outcome.error is not None:
-        _say_stopped(done, len(plan.would), outcome.doubtful)
+        _note_stopped(done, len(plan.would), outcome.doubtful)
         raise outcome.error
     return outcome
 
 
-def _say_stopped(done: int, total: int, doubtful: int = 0) -> None:
+def _note_stopped(done: int, total: int, doubtful: int = 0) -> None:
     if doubtful:
-        stopped = _(
+        sentence = _(
             "Stopped after {done:,} of {total:,} conversations. What follows is about {doubtful:,} more; the others "
             "are as they were."
         )
     else:
-        stopped = _("Stopped after {done:,} of {total:,} conversations; the others are as they were.")
-    note(stopped.format(done=done, total=total, doubtful=doubtful))
+        sentence = _("Stopped after {done:,} of {total:,} conversations; the others are as they were.")
+    note(sentence.format(done=done, total=total, doubtful=doubtful))
 
 
 def _archive(context: Context, plan: Plan) -> tuple[Plan, list[Json]]:
@@ -208,15 +215,15 @@ def _delete(context: Context, plan: Plan, catalog: Catalog) -> tuple[Plan, list[
     unit = bulk.delete_unit(context.store, catalog, trash, files, tell=telling())
     outcome = carry_out(context.store, plan, unit)
     for done in outcome.results:
-        for each in done.notes:
-            note(each)
+        for sentence in done.notes:
+            note(sentence)
     note(outcome.sentence(_("moved to the trash")))
     return outcome.plan, [bundle_json(done.bundle) for done in outcome.results]
 
 
-def _sums(totals: Totals) -> str:
-    words = _("{conversations:,} conversations, {sessions:,} sessions, {messages:,} messages, {size}B")
-    return words.format(
+def _totals_text(totals: Totals) -> str:
+    sentence = _("{conversations:,} conversations, {sessions:,} sessions, {messages:,} messages, {size}B")
+    return sentence.format(
         conversations=totals.conversations,
         sessions=totals.sessions,
         messages=totals.messages_shown,
@@ -276,15 +283,15 @@ def _print(plan: Plan, totals: Totals, *, archive: bool) -> None:
     print_table(headers, rows, right=(3, 4, 5), flexible=6, optional=(5, 2, 3, 0))
     if len(plan.would) > _SHOWN:
         note(_("… and {count:,} more; --json lists all.").format(count=len(plan.would) - _SHOWN))
-    sums = _("{words}, {cost}. {counted}")
-    note(sums.format(words=_sums(totals), cost=dollars(totals.cost_usd), counted=plan.counted))
+    sentence = _("{words}, {cost}. {counted}")
+    note(sentence.format(words=_totals_text(totals), cost=dollars(totals.cost_usd), counted=plan.counted))
     if not archive:
-        along = sum(len(each.subagents) for each in plan.would)
-        if along:
-            note(_("{count:,} sessions of subagents go along with a delete.").format(count=along))
+        subagents = sum(len(each.subagents) for each in plan.would)
+        if subagents:
+            note(_("{count:,} sessions of subagents go along with a delete.").format(count=subagents))
         if plan.reparented:
-            lost = _("{count:,} sessions lose their parent and stay.")
-            note(lost.format(count=len(plan.reparented)))
+            orphaned = _("{count:,} sessions lose their parent and stay.")
+            note(orphaned.format(count=len(plan.reparented)))
         if plan.would:
             note(_("The space is free for Hermes' next rows at once; the file gets smaller only with a VACUUM."))
     if plan.spared:
@@ -295,18 +302,14 @@ def _print(plan: Plan, totals: Totals, *, archive: bool) -> None:
             optional=(1,),
         )
         counts = Counter(each.why.code for each in plan.spared)
-        each_code = _("{count:,} {reason}")
-        parts = [each_code.format(count=count, reason=_spared_name(code)) for code, count in counts.most_common()]
-        said = _("{count:,} spared: {parts}")
-        note(said.format(count=len(plan.spared), parts=pgettext("list", ", ").join(parts)))
+        phrase = _("{count:,} {reason}")
+        phrases = [phrase.format(count=count, reason=_spared_name(code)) for code, count in counts.most_common()]
+        summary = _("{count:,} spared: {parts}")
+        note(summary.format(count=len(plan.spared), parts=pgettext("list", ", ").join(phrases)))
 
 
 def _spared_name(code: str) -> str:
-    """Why something is spared, in a word.
-
-    Args:
-        code: Of `cleanup.protection.Why`.
-    """
+    """Translate a reason for sparing a conversation, the `code` of a `cleanup.protection.Why`."""
     names = {
         "hidden": pgettext("spared", "hidden"),
         "leased": pgettext("spared", "leased"),

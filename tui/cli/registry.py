@@ -1,4 +1,4 @@
-"""All commands by name, and the parser made from them. To add one, write its module and name it here."""
+"""The table of commands, and the parser built from it. To add a command, write its module and list it here."""
 
 from __future__ import annotations
 
@@ -44,13 +44,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "completions": ("completions.CompletionsCommand", N_("A script that completes this command line in a shell.")),
     "man": ("man.ManCommand", N_("The manual page, for `man`: roff on standard output.")),
 }
-"""Of each command its module and class, and its help; in the order of the help. A module is imported when its command
-is run, or the help of that command is printed."""
+"""Module and class of each command, and its help; in the order of the help.
+
+A module is imported to run its command or to print the help of that command."""
 
 _EXIT_CODES = N_("""\
 0 done · 1 unexpected failure · 2 usage · 3 no store, or unreadable · 4 not found or ambiguous
             5 refused: unsafe, protected or not confirmed · 130 interrupted""")
-"""The second line is indented to stand below the first one, which follows "exit codes: " in the help."""
+"""The second line is indented to align with the first, which follows "exit codes: " in the help."""
 _IDS = N_("""\
 ID is a full session id, a unique prefix, or a title; any segment stands for its conversation.
 Ids may begin with a dash: `--` ends the options.
@@ -58,18 +59,18 @@ Ids may begin with a dash: `--` ends the options.
 
 
 def load(name: str) -> Command:
-    """The command of that name, its module imported."""
-    module, _dot, kind = COMMANDS[name][0].partition(".")
-    command = getattr(import_module(f".{module}", __package__), kind)()
+    """Import the module of a command and create the command."""
+    module, _dot, class_name = COMMANDS[name][0].partition(".")
+    command = getattr(import_module(f".{module}", __package__), class_name)()
     assert isinstance(command, Command)
     return command
 
 
-def make_parser(wanted: Collection[str] = COMMANDS) -> Parser:
-    """The parser of the whole command line.
+def make_parser(loaded: Collection[str] = COMMANDS) -> Parser:
+    """Build the parser of the whole command line.
 
     Args:
-        wanted: Commands whose arguments are needed.
+        loaded: Commands to load, with their arguments.
     """
     speak_argparse()
     parser = Parser(
@@ -90,9 +91,9 @@ def make_parser(wanted: Collection[str] = COMMANDS) -> Parser:
         help=_("a dialogue of lines, for screen readers and braille: nothing is drawn"),
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title=_("commands"))
-    for name, (_place, summary) in COMMANDS.items():
+    for name, (_target, summary) in COMMANDS.items():
         child = commands.add_parser(name, help=_(summary), description=_(summary))
-        if name in wanted:
+        if name in loaded:
             command = load(name)
             if command.takes_common_options:
                 child.add_argument("--json", action="store_true", help=_("one JSON document on standard output"))
@@ -102,18 +103,18 @@ def make_parser(wanted: Collection[str] = COMMANDS) -> Parser:
 
 
 def parse(argv: Sequence[str]) -> tuple[SimpleNamespace, Command | None]:
-    """The arguments of a command line, and the command they are for; without one they are for the browser.
+    """Parse a command line; return its arguments and command, which is None for the browser.
 
     Args:
-        argv: Without the program's name.
+        argv: Arguments without the program's name.
 
     Raises:
-        SystemExit: With 0 after help, with 2 when something is wrong; it has been reported.
+        SystemExit: With 0 after printing help, with 2 after reporting an error.
     """
-    # A word that names a command may be an id or a value: then one module too many is imported, and no harm is done.
+    # A word that equals a command may be an id or a value; importing one module too many does no harm.
     parser = make_parser({word for word in argv if word in COMMANDS})
     arguments = parser.parse_args(argv, namespace=SimpleNamespace())
-    # argparse does not see that an option before the command excludes one behind it.
+    # argparse does not detect conflicts between options before and after the command.
     stores = [arguments.db is not None, arguments.demo, arguments.home is not None or arguments.profile is not None]
     if sum(stores) > 1:
         parser.error(_("one store at a time: --home and --profile, or --db, or --demo"))
@@ -121,13 +122,13 @@ def parse(argv: Sequence[str]) -> tuple[SimpleNamespace, Command | None]:
         parser.error(_("--plain is a way to browse: it goes with no command"))
     command = load(arguments.command) if arguments.command is not None else None
     if arguments.old and (command is None or not command.reads_old_transcripts):
-        able = [name for name in COMMANDS if load(name).reads_old_transcripts]
-        told = _("--old goes with {commands}; the browser has them under the key 5")
-        parser.error(told.format(commands=", ".join(able)))
+        names = [name for name in COMMANDS if load(name).reads_old_transcripts]
+        message = _("--old goes with {commands}; the browser has them under the key 5")
+        parser.error(message.format(commands=", ".join(names)))
     if arguments.old and arguments.demo:
         parser.error(_("--old is about files beside a store of your own, and --demo has none"))
     if arguments.print_command and command is not None:
         parser.error(_("--print-command goes with the browser; a command has `resume ID --print`"))
-    if command is not None and (told := command.contradiction(arguments)):
-        parser.error(told)
+    if command is not None and (message := command.contradiction(arguments)):
+        parser.error(message)
     return arguments, command

@@ -1,4 +1,4 @@
-"""`resume`: hand over to Hermes, after a note of what speaks against it."""
+"""`resume`: run Hermes on a conversation, after printing the warnings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .parser import text
 
 
 class ResumeCommand(Command):
-    """Run Hermes on the tip of a conversation, or print what would be run."""
+    """Run Hermes on the tip of a conversation, or print the command."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         which = parser.add_mutually_exclusive_group(required=True)
@@ -34,7 +34,7 @@ class ResumeCommand(Command):
         parser.add_argument("--yes", action="store_true", help=_("resume in spite of warnings"))
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
-        """Options that only mean something beside another one."""
+        """Return the error for options that require another one."""
         if arguments.source is not None and not arguments.last:
             return _("--source goes with --last")
         if arguments.json and not arguments.print_only:
@@ -42,10 +42,12 @@ class ResumeCommand(Command):
         return ""
 
     def run(self, context: Context) -> int:
-        wanted = context.arguments
+        arguments = context.arguments
         context.location.refuse_without_home("resume")
         with context.store.reader() as reader:
-            session_id = _last(reader, wanted.source or "cli") if wanted.last else resolve_session(reader, wanted.id)
+            session_id = (
+                _last(reader, arguments.source or "cli") if arguments.last else resolve_session(reader, arguments.id)
+            )
             plan = plan_resume(reader, context.location, session_id, context.now)
         plan = as_configured(plan)
         if context.json:
@@ -61,27 +63,27 @@ class ResumeCommand(Command):
             return 0
         for warning in plan.warnings:
             note(warning.text)
-        if wanted.print_only:
+        if arguments.print_only:
             print_text(plan.shell())
             return 0
         if plan.executable is None:
             raise RefusedError(_("Nothing was run. The command is:"), remedy=plan.shell())
-        if plan.is_risky and not wanted.yes:
+        if plan.is_risky and not arguments.yes:
             raise RefusedError(_("Nothing was run."), remedy=_("Say --yes to resume all the same."))
         return run_plan(plan)
 
 
 def _last(reader: Reader, source: str) -> str:
-    """The newest conversation of a source."""
+    """Return the id of the newest conversation of a source."""
     session_id = resolve_last(reader, source)
     if session_id is None:
-        nothing = _("There is no conversation of source {source}.").format(source=source)
-        raise NotFoundError(nothing, remedy=_("Name another with --source."))
+        sentence = _("There is no conversation of source {source}.").format(source=source)
+        raise NotFoundError(sentence, remedy=_("Name another with --source."))
     return session_id
 
 
 def as_configured(plan: ResumePlan) -> ResumePlan:
-    """The plan on the surface (terminal UI or classic) that the user has set for its source."""
+    """Apply the surface (terminal UI or classic) that the user has configured for the source of the plan."""
     from ..config.start import read_start  # start time: only needed for a resume
 
     surfaces = read_start().options.surface
@@ -93,13 +95,13 @@ def as_configured(plan: ResumePlan) -> ResumePlan:
 
 
 def run_plan(plan: ResumePlan) -> int:
-    """Become Hermes; on Windows, where a process cannot become another, run it and end as it ends.
+    """Replace this process by Hermes; on Windows, run Hermes as a child and return its exit code.
 
     Args:
         plan: With an executable.
 
     Raises:
-        RefusedError: The system would not start it.
+        RefusedError: Hermes could not be started.
     """
     assert plan.executable is not None
     for stream in (sys.stdout, sys.stderr):
@@ -108,9 +110,9 @@ def run_plan(plan: ResumePlan) -> int:
     try:
         if sys.platform == "win32":
             return subprocess.run([plan.executable, *plan.argv[1:]], env=plan.environment(), check=False).returncode
-        # Python ignores SIGPIPE, and the program that follows would inherit that.
+        # Python ignores SIGPIPE, which Hermes would inherit.
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         os.execve(plan.executable, list(plan.argv), plan.environment())
     except OSError as error:
-        failed = _("{path} could not be started: {reason}.").format(path=plan.executable, reason=error.strerror)
-        raise RefusedError(failed, remedy=_("The command is: {command}").format(command=plan.shell())) from error
+        sentence = _("{path} could not be started: {reason}.").format(path=plan.executable, reason=error.strerror)
+        raise RefusedError(sentence, remedy=_("The command is: {command}").format(command=plan.shell())) from error

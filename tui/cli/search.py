@@ -1,4 +1,4 @@
-"""`search`: hits, what is around them, and what the search did not cover; in one store or in all profiles."""
+"""`search`: hits with their context, and what the search did not cover; in one store or in all profiles."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from .parser import add_view_options, count, text
 from .profiles import broken_json, read_all_profiles, refuse_a_store_with_all_profiles
 
 Around = list[tuple[int, str, str]] | None
-"""Id, role and text of the chat messages around a hit, itself included; None when not asked for."""
+"""Id, role and text of the messages around a hit, the hit included; None when not requested."""
 
 
 class SearchCommand(Command):
-    """Chat messages that match a query."""
+    """Search chat messages."""
 
     reads_old_transcripts = True
 
@@ -56,8 +56,8 @@ class SearchCommand(Command):
         )
         parser.add_argument("--sort", choices=["newest", "relevance", "oldest"], default="newest")
         parser.add_argument("--limit", type=count, default=50, metavar="N", help=_("most hits, 0 for all (default 50)"))
-        said = _("messages before and after each hit")
-        parser.add_argument("--context", type=count, default=0, metavar="N", help=said)
+        context_help = _("messages before and after each hit")
+        parser.add_argument("--context", type=count, default=0, metavar="N", help=context_help)
         add_view_options(parser, None)
         parser.add_argument("--all-profiles", action="store_true", help=_("in all profiles; newest hits first"))
         parser.add_argument(
@@ -65,15 +65,15 @@ class SearchCommand(Command):
         )
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
-        """Options that do not go together, and filters without the number or the date they need.
+        """Return the error for conflicting options, and for a filter without the number or date it needs.
 
-        Such a filter means nothing, and the query without it would find everything.
+        Such a filter is refused because the query without it would match everything.
         """
         if arguments.all_profiles:
-            if told := refuse_a_store_with_all_profiles(arguments):
-                return told
-            narrowing = arguments.view or arguments.source or arguments.role
-            if narrowing or arguments.sort != "newest" or arguments.context:
+            if sentence := refuse_a_store_with_all_profiles(arguments):
+                return sentence
+            has_scope = arguments.view or arguments.source or arguments.role
+            if has_scope or arguments.sort != "newest" or arguments.context:
                 return _("--all-profiles searches everything, newest first; say source: and role: in the query")
         problems = parse(" ".join(arguments.query)).problems
         return next((problem.text for problem in problems if problem.is_value), "")
@@ -83,35 +83,39 @@ class SearchCommand(Command):
         return _search_all_profiles(arguments) if arguments.all_profiles else super().start(arguments)
 
     def run(self, context: Context) -> int:
-        wanted = context.arguments
-        query = parse(" ".join(wanted.query))
+        arguments = context.arguments
+        query = parse(" ".join(arguments.query))
         conditions = make_conditions(query, context.now)
-        narrowed = bool(wanted.view or wanted.source or conditions.conversation)
+        needs_catalog = bool(arguments.view or arguments.source or conditions.conversation)
         with context.store.reader() as reader:
-            catalog = read_catalog(reader, context.now) if narrowed else None
-            scope = _scope(catalog, wanted, conditions)
-            answer = run_search(reader, query, limit=wanted.limit, sort=wanted.sort, scope=scope)
+            catalog = read_catalog(reader, context.now) if needs_catalog else None
+            scope = _scope(catalog, arguments, conditions)
+            answer = run_search(reader, query, limit=arguments.limit, sort=arguments.sort, scope=scope)
             suggestions: tuple[Suggestion, ...] = ()
-            covered = ""
+            uncovered = ""
             if not answer.hits:
-                # A suggestion widens the query, not the view, sources and roles asked for beside it.
-                admitted = _scope(catalog, wanted, conditions, filters=False)
-                suggestions = suggest(reader, query, sessions=admitted.sessions, roles=admitted.roles, now=context.now)
-                covered = read_coverage(reader).reason if query.groups else ""
+                # A suggestion widens the query, not the requested view, sources and roles.
+                unfiltered = _scope(catalog, arguments, conditions, filters=False)
+                suggestions = suggest(
+                    reader, query, sessions=unfiltered.sessions, roles=unfiltered.roles, now=context.now
+                )
+                uncovered = read_coverage(reader).reason if query.groups else ""
             if catalog is None:
                 catalog = read_neighbourhood(reader, list({hit.session_id for hit in answer.hits}), context.now)
-            found = {hit.session_id: catalog.of_session(hit.session_id) for hit in answer.hits}
-            contexts = [read_context(reader, hit, wanted.context) if wanted.context else None for hit in answer.hits]
+            conversations = {hit.session_id: catalog.of_session(hit.session_id) for hit in answer.hits}
+            contexts = [
+                read_context(reader, hit, arguments.context) if arguments.context else None for hit in answer.hits
+            ]
         notes = [problem.text for problem in (*answer.problems, *unknown_filters(query))]
         if not query.text.strip():
             notes.append(_("The query is empty: nothing was looked for."))
-        notes += [*answer.notes, *([covered] if covered else [])]
+        notes += [*answer.notes, *([uncovered] if uncovered else [])]
         for sentence in notes:
             note(sentence)
         if context.json:
             hits = []
             for hit, around in zip(answer.hits, contexts, strict=True):
-                conversation = found[hit.session_id]
+                conversation = conversations[hit.session_id]
                 hits.append(_hit_json(hit, conversation.id if conversation is not None else hit.session_id, around))
             print_json(
                 {
@@ -129,27 +133,29 @@ class SearchCommand(Command):
                 }
             )
             return 0
-        (_print_groups if sys.stdout.isatty() else _print_columns)(answer, contexts, found)
+        (_print_groups if sys.stdout.isatty() else _print_columns)(answer, contexts, conversations)
         note(_summary(answer))
         for each in suggestions:
-            found_so = f"{each.hits:,}{'+' if each.at_least else ''}"
-            note(_("{label}: {text}").format(label=each.text, text=found_so))
+            total = f"{each.hits:,}{'+' if each.at_least else ''}"
+            note(_("{label}: {text}").format(label=each.text, text=total))
         return 0
 
 
-def _scope(catalog: Catalog | None, wanted: SimpleNamespace, conditions: Conditions, *, filters: bool = True) -> Scope:
-    """Which rows may be hits: view, sources and roles asked for, and the filters of the query."""
+def _scope(
+    catalog: Catalog | None, arguments: SimpleNamespace, conditions: Conditions, *, filters: bool = True
+) -> Scope:
+    """Build the scope of a search from the requested view, sources and roles, and the filters of the query."""
     sessions = None
     if catalog is not None:
-        view = View(wanted.view) if wanted.view else View.ALL
+        view = View(arguments.view) if arguments.view else View.ALL
         condition = conditions.conversation if filters else None
-        sessions = allowed_sessions(catalog, view, frozenset(wanted.source), condition).__contains__
-    return Scope(sessions, frozenset(wanted.role), conditions.message if filters else None)
+        sessions = allowed_sessions(catalog, view, frozenset(arguments.source), condition).__contains__
+    return Scope(sessions, frozenset(arguments.role), conditions.message if filters else None)
 
 
 def _hit_json(hit: Hit, conversation_id: str, context: Around) -> Json:
-    """A HIT of the JSON contract, with its context when that was asked for."""
-    found: Json = {
+    """Build a HIT of the JSON contract, with its context when requested."""
+    document: Json = {
         "message_id": hit.message_id,
         "session_id": hit.session_id,
         "conversation_id": conversation_id,
@@ -160,8 +166,10 @@ def _hit_json(hit: Hit, conversation_id: str, context: Around) -> Json:
         "state": hit.state.value,
     }
     if context is not None:
-        found["context"] = [{"message_id": key, "role": role, "text": said} for key, role, said in context]
-    return found
+        document["context"] = [
+            {"message_id": message_id, "role": role, "text": content} for message_id, role, content in context
+        ]
+    return document
 
 
 def _summary(answer: Answer) -> str:
@@ -178,48 +186,49 @@ def _name(conversation: Conversation | None) -> str:
 
 
 def _rows(hit: Hit, around: Around) -> list[tuple[int, str, str, bool]]:
-    """Message id, role, text, and whether it is the hit, in reading order."""
+    """Return message id, role, text, and whether it is the hit, in reading order."""
     if around is None:
         return [(hit.message_id, hit.role, hit.snippet, True)]
     return [
-        (key, role, hit.snippet if key == hit.message_id else said, key == hit.message_id) for key, role, said in around
+        (message_id, role, hit.snippet if message_id == hit.message_id else content, message_id == hit.message_id)
+        for message_id, role, content in around
     ]
 
 
-def _print_columns(answer: Answer, contexts: list[Around], found: dict[str, Conversation | None]) -> None:
+def _print_columns(answer: Answer, contexts: list[Around], conversations: dict[str, Conversation | None]) -> None:
     rows = []
     for hit, around in zip(answer.hits, contexts, strict=True):
-        title = _name(found[hit.session_id])
-        for key, role, said, is_hit in _rows(hit, around):
+        title = _name(conversations[hit.session_id])
+        for message_id, role, content, is_hit in _rows(hit, around):
             when = timestamp(hit.timestamp) if is_hit else ""
-            rows.append([when, role, title if is_hit else "", said, hit.session_id, str(key)])
+            rows.append([when, role, title if is_hit else "", content, hit.session_id, str(message_id)])
     headers = [_("time"), _("role"), _("conversation"), pgettext("column", "text"), _("session"), _("message")]
     print_table(headers, rows, right=(5,))
 
 
-def _print_groups(answer: Answer, contexts: list[Around], found: dict[str, Conversation | None]) -> None:
-    """Hits under the name of their conversation; those of one that follow each other share it."""
+def _print_groups(answer: Answer, contexts: list[Around], conversations: dict[str, Conversation | None]) -> None:
+    """Print hits under the name of their conversation; consecutive hits of one conversation share a heading."""
     from .terminal import print_hit_group  # start time: output into a pipe goes without Rich
 
     pairs = zip(answer.hits, contexts, strict=True)
     for session_id, group in groupby(pairs, key=lambda pair: pair[0].session_id):
-        name = _name(found[session_id])
+        name = _name(conversations[session_id])
         rows = [
             (
                 timestamp(hit.timestamp) if is_hit else "",
                 one_line(role, 9),
-                said if is_hit else one_line(said) or no_text(),
+                content if is_hit else one_line(content) or no_text(),
                 hit.match if is_hit else None,
-                str(key),
+                str(message_id),
             )
             for hit, around in group
-            for key, role, said, is_hit in _rows(hit, around)
+            for message_id, role, content, is_hit in _rows(hit, around)
         ]
         print_hit_group(f"{name} · {one_line(session_id)}" if name else one_line(session_id), rows)
 
 
 def _search_all_profiles(arguments: SimpleNamespace) -> int:
-    """`search --all-profiles`: hits of all profiles, newest first, each row with its profile."""
+    """Run `search --all-profiles`: hits of all profiles, newest first, each row with its profile."""
     now, query, begun = time.time(), " ".join(arguments.query), time.perf_counter()
     everywhere = read_all_profiles(arguments.home, now, View.ALL)
     answer = search_everywhere(everywhere, query, now, limit=arguments.limit)
@@ -251,7 +260,7 @@ def _search_all_profiles(arguments: SimpleNamespace) -> int:
     headers = [_("profile"), _("time"), _("role"), _("conversation"), pgettext("column", "text"), _("session")]
     print_table(headers, rows)
     total = f"{len(answer.found):,}{'+' if answer.more else ''}"
-    told = _("{count:,} of {total} hits · {profiles:,} profiles · {engine} · {took:.0f} ms")
+    summary = _("{count:,} of {total} hits · {profiles:,} profiles · {engine} · {took:.0f} ms")
     profiles = len(everywhere.catalogs)
-    note(told.format(count=len(rows), total=total, profiles=profiles, engine=answer.engine, took=took))
+    note(summary.format(count=len(rows), total=total, profiles=profiles, engine=answer.engine, took=took))
     return 0

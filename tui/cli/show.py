@@ -1,4 +1,4 @@
-"""`show`: a whole conversation, or one segment of it, as text, as Markdown or as JSON."""
+"""`show`: a whole conversation, or one segment of it, as text, Markdown or JSON."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ _NAMES = {"user": N_("you"), "assistant": N_("assistant")}
 
 
 class ShowCommand(Command):
-    """Every chat message of a conversation."""
+    """Print the chat messages of a conversation."""
 
     reads_old_transcripts = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", metavar="ID", type=text)
         reading = parser.add_mutually_exclusive_group()
-        for name, said in (
+        for name, summary in (
             ("said", _("what was said: live and compacted messages (default)")),
             ("live", _("what the model still sees")),
             ("everything", _("rewound and hidden messages too")),
         ):
             reading.add_argument(
-                f"--{name}", dest="reading", action="store_const", const=name, default="said", help=said
+                f"--{name}", dest="reading", action="store_const", const=name, default="said", help=summary
             )
         parser.add_argument("--segment", action="store_true", help=_("that one session alone"))
         parser.add_argument("--markdown", action="store_true", help=_("as Markdown"))
 
     def run(self, context: Context) -> int:
-        wanted, reading = context.arguments, Reading(context.arguments.reading)
+        arguments, reading = context.arguments, Reading(context.arguments.reading)
         with context.store.reader() as reader:
-            ((session_id, conversation),) = context.find(reader, [wanted.id])
+            ((session_id, conversation),) = context.find(reader, [arguments.id])
             conversation = with_details(reader, [conversation])[0]
-            segments = [each for each in conversation.segments if not wanted.segment or each.id == session_id]
+            segments = [each for each in conversation.segments if not arguments.segment or each.id == session_id]
             messages = read_messages(reader, read_skeleton(reader, segments, reading).bones)
             prompt = read_system_prompt(reader, segments[0].id) if reading is Reading.EVERYTHING else None
             radar = context.radar(reader) if context.json else None
@@ -57,7 +57,7 @@ class ShowCommand(Command):
                     "system_prompt": prompt,
                 }
             )
-        elif wanted.markdown:
+        elif arguments.markdown:
             print_text(_as_markdown(conversation, messages))
         else:
             print_lines(as_lines(conversation, messages))
@@ -65,7 +65,7 @@ class ShowCommand(Command):
 
 
 def message_json(message: ChatMessage) -> Json:
-    """A MESSAGE of the JSON contract."""
+    """Build a MESSAGE of the JSON contract."""
     return {
         "id": message.id,
         "session_id": message.session_id,
@@ -92,7 +92,7 @@ def _name(conversation: Conversation) -> str:
 
 
 def heading(message: ChatMessage) -> str:
-    """When, who, and how the message stands."""
+    """Return the heading of a message: time, role, and state unless it is live."""
     name = _(_NAMES[message.role]) if message.role in _NAMES else message.role
     if message.role == "tool" and message.tool_name:
         name = _("tool {name}").format(name=message.tool_name)
@@ -102,7 +102,7 @@ def heading(message: ChatMessage) -> str:
 
 
 def body_of(message: ChatMessage) -> str:
-    """What is shown of a message, printable; empty for nothing."""
+    """Return the printable text of a message; empty if it shows nothing."""
     lines: list[str] = []
     for block in blocks_of(message):
         if block.kind.shown:
@@ -113,7 +113,7 @@ def body_of(message: ChatMessage) -> str:
 
 
 def as_lines(conversation: Conversation, messages: Sequence[ChatMessage]) -> Iterator[Line]:
-    """The conversation as printable lines, with a seam where a segment ends and the next one continues it."""
+    """Yield the conversation as printable lines, with a seam between segments."""
     yield Line("title", f"{_name(conversation)}  [{one_line(conversation.id)}]")
     yield Line("said", "")
     segment = conversation.root_id
@@ -130,7 +130,7 @@ def as_lines(conversation: Conversation, messages: Sequence[ChatMessage]) -> Ite
 
 
 def _as_markdown(conversation: Conversation, messages: Sequence[ChatMessage]) -> str:
-    """The conversation as Markdown: a heading for each message, tool output in fences."""
+    """Format the conversation as Markdown: a heading for each message, tool output in fences."""
     lines = [f"# {_name(conversation)}", ""]
     facts = [f"`{conversation.id}`", conversation.source, conversation.model or ""]
     facts.append(_("{count} messages").format(count=long_number(conversation.message_count)))

@@ -18,19 +18,23 @@ from .output import Json, note, print_json, print_table
 
 _BY = ("model", "source", "day", "week", "month", "hour", "project", "conversation", "tool")
 _WITH_BYTES = ("model", "source", "day", "tool")
-"""What bytes are counted by as well, over all time (`read_statistics`)."""
+"""Groupings that also sum bytes, over all time (`read_statistics`)."""
 
 
 class StatsCommand(Command):
-    """Sums of the whole store, archived and automation included."""
+    """Print sums over the whole store, archived and automation included."""
 
     reads_old_transcripts = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        hour = _("default source; hour is that of the week, 0-14 Monday from 14:00; project is repository or directory")
-        parser.add_argument("--by", choices=_BY, default="source", help=hour)
-        back = _("what began, was said or called since then (default all, with bytes by model, source, day and tool)")
-        parser.add_argument("--period", choices=["7d", "30d", "90d", "1y", "all"], default="all", help=back)
+        by_help = _(
+            "default source; hour is that of the week, 0-14 Monday from 14:00; project is repository or directory"
+        )
+        parser.add_argument("--by", choices=_BY, default="source", help=by_help)
+        period_help = _(
+            "what began, was said or called since then (default all, with bytes by model, source, day and tool)"
+        )
+        parser.add_argument("--period", choices=["7d", "30d", "90d", "1y", "all"], default="all", help=period_help)
 
     def run(self, context: Context) -> int:
         by, period = context.arguments.by, context.arguments.period
@@ -38,22 +42,22 @@ class StatsCommand(Command):
             return _print_period(context, by, period)
         with context.store.reader() as reader:
             catalog = read_catalog(reader, context.now)
-            found = read_statistics(reader, catalog, by)
+            report = read_statistics(reader, catalog, by)
         file_bytes = context.store.sizes()[0]
         if context.json:
-            total = _without_key(_whole_json(found.total)) | _costs_json(found.total)
-            # Scripts may compare the last digits, in which a sum of sums differs from one over all sessions.
+            total = _without_key(_whole_json(report.total)) | _costs_json(report.total)
+            # Scripts may compare the last digits, where a sum of group sums differs from the sum over all sessions.
             total["cost_usd"] = sum((each.cost_usd or 0.0 for each in catalog.forest.sessions.values()), 0.0)
             total["file_bytes"] = file_bytes
-            print_json({"total": total, "grouped_by": by, "by": [_whole_json(each, by) for each in found.rows]})
+            print_json({"total": total, "grouped_by": by, "by": [_whole_json(each, by) for each in report.rows]})
             return 0
         calls = [_("calls")] if by == "tool" else []
         tokens = [pgettext("column", "in"), pgettext("column", "out"), _("cache")]
         headers = [_("sessions"), _("msgs"), *calls, *tokens, _("cost"), _("size")]
-        whole = replace(found.total, key=pgettext("sum", "all"), calls=sum(each.calls for each in found.rows))
-        _print_sums(by, headers, [_whole_row(each, by) for each in (*found.rows, whole)])
-        told = _("The file has {size}B; sizes above are without the search index.")
-        note(told.format(size=long_number(file_bytes)))
+        total_row = replace(report.total, key=pgettext("sum", "all"), calls=sum(each.calls for each in report.rows))
+        _print_sums(by, headers, [_whole_row(each, by) for each in (*report.rows, total_row)])
+        size_note = _("The file has {size}B; sizes above are without the search index.")
+        note(size_note.format(size=long_number(file_bytes)))
         return 0
 
 
@@ -67,7 +71,7 @@ def _without_key(sums: Json) -> Json:
 
 
 def _sums_json(group: Group) -> Json:
-    """The sums that every grouping has."""
+    """Build the JSON of the sums common to all groupings."""
     tokens = group.tokens
     return {
         "key": group.key,
@@ -85,7 +89,7 @@ def _sums_json(group: Group) -> Json:
 
 
 def _costs_json(group: Group) -> Json:
-    """What is known of a cost, and what is not."""
+    """Build the JSON of estimated, actual and unknown costs."""
     return {
         "cost_estimated_usd": group.estimated_usd,
         "cost_actual_usd": group.actual_usd,
@@ -100,63 +104,63 @@ def _whole_json(group: Group, by: str = "") -> Json:
 
 
 def _period_json(group: Group, by: str) -> Json:
-    found: Json = {**_sums_json(group), "bytes": None, **_costs_json(group)}
+    document: Json = {**_sums_json(group), "bytes": None, **_costs_json(group)}
     if by == "tool":
-        found |= {"calls": group.calls, "answers": group.messages, "failed": group.failed}
-    return found
+        document |= {"calls": group.calls, "answers": group.messages, "failed": group.failed}
+    return document
 
 
-def _start(group: Group) -> list[str]:
-    """The cells that every row begins with."""
+def _first_cells(group: Group) -> list[str]:
+    """Return the first cells of a row, common to all groupings."""
     return [group.key, f"{len(group.conversations):,}", f"{group.sessions:,}"]
 
 
-def _tokens(group: Group) -> list[str]:
+def _token_cells(group: Group) -> list[str]:
     tokens = group.tokens
     return [*map(long_number, (tokens.input, tokens.output, tokens.cache_read + tokens.cache_write))]
 
 
 def _whole_row(group: Group, by: str) -> list[str]:
     calls = [f"{group.calls:,}"] if by == "tool" else []
-    ends = [dollars(group.cost_usd), f"{long_number(group.bytes)}B"]
-    return [*_start(group), f"{group.messages:,}", *calls, *_tokens(group), *ends]
+    last_cells = [dollars(group.cost_usd), f"{long_number(group.bytes)}B"]
+    return [*_first_cells(group), f"{group.messages:,}", *calls, *_token_cells(group), *last_cells]
 
 
 def _period_row(group: Group, by: str) -> list[str]:
     if by == "tool":
         rate = "" if group.failure_rate is None else f"{group.failure_rate:.1%}"
-        return [*_start(group), f"{group.calls:,}", f"{group.messages:,}", f"{group.failed:,}", rate]
-    guessed, unknown = "~" if group.estimated_usd else "", "?" if group.unknown else ""
-    ends = [long_number(group.tokens.reasoning), f"{guessed}{dollars(group.cost_usd)}{unknown}"]
-    return [*_start(group), f"{group.messages:,}", *_tokens(group), *ends]
+        return [*_first_cells(group), f"{group.calls:,}", f"{group.messages:,}", f"{group.failed:,}", rate]
+    estimated, unknown = "~" if group.estimated_usd else "", "?" if group.unknown else ""
+    last_cells = [long_number(group.tokens.reasoning), f"{estimated}{dollars(group.cost_usd)}{unknown}"]
+    return [*_first_cells(group), f"{group.messages:,}", *_token_cells(group), *last_cells]
 
 
 def _read_report(context: Context, by: str, period: str) -> Report:
-    """Sum up `store.insights`; rows that are not periods of time are ordered by what is most."""
+    """Read a report of a period; rows that are not units of time are sorted by size, descending."""
     with context.store.reader() as reader:
         catalog = read_catalog(reader, context.now)
         if by == "tool":
-            found = tool_report(read_tools(reader, catalog), period, context.now)
+            report = tool_report(read_tools(reader, catalog), period, context.now)
         else:
-            found = make_report(read_facts(reader, catalog), by, period, context.now)
+            report = make_report(read_facts(reader, catalog), by, period, context.now)
     if by in (*UNITS, "hour"):
-        return found
-    ordered = sorted(found.rows, key=lambda each: (-each.calls, -each.tokens.total, -each.messages, each.key))
-    return found._replace(rows=tuple(ordered))
+        return report
+    ordered = sorted(report.rows, key=lambda each: (-each.calls, -each.tokens.total, -each.messages, each.key))
+    return report._replace(rows=tuple(ordered))
 
 
 def _print_period(context: Context, by: str, period: str) -> int:
-    """Sums of a period; they tell estimated from actual cost, and failures of tools, and know no bytes."""
-    found = _read_report(context, by, period)
+    """Print sums of a period, with estimated and actual cost apart, and failures of tools; without bytes."""
+    report = _read_report(context, by, period)
     if context.json:
-        day = first_day(period, context.now)
+        since = first_day(period, context.now)
         print_json(
             {
-                "total": _without_key(_period_json(found.total, by)),
+                "total": _without_key(_period_json(report.total, by)),
                 "grouped_by": by,
                 "period": period,
-                "since": day.isoformat() if day is not None else None,
-                "by": [_period_json(each, by) for each in found.rows],
+                "since": since.isoformat() if since is not None else None,
+                "by": [_period_json(each, by) for each in report.rows],
             }
         )
         return 0
@@ -165,12 +169,12 @@ def _print_period(context: Context, by: str, period: str) -> int:
     else:
         tokens = [pgettext("column", "in"), pgettext("column", "out"), _("cache"), pgettext("column", "reasoning")]
         headers = [_("sessions"), _("msgs"), *tokens, _("cost")]
-    whole = replace(found.total, key=pgettext("sum", "all"))
-    _print_sums(by, headers, [_period_row(each, by) for each in (*found.rows, whole)])
-    if found.total.cost_usd or found.total.unknown:
-        told = _("Cost: {actual} actual, {estimated} estimated (~), of {count:,} sessions unknown (?).")
-        actual, estimated = (dollars(each) or "$0" for each in (found.total.actual_usd, found.total.estimated_usd))
-        note(told.format(actual=actual, estimated=estimated, count=found.total.unknown))
+    total_row = replace(report.total, key=pgettext("sum", "all"))
+    _print_sums(by, headers, [_period_row(each, by) for each in (*report.rows, total_row)])
+    if report.total.cost_usd or report.total.unknown:
+        cost_note = _("Cost: {actual} actual, {estimated} estimated (~), of {count:,} sessions unknown (?).")
+        actual, estimated = (dollars(each) or "$0" for each in (report.total.actual_usd, report.total.estimated_usd))
+        note(cost_note.format(actual=actual, estimated=estimated, count=report.total.unknown))
     return 0
 
 

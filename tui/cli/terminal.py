@@ -1,6 +1,6 @@
-"""Output on a terminal: fitted to its width, wrapped at words, quiet colours; the only user of Rich here.
+"""Print to a terminal with Rich: fitted to its width and wrapped at words. Other modules here do not import Rich.
 
-Everything comes in printable, and as `Text`: never as markup.
+Callers pass printable text; it is wrapped in `Text`, never parsed as markup.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from rich.text import Text
 from hermes_browse.store.text import printable
 
 _GAP = 2
-_LEAST = 24
-"""Cells that the flexible column needs; an optional one is left out where it would have fewer."""
-_NARROWEST = 12
-_WIDEST_FIXED = 36
+_MIN_FLEXIBLE = 24
+"""Minimum cells of the flexible column; optional columns are dropped to reach it."""
+_MIN_WIDTH = 12
+_MAX_FIXED = 36
 _STYLES = {
     "title": "bold",
     "seam": "dim",
@@ -43,27 +43,27 @@ def print_rich_table(
     flexible: int,
     optional: Sequence[int],
 ) -> None:
-    """Print printable rows in the width of the terminal; see `output.print_table`."""
+    """Print printable rows at the width of the terminal; see `output.print_table`."""
     console = _console()
     natural = [max(map(cell_len, column)) for column in zip(headers, *rows, strict=True)]
     shown = list(range(len(headers)))
 
-    def left_over() -> int:
-        fixed = sum(min(natural[index], _WIDEST_FIXED) for index in shown if index != flexible)
+    def remaining() -> int:
+        fixed = sum(min(natural[index], _MAX_FIXED) for index in shown if index != flexible)
         return console.width - fixed - _GAP * (len(shown) - 1)
 
     for index in optional:
-        if left_over() >= min(_LEAST, natural[flexible]):
+        if remaining() >= min(_MIN_FLEXIBLE, natural[flexible]):
             break
         shown.remove(index)
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim")
     for index in shown:
-        width = max(left_over(), _NARROWEST) if index == flexible else min(natural[index], _WIDEST_FIXED)
+        width = max(remaining(), _MIN_WIDTH) if index == flexible else min(natural[index], _MAX_FIXED)
         table.add_column(
             Text(headers[index]),
             justify="right" if index in right else "left",
             width=min(width, natural[index]),
-            # The other columns hold ids, which are there to be copied: folded rather than cut.
+            # Other columns may hold ids, which users copy: fold rather than cut them.
             overflow="ellipsis" if index == flexible else "fold",
             no_wrap=index == flexible,
         )
@@ -72,22 +72,22 @@ def print_rich_table(
     console.print(table)
 
 
-def _lit(text: str, ranges: Iterable[Sequence[int]]) -> Text:
-    """A stored text, made printable, with ranges of code points in bold."""
-    made, last = Text(), 0
+def _highlight(text: str, ranges: Iterable[Sequence[int]]) -> Text:
+    """Make a stored text printable and highlight ranges of code points."""
+    result, last = Text(), 0
     for start, end in ranges:
-        made.append(printable(text[last:start])).append(printable(text[start:end]), style="bold reverse")  # not shown
+        result.append(printable(text[last:start])).append(printable(text[start:end]), style="bold reverse")  # not shown
         last = end
-    return made.append(printable(text[last:]))
+    return result.append(printable(text[last:]))
 
 
 def print_hit_group(heading: str, rows: Sequence[tuple[str, str, str, Sequence[Sequence[int]] | None, str]]) -> None:
-    """Print hits of one conversation: its name above, the texts wrapped in their own column.
+    """Print the hits of one conversation: its name as heading, the texts wrapped in a column.
 
     Args:
         heading: Printable.
-        rows: Time, role, text, ranges of code points that matched (None for a message beside a hit), message id. The
-            text of a hit may be as stored, everything else is printable.
+        rows: Time, role, text, matched ranges of code points (None for a context message), message id. The text of
+            a hit may be as stored; everything else is printable.
     """
     console = _console()
     console.print(Text(heading, style="bold", overflow="fold"))
@@ -101,7 +101,7 @@ def print_hit_group(heading: str, rows: Sequence[tuple[str, str, str, Sequence[S
         table.add_row(
             Text(time, style="dim"),
             Text(role, style="dim"),
-            Text(text) if ranges is None else _lit(text, ranges),
+            Text(text) if ranges is None else _highlight(text, ranges),
             Text(number, style="dim"),
             style="dim" if ranges is None else "",
         )
@@ -109,14 +109,14 @@ def print_hit_group(heading: str, rows: Sequence[tuple[str, str, str, Sequence[S
 
 
 def print_rich_lines(lines: Iterable[tuple[str, str, int, str]]) -> None:
-    """Print lines by kind, bodies indented and wrapped at words.
+    """Print lines styled by kind, indented and wrapped at words.
 
     Args:
         lines: Kind, printable text, indent and lead of each, as in `output.Line`.
     """
     console = _console()
-    for kind, said, indent, lead in lines:
-        text = Text(said, style=_STYLES[kind], overflow="fold")
+    for kind, content, indent, lead in lines:
+        text = Text(content, style=_STYLES[kind], overflow="fold")
         for number, part in enumerate(text.wrap(console, max(console.width - len(lead), 20))) if lead else ():
             console.print(Text(lead if number == 0 else " " * len(lead), style="dim") + part)
         if not lead:

@@ -1,4 +1,4 @@
-"""`trash list`, `trash restore` and `trash drop`: the bundles of what was deleted."""
+"""`trash list`, `trash restore` and `trash drop`: bundles of deleted conversations."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from .parser import add_store_options, text
 
 
 class TrashCommand(Command):
-    """What has been deleted."""
+    """List, restore or drop bundles of the trash."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", metavar="ACTION", title=_("actions"), required=True)
-        for name, said in (
+        for name, summary in (
             ("list", _("The bundles in the trash, newest first.")),
             ("restore", _("Restore bundles to the store.")),
             ("drop", _("Remove bundles for good.")),
         ):
-            action = actions.add_parser(name, help=said, description=said)
+            action = actions.add_parser(name, help=summary, description=summary)
             action.add_argument(
                 "--json", action="store_true", default=argparse.SUPPRESS, help=_("one JSON document on standard output")
             )
@@ -45,15 +45,15 @@ class TrashCommand(Command):
             if name == "drop":
                 action.add_argument("--yes", action="store_true", help=_("do not ask"))
             if name == "restore":
-                said = _("also into another store than it is from")
-                action.add_argument("--yes", action="store_true", help=said)
-                said = _("only this conversation of the bundle; repeatable")
-                action.add_argument("--only", action="append", metavar="ID", type=text, default=[], help=said)
+                yes_help = _("also into another store than it is from")
+                action.add_argument("--yes", action="store_true", help=yes_help)
+                only_help = _("only this conversation of the bundle; repeatable")
+                action.add_argument("--only", action="append", metavar="ID", type=text, default=[], help=only_help)
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
-        """Return why the options contradict each other: `--only` searches one bundle."""
-        is_split = arguments.action == "restore" and arguments.only and len(arguments.bundles) > 1
-        return _("--only needs exactly one bundle") if is_split else ""
+        """Return the error for `--only` with several bundles."""
+        is_ambiguous = arguments.action == "restore" and arguments.only and len(arguments.bundles) > 1
+        return _("--only needs exactly one bundle") if is_ambiguous else ""
 
     def run(self, context: Context) -> int:
         return {"list": _list, "restore": _restore, "drop": _drop}[context.arguments.action](context)
@@ -69,8 +69,8 @@ def _list(context: Context) -> int:
     headers = [deleted, _("sessions"), _("msgs"), _("size"), _("title"), name]
     print_table(headers, [_row(each) for each in bundles], right=(1, 2, 3), flexible=4, optional=(1, 2))
     size = long_number(sum(each.bytes for each in bundles))
-    told = ngettext("{count:,} bundle, {size}B in {folder}", "{count:,} bundles, {size}B in {folder}", len(bundles))
-    note(told.format(count=len(bundles), size=size, folder=trash))
+    summary = ngettext("{count:,} bundle, {size}B in {folder}", "{count:,} bundles, {size}B in {folder}", len(bundles))
+    note(summary.format(count=len(bundles), size=size, folder=trash))
     return 0
 
 
@@ -93,11 +93,11 @@ def _row(bundle: Bundle) -> list[str]:
 def _restore(context: Context) -> int:
     trash = trash_folder(context.location)
     names = list(dict.fromkeys(find(trash, each).name for each in context.arguments.bundles))
-    done: list[Restored] = []
+    results: list[Restored] = []
     only = _sessions_of(context, trash / names[0]) if context.arguments.only else None
     for name in names:
         try:
-            one = restore(
+            result = restore(
                 context.store,
                 trash,
                 name,
@@ -108,29 +108,29 @@ def _restore(context: Context) -> int:
                 only=only,
             )
         except BrowseError:
-            if done:
-                for said in check_index(context.store):
-                    note(said)
-                before = pgettext("list", ", ").join(each.name for each in done)
-                note(_("Restored before that: {bundles}.").format(bundles=before))
+            if results:
+                for sentence in check_index(context.store):
+                    note(sentence)
+                bundles = pgettext("list", ", ").join(each.name for each in results)
+                note(_("Restored before that: {bundles}.").format(bundles=bundles))
             raise
-        done.append(one)
-        for each in one.notes:
+        results.append(result)
+        for each in result.notes:
             note(each)
         if not context.json:
-            print_text(_("{sentence} from {bundle}").format(sentence=one.sentence, bundle=one.name))
-    said_of_all = check_index(context.store) if len(names) > 1 else ()
-    for each in said_of_all:
+            print_text(_("{sentence} from {bundle}").format(sentence=result.sentence, bundle=result.name))
+    index_notes = check_index(context.store) if len(names) > 1 else ()
+    for each in index_notes:
         note(each)
     if context.json:
         print_json(
             {
-                "restored": [session for one in done for session in one.sessions],
-                "messages": sum(one.messages for one in done),
-                "verified": all(one.verified for one in done) and not said_of_all,
-                "files": sum(one.files for one in done),
-                "bundles": [one.name for one in done],
-                "notes": [*(each for one in done for each in one.notes), *said_of_all],
+                "restored": [session for result in results for session in result.sessions],
+                "messages": sum(result.messages for result in results),
+                "verified": all(result.verified for result in results) and not index_notes,
+                "files": sum(result.files for result in results),
+                "bundles": [result.name for result in results],
+                "notes": [*(each for result in results for each in result.notes), *index_notes],
             }
         )
     return 0
@@ -144,13 +144,13 @@ def _sessions_of(context: Context, folder: Path) -> tuple[str, ...]:
 
 
 def _drop(context: Context) -> int:
-    wanted, trash = context.arguments, trash_folder(context.location)
-    bundles = [describe(folder) for folder in dict.fromkeys(find(trash, each) for each in wanted.bundles)]
-    if not wanted.yes:
+    arguments, trash = context.arguments, trash_folder(context.location)
+    bundles = [describe(folder) for folder in dict.fromkeys(find(trash, each) for each in arguments.bundles)]
+    if not arguments.yes:
         for each in bundles:
             note("  ".join(_row(each)))
-        what = ngettext("remove {count:,} bundle for good", "remove {count:,} bundles for good", len(bundles))
-        context.confirm(len(bundles), what.format(count=len(bundles)))
+        action = ngettext("remove {count:,} bundle for good", "remove {count:,} bundles for good", len(bundles))
+        context.confirm(len(bundles), action.format(count=len(bundles)))
     for each in bundles:
         drop(trash, each.name)
         if not context.json:

@@ -1,7 +1,7 @@
-"""Every command of the browser as data: what a key does, where, and what a keymap calls it. Knows no Textual.
+"""All commands of the browser as data: id, keys, place, texts and action. Does not import Textual.
 
-Bindings, the line of keys, the palette, the help, the sample of the configuration and the check of a user's keys are
-made from these tables. `tui/bindings.py` turns entries into Textual's bindings.
+The bindings (`tui/bindings.py`), footer, palette, help, sample configuration and the check of a user's keymap are built
+from these tables.
 """
 
 from __future__ import annotations
@@ -12,75 +12,75 @@ from typing import NamedTuple
 
 
 class Command(NamedTuple):
-    """One command at one place."""
+    """A command at one place."""
 
     id: str
-    """What a keymap calls it; empty for keys that cannot be changed."""
+    """Its name in keymaps; empty for keys that cannot be changed."""
     keys: str
-    """The keys it has by default, in Textual's names, separated by commas; empty where a keymap left it none."""
+    """Default keys by their Textual names, separated by commas; empty if a keymap removed them."""
     title: str
-    """A word or two for the line of keys and the palette."""
+    """One or two words for the footer and the palette."""
     tooltip: str = ""
-    """A sentence for the help, the palette and the sample."""
+    """A sentence for the help, the palette and the sample configuration."""
     call: str = ""
-    """Textual's action; when empty, `do` of the screen with the id: `do('archive')`."""
+    """Textual action; if empty, `do` of the screen with the id: `do('archive')`."""
     footer: bool = False
-    """Whether the line of keys shows it."""
+    """Whether the footer shows it."""
     priority: bool = False
-    """Whether the key works before the focused widget sees it."""
+    """Whether the key takes precedence over the focused widget."""
     printed: str = ""
-    """How the first key is printed, where Textual would print something else."""
+    """Label of the first key, if it differs from Textual's."""
     place: str = ""
-    """The table it stands in: `app`, `main`, a pane, a screen or a card."""
+    """The table it belongs to: `app`, `main`, a pane, a screen or a card."""
     task: str = ""
-    """What it is for, the heading it stands under in the help; empty for what its screen is for."""
+    """Its heading in the help; empty for the main purpose of its screen."""
 
     @property
     def action(self) -> str:
-        """What Textual runs."""
+        """The Textual action."""
         return self.call or f"do('{self.id}')"
 
     @property
     def help(self) -> str:
-        """What it does, in as many words as there are."""
+        """The tooltip, or the title if there is none."""
         return self.tooltip or self.title
 
     @property
     def key_names(self) -> list[str]:
-        """The keys one by one."""
+        """The keys as a list."""
         return self.keys.split(",") if self.keys else []
 
 
 Shown = partial(Command, footer=True)
-"""A command that the line of keys shows."""
+"""A command shown in the footer."""
 
 
 def at(place: str, *entries: Command | str) -> tuple[Command, ...]:
-    """The table of a place.
+    """Build the table of a place.
 
     Args:
-        place: Its name; the ids begin with it, but those of the main screen and the application.
-        entries: What can be done there, in the order of the help; a text is the task of the commands behind it.
+        place: Name of the place, the prefix of its ids except for `main` and `app`.
+        entries: Commands in the order of the help; a text is the heading (`task`) of the commands after it.
     """
-    before = "" if place in ("main", "app") else f"{place}-"
+    prefix = "" if place in ("main", "app") else f"{place}-"
     commands, task = [], ""
     for each in entries:
         if isinstance(each, str):
             task = each
         else:
-            name = each.id and f"{before}{each.id}"
+            name = each.id and f"{prefix}{each.id}"
             commands.append(each._replace(id=name, place=place, task=each.task or task))
     return tuple(commands)
 
 
 def final_keys(commands: Sequence[Command], keymap: Mapping[str, str]) -> list[Command]:
-    """The commands with the keys a keymap leaves them.
+    """Apply a keymap to commands.
 
-    Like Textual, a keymap that gives a key to one command takes it from other commands of the same place.
+    As in Textual, a key assigned to one command is removed from the other commands of the same place.
     """
-    given = {(each.place, key) for each in commands for key in keymap.get(each.id, "").split(",") if key}
-    found = []
+    assigned = {(each.place, key) for each in commands for key in keymap.get(each.id, "").split(",") if key}
+    result = []
     for each in commands:
-        left = ",".join(key for key in each.key_names if (each.place, key) not in given)
-        found.append(each._replace(keys=keymap.get(each.id, left)))
-    return found
+        remaining = ",".join(key for key in each.key_names if (each.place, key) not in assigned)
+        result.append(each._replace(keys=keymap.get(each.id, remaining)))
+    return result

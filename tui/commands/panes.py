@@ -1,4 +1,4 @@
-"""What keys do on the main screen and in its panes."""
+"""Commands of the main screen and its panes."""
 
 from __future__ import annotations
 
@@ -206,6 +206,6 @@ ASK = at(
 )
 
 PLACES: Mapping[str, tuple[Command, ...]] = {"main": MAIN, "list": LIST, "transcript": TRANSCRIPT, "app": APP}
-"""Places whose keys can be changed, in the order of the sample."""
+"""Places whose keys can be changed, in the order of the sample configuration."""
 PANES = ("list", "transcript")
-"""Places that get keys only while they have the focus."""
+"""Places whose keys work only while they have the focus."""

@@ -1,4 +1,4 @@
-"""What keys do on the screens behind the main one, and on cards."""
+"""Commands of the other screens and of cards."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _EVERY = (
     Command("undo", "u", N_("undo"), N_("Undo what was done last"), "undo"),
     Shown("help", "question_mark", N_("help"), N_("Keys, signs and words of this screen"), "help"),
 )
-"""What every screen behind the main one offers."""
+"""Commands of every screen except the main one."""
 PRUNE = at(
     "prune",
     Shown("rules", "slash", N_("rules"), N_("Edit the rules"), "rules", priority=True),
@@ -198,7 +198,7 @@ SCREENS: Mapping[str, tuple[Command, ...]] = {
     "doctor": DOCTOR,
     "everywhere": EVERYWHERE,
 }
-"""Screens behind the main one, by the name their commands begin with."""
+"""Screens except the main one, by the prefix of their command ids."""
 CARDS: Mapping[str, tuple[Command, ...]] = {
     "help": HELP,
     "raw": RAW,
@@ -214,4 +214,4 @@ CARDS: Mapping[str, tuple[Command, ...]] = {
     "deleting": DELETING,
     "dropping": DROPPING,
 }
-"""Cards, by the name their commands begin with."""
+"""Cards, by the prefix of their command ids."""
