@@ -60,7 +60,7 @@ async def test_a_spared_row_is_named_as_in_the_list(fixture_store: Callable[[str
     path = fixture_store("state-v31")
     async with browsing(open_app(loose(path), 1_900_000_000.0), (120, 14)) as browser:
         browser.screen.controllers.cleaning.last_rules = "older:0d"
-        browser.screen.context.details._known.clear()
+        browser.screen.context.details._cached.clear()
         await browser.press("P")
         plan = browser.app.screen.query_one("#plan", ConversationList)
         spared = [

@@ -1,4 +1,4 @@
-"""Marks, and the changes that are made at once: archive, pin, rename, and the undo of everything."""
+"""The controller of marks and of immediate changes: archive, pin, rename; and the undo of all changes."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from ..screens.panes import Panes
 from .renaming import RenameScreen
 
 _AT_ONCE = 200
-"""Conversations whose marks are set in one transaction."""
+"""Conversations changed per transaction."""
 
 
 def taking_back(store: Store, changes: Sequence[Change]) -> Callable[[], tuple[str, tuple[str, ...]]]:
-    """The undo of changes: the last one first.
+    """Return a function that undoes changes, the last first.
 
     Args:
-        store: Where they were made.
+        store: The store.
         changes: In the order in which they were made.
 
     Returns:
@@ -37,7 +37,7 @@ def taking_back(store: Store, changes: Sequence[Change]) -> Callable[[], tuple[s
     def back() -> tuple[str, tuple[str, ...]]:
         touched: list[str] = []
         sentence = ""
-        while left:  # what was taken back before one that fails is not tried again
+        while left:  # after a failure a second call continues here
             touched += left[-1].session_ids
             sentence = undo(store, left[-1]).sentence
             left.pop()
@@ -49,45 +49,45 @@ def taking_back(store: Store, changes: Sequence[Change]) -> Callable[[], tuple[s
 
 
 class Around(NamedTuple):
-    """What changes need of the screen around them."""
+    """Callbacks into the main screen."""
 
     meant: Callable[[], tuple[Conversation, ...]]
-    """What keys act on where nothing is marked."""
+    """Returns the conversations that keys act on if none is marked."""
     is_listed: Callable[[], bool]
-    """Whether the row under the cursor of the list is current."""
+    """Returns whether the row under the list's cursor is current."""
     archive_many: Callable[[Sequence[Conversation]], None]
-    """Archives several, with the protected among them spared."""
+    """Archives several conversations, except protected ones."""
     touched: Callable[[Sequence[str]], None]
-    """Shows that sessions were changed, deleted or put back."""
+    """Updates the screen after sessions were changed, deleted or restored."""
 
 
 class Changing:
-    """Acts on what is marked, else on what is current.
+    """Acts on the marked conversations, else on the current ones.
 
     Args:
         context: The store.
         panes: The list.
-        marks: What is marked.
-        around: What it needs of the screen.
+        marks: The marked conversations.
+        around: Callbacks into the main screen.
     """
 
     def __init__(self, context: Context, panes: Panes, marks: Marks, around: Around) -> None:
         self._context, self._panes, self.marks, self._around = context, panes, marks, around
         self.journal: list[Undoable] = []
-        """What was done in this sitting, and can be taken back."""
+        """Changes of this run that can be undone."""
         self._anchor: str | None = None
 
-    # What is meant
+    # Marks and targets
 
     def targets(self) -> tuple[Conversation, ...]:
-        """The marked conversations, else the current one; says so if there are none."""
+        """Return the marked conversations, else the current ones; show a message if there are none."""
         meant = self.marks.conversations or self._around.meant()
         if not meant:
             self._context.say(_("no conversation here"))
         return meant
 
     def mark(self) -> None:
-        """Mark or unmark what is current; in the list, move to the next row."""
+        """Mark or unmark the current conversations; in the list, move to the next row."""
         meant = self._around.meant()
         if not meant:
             self._context.say(_("nothing to mark here"))
@@ -98,7 +98,7 @@ class Changing:
         self.shown()
 
     def mark_range(self) -> None:
-        """Begin a range of marks, or end it and mark everything in it."""
+        """Begin a range, or end it and mark its rows."""
         rows = self._panes.rows
         current = rows.current
         if current is None or not self._around.is_listed():
@@ -115,7 +115,7 @@ class Changing:
         self._add(first, last)
 
     def mark_all(self) -> None:
-        """Mark every row of the list; if there are marks, take them all away."""
+        """Mark every row of the list, or remove all marks if there are any."""
         if self.marks:
             self.clear()
             return
@@ -128,28 +128,28 @@ class Changing:
             rows: Iterable[ListRow] = (source.row(index) for index in range(first, last + 1))
             return [each for row in rows for each in conversations_of(row)]
 
-        def done(found: list[Conversation]) -> None:
-            self.marks.add(found)
+        def done(conversations: list[Conversation]) -> None:
+            self.marks.add(conversations)
             self.shown()
 
         self._context.page_worker.submit("marks", work, done, self._context.failed)
 
     def clear(self) -> None:
-        """Take all marks away."""
+        """Remove all marks."""
         self.marks.clear()
         self._anchor = None
         self._context.unsay(_("a range begins here · V again where it ends"))
         self.shown()
 
     def shown(self) -> None:
-        """Draw what is marked."""
+        """Redraw after the marks changed."""
         self._panes.rows.refresh_rows()
         self._context.show_header()
 
     # Archive, pin, rename
 
     def archive(self) -> None:
-        """Archive; if all of it is archived already, unarchive."""
+        """Archive the targets, or unarchive them if all are archived."""
         meant = self.targets()
         if not meant:
             return
@@ -161,13 +161,13 @@ class Changing:
             self._around.archive_many(meant)
 
     def pin(self) -> None:
-        """Pin, which keeps Hermes from deleting it; if all of it is pinned already, unpin."""
+        """Pin the targets, which keeps Hermes from deleting them, or unpin them if all are pinned."""
         meant = self.targets()
         if meant:
             self.pin_these(meant)
 
     def pin_these(self, meant: Sequence[Conversation]) -> None:
-        """Pin conversations; if all of them are pinned already, unpin them."""
+        """Pin conversations, or unpin them if all are pinned."""
         if all(each.pinned for each in meant):
             self._flag(meant, unpin, N_("unpinned {count:,} sessions"))
         else:
@@ -177,9 +177,9 @@ class Changing:
         """Set or clear a flag of conversations.
 
         Args:
-            meant: Which.
-            work: Sets it, for some of them.
-            many: What was done, where it took several transactions.
+            meant: The conversations.
+            work: Called with the store and ids of up to `_AT_ONCE` of them.
+            many: Message for several transactions, with a field `count` of sessions.
         """
         store = self._context.store
         ids = [each.id for each in meant]
@@ -190,11 +190,11 @@ class Changing:
         self._context.writer.submit(run, lambda changes: self.changed(changes, many), self._context.failed)
 
     def changed(self, changes: Sequence[Change], many: str = "") -> None:
-        """Say what was done, note it for an undo, and show it.
+        """Report changes, add them to the undo journal, and update the list.
 
         Args:
-            changes: What was done.
-            many: How several of them are called, with their sessions as `count`.
+            changes: The changes.
+            many: Message for several, with a field `count` of sessions.
         """
         done = [each for each in changes if each.rows]
         if not done:
@@ -207,11 +207,11 @@ class Changing:
         self.done(Undoable(sentence, taking_back(self._context.store, done)), touched)
 
     def done(self, entry: Undoable, touched: Sequence[str]) -> None:
-        """Note what was done for the undo, say it, and show it in the list.
+        """Add a change to the undo journal, report it, and update the list.
 
         Args:
-            entry: For the undo.
-            touched: Sessions that were changed, deleted or put back.
+            entry: The journal entry.
+            touched: Ids of sessions that were changed, deleted or restored.
         """
         self.journal.append(entry)
         self.clear()
@@ -219,11 +219,11 @@ class Changing:
         self._around.touched(touched)
 
     def undo(self) -> None:
-        """Take back what was done last."""
+        """Undo the last change."""
         if not self.journal:
             self._context.say(_("nothing to undo"))
             return
-        entry = self.journal.pop()  # a second u while this runs is about what was done before
+        entry = self.journal.pop()  # at once: a second u while this runs undoes the change before
 
         def done(result: tuple[str, tuple[str, ...]]) -> None:
             sentence, touched = result
@@ -233,7 +233,7 @@ class Changing:
             self._around.touched(touched)
 
         def failed(error: BrowseError) -> None:
-            if not isinstance(error, RefusedError):  # a refusal would be the same the next time
+            if not isinstance(error, RefusedError):  # it would be refused again
                 self.journal.append(entry)
             self._context.failed(error)
 
@@ -241,7 +241,7 @@ class Changing:
         self._context.writer.submit(entry.undo, done, failed)
 
     def rename(self) -> None:
-        """Give the conversation another title."""
+        """Ask for another title of the current conversation."""
         meant = self._around.meant()
         if not meant:
             self._context.say(_("no conversation here"))
@@ -251,10 +251,10 @@ class Changing:
             return
         conversation = meant[0]
 
-        def wanted(typed: str) -> None:
+        def submit(typed: str) -> None:
             self._rename(conversation, typed, card)
 
-        card = RenameScreen(conversation, wanted)
+        card = RenameScreen(conversation, submit)
         self._panes.app.push_screen(card)
 
     def _rename(self, conversation: Conversation, typed: str, card: RenameScreen) -> None:

@@ -1,4 +1,4 @@
-"""The row under the cursor in words, for the status line: what its signs mean, and what Enter does with it."""
+"""Describe the row under the cursor for the status line: the meaning of its signs, and what Enter does."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from .. import formats
 from .model import view_name
 from .rows import ConversationRow, HitRow, JobRow, ListRow, MoreRow, SuggestionRow
 
-_SAID = {
+_HIT_TEXTS = {
     "user": N_("said by you {ago} in “{title}”"),
     "assistant": N_("said by the assistant {ago} in “{title}”"),
     "tool": N_("a tool result {ago} in “{title}”"),
 }
 _STATES = {State.COMPACTED: N_("summarised away for the model"), State.REWOUND: N_("taken back by a rewind")}
 _TITLE = 24
-"""Cells of a title in a sentence."""
+"""Maximum cells of a title in a sentence."""
 
 
 def about(row: ListRow | None, now: float, enter: str) -> str:
-    """Say what a row is; empty for sentences and for rows of other screens.
+    """Describe a row; empty for notes and for rows of other screens.
 
     Args:
-        row: The one under the cursor.
+        row: The row under the cursor.
         now: Unix seconds.
-        enter: What Enter does with a conversation, with a field for its id; empty where it does nothing.
+        enter: Text on Enter for a conversation, with a field `id`; empty if it does nothing.
     """
     if isinstance(row, ConversationRow):
         return _joined(*_conversation(row, now), enter.format(id=row.conversation.id[-6:]) if not row.hits else "")
     if isinstance(row, JobRow):
         return _job(row, now)
     if isinstance(row, HitRow):
-        said = _(_SAID.get(row.hit.role, N_("found {ago} in “{title}”")))
-        said = said.format(ago=formats.ago(row.hit.timestamp, now), title=_title(row.conversation))
+        text = _(_HIT_TEXTS.get(row.hit.role, N_("found {ago} in “{title}”")))
+        text = text.format(ago=formats.ago(row.hit.timestamp, now), title=_title(row.conversation))
         state = _(_STATES[row.hit.state]) if row.hit.state in _STATES else ""
-        return _joined(said, state, _("Enter reads on"))
+        return _joined(text, state, _("Enter reads on"))
     if isinstance(row, MoreRow):
         more = ngettext("1 more hit in “{title}”", "{count:,} more hits in “{title}”", row.hidden)
         more = more.format(count=row.hidden, title=_title(row.conversation))
@@ -71,7 +71,7 @@ def _conversation(row: ConversationRow, now: float) -> list[str]:
 
 
 def _family(conversation: Conversation) -> str:
-    """`3 parts, 1 branch, 2 subagents`: the signs before the columns."""
+    """Return the badges in words: `3 parts, 1 branch, 2 subagents`."""
     parts = len(conversation.segments)
     counts = [
         formats.counted(parts, "part") if parts > 1 else "",
@@ -87,7 +87,7 @@ def _kind(conversation: Conversation) -> str:
     return _("automation, nobody typed it") if conversation.kind is Kind.AUTOMATION else ""
 
 
-_STANDS: dict[Status, Callable[[], str]] = {
+_STATUS_TEXTS: dict[Status, Callable[[], str]] = {
     Status.LIVE: lambda: _("Hermes is writing in {source}"),
     Status.OPEN: lambda: _("still open in {source}, last used {ago}"),
     Status.ENDED: lambda: _("{end} in {source}, last used {ago}"),
@@ -96,7 +96,7 @@ _STANDS: dict[Status, Callable[[], str]] = {
 
 
 def _status(conversation: Conversation, now: float) -> str:
-    return _STANDS[conversation.status]().format(
+    return _STATUS_TEXTS[conversation.status]().format(
         source=one_line(conversation.source, 20),
         ago=formats.ago(conversation.last_active, now) or _("at an unknown time"),
         end=formats.end_reason(conversation.tip.end_reason) or formats.status(Status.ENDED),
@@ -106,14 +106,14 @@ def _status(conversation: Conversation, now: float) -> str:
 def _job(row: JobRow, now: float) -> str:
     newest = max(row.runs[0].last_active or 0.0, row.runs[-1].last_active or 0.0)
     count = len(row.runs)
-    told = ngettext("1 run of a cron job, {ago}", "{count:,} runs of a cron job, the newest {ago}", count)
-    told = told.format(count=count, ago=formats.ago(newest, now))
-    return _joined(told, _("Enter folds them") if row.expanded else _("Enter shows them"))
+    text = ngettext("1 run of a cron job, {ago}", "{count:,} runs of a cron job, the newest {ago}", count)
+    text = text.format(count=count, ago=formats.ago(newest, now))
+    return _joined(text, _("Enter folds them") if row.expanded else _("Enter shows them"))
 
 
 def _suggestion(row: SuggestionRow) -> str:
     if row.profile:
-        told = _("another search, in the profile {profile}").format(profile=one_line(row.profile, 40))
+        text = _("another search, in the profile {profile}").format(profile=one_line(row.profile, 40))
     else:
-        told = _("another search, in {view}").format(view=view_name(row.view))
-    return _joined(told, _("Enter takes it"))
+        text = _("another search, in {view}").format(view=view_name(row.view))
+    return _joined(text, _("Enter takes it"))

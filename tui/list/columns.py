@@ -1,4 +1,4 @@
-"""The columns at the right of the rows of a list: which fit into a width, their order, and the names above them."""
+"""The columns at the right of list rows: their definitions, which of them fit into a width, and the header."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from .. import formats
 
 _NEVER = 1 << 30
 _DEFAULT = ("age", "source", "messages", "cost", "model")
-"""Columns shown where the user has not chosen, each in rows that are wide enough for it."""
+"""Columns shown by default, each in rows that are wide enough for it."""
 
 
 class Column(NamedTuple):
     """A column at the right of a row."""
 
     name: str
-    """What stands above it; to be shown through `_`."""
+    """Header, to be translated through `_`."""
     width: int
-    """Cells, with the space before it; 0 where it is as wide as moments are told."""
+    """Cells, with the space before it; 0 for the width of a formatted moment."""
     lead: int
-    """Cells before its text; 0 for text that is aligned to the right."""
+    """Cells before left-aligned text; 0 for right-aligned text."""
     from_width: int
-    """The least cells of a row that shows it, where the user has not chosen."""
+    """Minimum cells of a row that shows it by default."""
     text: Callable[[Conversation, float], str]
-    """Its text, printable, for a conversation and the time."""
+    """Returns its text, printable, for a conversation and the current time (Unix seconds)."""
     sort: Sort | None = None
-    """The order that goes by it."""
+    """The order by this column."""
 
     def fitted(self, text: str, cells: int) -> str:
-        """A text in its place in the column."""
+        """Align a text in the column."""
         return " " * self.lead + formats.fit(text, cells - self.lead, right=not self.lead)
 
 
@@ -72,50 +72,41 @@ COLUMNS: dict[str, Column] = {
     "branch": Column(N_("branch"), 18, 2, _NEVER, lambda each, now: one_line(each.git_branch or "")),
     "directory": Column(N_("directory"), 22, 2, _NEVER, lambda each, now: one_line(_folder(each))),
 }
-"""Columns by the names that the configuration uses."""
+"""Columns by their names in the configuration."""
 _OF_SORT = {column.sort: name for name, column in COLUMNS.items() if column.sort is not None}
-"""The column that shows what a list is sorted by; titles stand at the left of every row."""
+"""The column that shows each sort key; titles are at the left of every row."""
 _chosen: tuple[str, ...] = ()
 _sorted, _is_reversed = Sort.ACTIVITY, False
 
 
 def set_sort(sort: Sort, *, reverse: bool = False) -> None:
-    """Show what rows are sorted by: in the last column, unless it has a place already.
-
-    Args:
-        sort: Of the list.
-        reverse: Turned round.
-    """
+    """Set the order, whose key every row shows: in the last column, unless it has a place already."""
     global _sorted, _is_reversed
     _sorted, _is_reversed = sort, reverse
 
 
 def set_columns(names: Sequence[str]) -> None:
-    """Choose the columns of all rows.
+    """Set the columns of all rows.
 
     Args:
-        names: Of `COLUMNS`; none for as many as there is room for.
+        names: Keys of `COLUMNS`; empty for the default columns that fit.
     """
     global _chosen
     _chosen = tuple(names)
 
 
 def shows_sizes() -> bool:
-    """Whether bytes are shown, whatever the list is sorted by."""
+    """Return whether sizes are shown in any order."""
     return "size" in _chosen
 
 
 def order_arrow(sort: Sort, *, reverse: bool) -> str:
-    """`↓` where the largest or newest is first, `↑` where the smallest, the oldest or A is."""
+    """Return `↓` if the largest or newest is first, `↑` if the smallest, the oldest or A is."""
     return "↑" if reverse is not (sort is Sort.TITLE) else "↓"
 
 
 def _layout(width: int) -> list[tuple[str, int]]:
-    """The columns of a row by name, each with its cells; what rows are sorted by is always among them.
-
-    Args:
-        width: Cells of the row.
-    """
+    """Return name and cells of each column that fits into a row of `width` cells; always with the sort key."""
     by = _OF_SORT.get(_sorted, "")
     if _chosen:
         names = [*_chosen, *([by] if by not in (*_chosen, "", "age") else [])]
@@ -124,28 +115,28 @@ def _layout(width: int) -> list[tuple[str, int]]:
         names = [name for name in _DEFAULT if width - extra >= COLUMNS[name].from_width]
         if by not in ("", "age"):
             names = [*(name for name in names if name != by), by]
-    found: list[tuple[str, int]] = []
+    columns: list[tuple[str, int]] = []
     for name in names:
         cells = COLUMNS[name].width or formats.date_width() + (1 if name != names[0] else 0)
         if name == by:  # room for the arrow
             cells = max(cells, cell_len(_(COLUMNS[name].name)) + (2 if name != names[0] else 1))
-        found.append((name, cells))
-    spare = [each for each in found if each[0] != by] if _chosen else []
-    while spare and sum(cells for _name, cells in found) > width // 2:  # at least half of the row is the title's
-        found.remove(spare.pop())
-    return found
+        columns.append((name, cells))
+    removable = [column for column in columns if column[0] != by] if _chosen else []
+    while removable and sum(cells for _name, cells in columns) > width // 2:  # the title gets half of the row
+        columns.remove(removable.pop())
+    return columns
 
 
 def format_head(width: int, extra: str = "", *, is_sorted: bool = True) -> list[tuple[str, str, Sort | None]]:
-    """What stands above the rows: names of their columns in exactly `width` cells.
+    """Format the header, in exactly `width` cells.
 
     Args:
         width: Cells of a row.
-        extra: What the signs before the columns are; empty for parts, branches and subagents.
-        is_sorted: Whether the rows are in the order of the list, so that one column has an arrow.
+        extra: Heading of the badges before the columns; empty for the default.
+        is_sorted: Whether the rows are in the list's order, so that one column has an arrow.
 
     Returns:
-        Parts with a text, the look of the text, and the order a click on it asks for.
+        Parts, each with its text, its look, and the order that a click selects.
     """
     columns: list[tuple[str, str, Sort | None]] = []
     for name, cells in _layout(width):
@@ -161,18 +152,25 @@ def format_head(width: int, extra: str = "", *, is_sorted: bool = True) -> list[
 
 
 def _named(name: str, sort: Sort | None, *, is_sorted: bool) -> tuple[str, str]:
-    """The name of a column with the arrow of the order, and its look."""
+    """Return the header of a column, with an arrow if the list is sorted by it, and its look."""
     if sort is None or sort is not _sorted or not is_sorted:
         return _(name), "dim"
     return _(name) + order_arrow(sort, reverse=_is_reversed), "plain"
 
 
 def columns_of(conversation: Conversation, width: int, now: float, *, complete: bool) -> tuple[str, int]:
-    """The columns on the right for a width, and how wide they are."""
+    """Format the columns of a row of `width` cells; return the text and its cells.
+
+    Args:
+        conversation: The conversation.
+        width: Cells of the row.
+        now: Unix seconds.
+        complete: Whether the count of its messages has been read.
+    """
     text, taken = "", 0
     for name, cells in _layout(width):
         column = COLUMNS[name]
-        known = name != "messages" or complete or conversation.message_count or conversation.status is Status.EMPTY
-        text += column.fitted(column.text(conversation, now) if known else "…", cells)
+        is_known = name != "messages" or complete or conversation.message_count or conversation.status is Status.EMPTY
+        text += column.fitted(column.text(conversation, now) if is_known else "…", cells)
         taken += cells
     return text, taken

@@ -1,4 +1,4 @@
-"""The list widget, which draws only the lines on screen and keeps the cursor on its row; and the names above it."""
+"""The list widget, which draws only visible lines and keeps the cursor on its row, and the header of its columns."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ from .row_format import format_below, format_row
 from .rows import FixedRows, ListRow, NoteRow, RowSource
 
 LOOKS = ("title", "plain", "dim", "note", "accent", "live", "hit", "mark", "cursor", "cursor-quiet")
-"""Names of looks that rows use; each has a style in the sheet."""
+"""Looks that rows use; each has a component class in the style sheet."""
 
 
 @dataclass
 class _FromList(Message):
-    """A message that names the list it comes from."""
+    """Base of the list's messages."""
 
     list: ConversationList
 
     @property
     def control(self) -> ConversationList:
-        """The list."""
+        """The list that sent the message."""
         return self.list
 
 
 class ConversationList(LongView, can_focus=True):
-    """A list over a `RowSource`; one line a row, or as many as `row_lines` says."""
+    """A list over a `RowSource`, with `row_lines` lines per row."""
 
     LOOK_PREFIX = "list"
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"list--{name}" for name in LOOKS}
@@ -54,7 +54,7 @@ class ConversationList(LongView, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = bindings(LIST)
 
     cursor: reactive[int] = reactive(0, repaint=False)
-    """Index of the row the cursor is on."""
+    """Index of the row under the cursor."""
 
     @dataclass
     class Highlighted(_FromList):
@@ -62,7 +62,7 @@ class ConversationList(LongView, can_focus=True):
 
         row: ListRow
         by_hand: bool
-        """The cursor was moved; False if other rows were shown."""
+        """True if the cursor was moved, False if other rows were shown."""
 
     @dataclass
     class Selected(_FromList):
@@ -72,7 +72,7 @@ class ConversationList(LongView, can_focus=True):
 
     @dataclass
     class Shown(_FromList):
-        """These rows have been drawn: what is missing in them may be read now."""
+        """Rows `first` to `last` were drawn: their missing details may be read now."""
 
         first: int
         last: int
@@ -83,29 +83,29 @@ class ConversationList(LongView, can_focus=True):
         self._key: str | None = None
         self._drawn: tuple[int, int] = (-1, -1)
         self.row_lines = 1
-        """Lines of each row; to be set before there are rows."""
+        """Lines per row; set before rows are shown."""
         self.is_marked: Callable[[ListRow], bool] = lambda row: False
-        """Whether a row is drawn as marked."""
+        """Return whether to draw a row as marked."""
         self.follow: Callable[[bool, bool], None] = lambda is_moved, by_hand: None
-        """Called within each change, before the next key is handled, with two flags: whether the cursor is on another
-        row, and whether that is what the user did."""
+        """Called synchronously on each change, before the next key is handled, with two flags: whether the cursor is on
+        another row, and whether the user caused that."""
         self.moved: Callable[[], None] = lambda: None
-        """Called before that when the user moves the cursor."""
+        """Called before `follow` when the user moves the cursor."""
         self.opens: Callable[[ListRow], bool] = lambda row: False
-        """Whether Enter opens a row instead of its usual action; for the line of keys."""
+        """Return whether Enter opens a row instead of its usual action; for the footer."""
         self.enter_title = ""
-        """What Enter does with the row under the cursor, if it differs from the binding."""
+        """Footer title of Enter for the row under the cursor; empty for the binding's own title."""
         self.is_current: Callable[[], bool] = lambda: True
-        """Whether the row under the cursor is drawn as current: not where something that is not listed is."""
+        """Return whether to draw the row under the cursor as current; False while an unlisted conversation is."""
         self.clock = time.time
-        """Tells the time for ages; tests freeze it."""
+        """Returns Unix seconds, for ages."""
 
     def __len__(self) -> int:
         return len(self._source)
 
     @property
     def source(self) -> RowSource:
-        """What is shown."""
+        """The rows shown."""
         return self._source
 
     @property
@@ -114,18 +114,18 @@ class ConversationList(LongView, can_focus=True):
         return self._source.row(self.cursor) if 0 <= self.cursor < len(self._source) else None
 
     def show(self, source: RowSource, *, key: str | None = None, top: bool = False, at: int = 0) -> None:
-        """Show other rows; the cursor stays on its row and the row on its line.
+        """Show other rows; the cursor stays on its row and that row on its screen line.
 
         Args:
             source: The rows.
-            key: Put the cursor on the row with this key instead.
-            top: Begin at the first row instead.
-            at: The row the cursor is on then; one that fits on the screen.
+            key: Move the cursor to the row with this key.
+            top: Scroll to the first row.
+            at: Index of the row to put the cursor on with `top`; must fit on the screen.
         """
         line = self.cursor * self.row_lines - self.scroll_offset.y
-        wanted = None if top else key or self._key
-        index = source.index_of(wanted) if wanted is not None else None
-        kept = index is not None
+        target = None if top else key or self._key
+        index = source.index_of(target) if target is not None else None
+        is_found = index is not None
         if index is None:
             index = min(at if top else 0 if key else self.cursor, max(len(source) - 1, 0))
         self._source = source
@@ -137,45 +137,45 @@ class ConversationList(LongView, can_focus=True):
         row = self.current
         self._key = row.key if row is not None else None
         top_line = index * self.row_lines
-        offset = top_line - line if kept and not top else 0 if top else self.scroll_offset.y
+        offset = top_line - line if is_found and not top else 0 if top else self.scroll_offset.y
         if self.scroll_offset.y == 0 and top_line + self.row_lines <= self.size.height:
-            offset = 0  # at the very top what is new is to be seen; the cursor stays on its row
+            offset = 0  # a list at its top shows new rows; the cursor stays on its row
         self.scroll_to(y=max(offset, 0), animate=False, force=True, immediate=True)
-        self._keep_in_sight()
+        self._scroll_to_cursor()
         self.refresh()
         self._drawn = (-1, -1)
         is_moved = self._key != before or top
         self.follow(is_moved, top)
-        self._tell_keys()
+        self._update_enter_title()
         if row is not None and is_moved:
             self.post_message(self.Highlighted(self, row, by_hand=False))
 
     def refresh_rows(self) -> None:
-        """Draw the lines on screen again, after more of their rows has been read."""
+        """Redraw the visible lines after details of their rows were read."""
         self.refresh()
 
     def watch_cursor(self, old: int, new: int) -> None:
-        """Draw the two lines that changed, keep the cursor in sight, and tell of it."""
+        """Redraw the two rows, scroll to the cursor, and report the move."""
         row = self.current
         self._key = row.key if row is not None else None
         for index in (old, new):
             self.refresh(Region(0, index * self.row_lines - self.scroll_offset.y, self.size.width, self.row_lines))
-        self._keep_in_sight()
+        self._scroll_to_cursor()
         self.moved()
         self.follow(True, True)
-        self._tell_keys()
+        self._update_enter_title()
         if row is not None:
             self.post_message(self.Highlighted(self, row, by_hand=True))
 
-    def _tell_keys(self) -> None:
-        """Show in the line of keys what Enter does with the row under the cursor."""
+    def _update_enter_title(self) -> None:
+        """Show in the footer what Enter does with the row under the cursor."""
         row = self.current
         title = N_("open") if row is not None and self.opens(row) else ""
         if title != self.enter_title:
             self.enter_title = title
             self.screen.refresh_bindings()
 
-    def _keep_in_sight(self) -> None:
+    def _scroll_to_cursor(self) -> None:
         top, height = self.scroll_offset.y, self.size.height
         if not height:  # not laid out yet
             return
@@ -186,12 +186,12 @@ class ConversationList(LongView, can_focus=True):
             self.scroll_to(y=last - height + 1, animate=False, force=True, immediate=True)
 
     def on_resize(self) -> None:
-        """Lay out the columns for another width."""
+        """Adapt to another size."""
         self.virtual_size = Size(self.scrollable_content_region.width, len(self._source) * self.row_lines)
-        self._keep_in_sight()
+        self._scroll_to_cursor()
 
     def _look_over(self, name: str, under: str) -> Style:
-        """The style of a look on the background of a row, where matches are highlighted as well."""
+        """Return the style of look `name` on the background of look `under`; a hit keeps its own background."""
         key = f"{name} over {under}"
         style = self._looks.get(key)
         if style is None:
@@ -199,12 +199,12 @@ class ConversationList(LongView, can_focus=True):
             look = self._look_style(name) if name else Style()
             style = base + row + look if name == "hit" else base + look + row
             if style.color is not None and style.color == style.bgcolor and not style.color.is_default:
-                style += Style(color="default")  # in 16 colours accent and row are one: nothing is drawn in its own
+                style += Style(color="default")  # in 16 colours the accent can equal the row's background
             self._looks[key] = style
         return style
 
     def render_line(self, y: int) -> Strip:
-        """One line of the screen."""
+        """Render one screen line."""
         index, part = divmod(y + self.scroll_offset.y, self.row_lines)
         width = self.scrollable_content_region.width
         base = self._look_style("")
@@ -212,20 +212,20 @@ class ConversationList(LongView, can_focus=True):
             return Strip.blank(width, base)
         row = self._source.row(index)
         if y == 0 or index == len(self._source) - 1 or y == self.size.height - 1:
-            self._tell_drawn()
+            self._post_shown()
         spans = format_row(row, width, self.clock()) if part == 0 else format_below(row, width)
         if part == 0 and self.is_marked(row):
             spans[0] = (f"{spans[0][0][0]}✓{spans[0][0][2:]}", "mark")
         under = ""
         if index == self.cursor and not isinstance(row, NoteRow) and self.is_current():
             under = "cursor" if self.has_focus else "cursor-quiet"
-            # A mark beside the background: not every theme has one, and not everyone sees it.
+            # A mark besides the background, which not every theme has and not everyone sees.
             spans[0] = (("▌" if self.has_focus else "▏") + spans[0][0][1:], spans[0][1])
-        # Rows are printable already; this is the last door before the terminal, so it is shut as well.
+        # Rows should be printable already; this is the last check before the terminal.
         segments = [Segment(printable(text), self._look_over(look, under)) for text, look in spans if text]
         return Strip(segments).adjust_cell_length(width, self._look_over("", under))
 
-    def _tell_drawn(self) -> None:
+    def _post_shown(self) -> None:
         first = self.scroll_offset.y // self.row_lines
         last = -(-(self.scroll_offset.y + self.size.height) // self.row_lines) - 1
         drawn = (first, min(last, len(self._source) - 1))
@@ -234,15 +234,15 @@ class ConversationList(LongView, can_focus=True):
             self.post_message(self.Shown(self, *drawn))
 
     def action_move(self, rows: int) -> None:
-        """Move the cursor by rows."""
+        """Move the cursor by a number of rows."""
         self._go(self.cursor + rows)
 
     def action_page(self, pages: float) -> None:
-        """Move by pages of the screen."""
+        """Move the cursor by a number of screen pages."""
         self._go(self.cursor + int(pages * max(self.size.height // self.row_lines - 1, 1)))
 
     def action_jump(self, index: int) -> None:
-        """To the first row, or with -1 to the last."""
+        """Move to a row; -1 is the last."""
         self._go(index if index >= 0 else len(self._source) - 1)
 
     def _go(self, index: int) -> None:
@@ -256,7 +256,7 @@ class ConversationList(LongView, can_focus=True):
             self.post_message(self.Selected(self, row))
 
     def on_click(self, event: events.Click) -> None:
-        """Put the cursor on the row under a click; a double click selects it."""
+        """Move the cursor to the clicked row; a double click selects it."""
         index = (event.y + self.scroll_offset.y) // self.row_lines
         if index < len(self._source):
             self._go(index)
@@ -273,7 +273,7 @@ class ConversationList(LongView, can_focus=True):
 
 
 class ListHead(Widget):
-    """The names of the columns above a list, aligned with its rows; a click on one sorts by it.
+    """Column names above a list, aligned with its rows; clicking one sorts by it.
 
     Args:
         rows: The list.
@@ -283,18 +283,18 @@ class ListHead(Widget):
         super().__init__(id=id)
         self._rows = rows
         self.extra = ""
-        """What the signs before the columns are; empty for the family."""
+        """Heading of the badges before the columns; empty for the default."""
         self.is_sorted = True
-        """Whether the rows are in the order of the list, so that one column has an arrow."""
-        self.auto_links = False  # what can be clicked looks as it is drawn
+        """Whether the rows are in the list's order, so that one column has an arrow."""
+        self.auto_links = False  # no link style over the names
 
     def show(self, extra: str, *, is_sorted: bool) -> None:
-        """Name what the list shows now; draws it again, as the order may be another one."""
+        """Update and redraw; the order of the list may have changed as well."""
         self.extra, self.is_sorted = extra, is_sorted
         self.refresh()
 
     def render(self) -> Content:
-        """The names."""
+        """Render the names."""
         width = self.size.width - self._rows.scrollbar_size_vertical
         parts = []
         for text, look, sort in format_head(max(width, 0), self.extra, is_sorted=self.is_sorted):

@@ -1,4 +1,4 @@
-"""Which conversation is current; everything that shows one or acts on one asks here."""
+"""The current conversation: the only place that knows it; panes and actions ask here each time."""
 
 from __future__ import annotations
 
@@ -21,41 +21,41 @@ class _Visit(NamedTuple):
     """A conversation on screen that is not listed, or a run of the job under the cursor."""
 
     session_id: str
-    """A session of it: what the catalog is asked for, so that a change shows."""
+    """A session of it, looked up in the catalog each time so that changes show."""
     conversation: Conversation | None
-    """As it was found; None while it is still being looked for."""
+    """As it was read; None while it is being looked up."""
 
 
 class Page(Protocol):
-    """Shows what is current."""
+    """The transcript pane, as seen from here."""
 
     def show(
         self, conversation: Conversation | None, *, message_id: int | None = None, segment: str | None = None
     ) -> None:
-        """Show a conversation at its end, at a message lit as a hit, or at the start of a session; or nothing."""
+        """Show a conversation at its end, at a message highlighted as a hit or at the start of a session; or none."""
 
     def wait(self) -> None:
-        """Show nothing until what is wanted has been found."""
+        """Show nothing until the next `show`."""
 
     def renew(self) -> None:
-        """More may be known of what is shown."""
+        """Update after more was read of the conversation shown."""
 
     def go_to_segment(self, conversation: Conversation, session_id: str) -> None:
-        """Go to the start of a session of what is shown."""
+        """Scroll to the start of a session of the conversation shown."""
 
 
 class Current:
-    """The conversation that all panes show and all keys mean.
+    """The conversation that all panes show and all keys act on.
 
-    It is the row under the cursor of the list. The one exception is a visit: a member of the family, or what a screen
-    over this one opened, that the list does not have. Then the list marks no row, and the visit ends when the list gets
-    the focus or its cursor is moved. Only the visit is remembered; everything else is derived when it is asked for.
+    It is the row under the cursor of the list, except during a visit: an unlisted conversation was opened from the
+    lineage tree or from a screen over this one. Then the list highlights no row, and the visit ends when the list gets
+    the focus or its cursor moves. Only the visit is stored; the rest is derived on each access.
 
     Args:
         context: The store.
         panes: The list and the tree.
-        page: Shows what becomes current.
-        best_hit: The best hit of a conversation, while the list shows hits.
+        page: The transcript pane.
+        best_hit: Returns the message id of a conversation's best hit; None outside a search.
     """
 
     def __init__(
@@ -66,58 +66,58 @@ class Current:
         self._is_adopting = False
 
     @property
-    def _away(self) -> _Visit | None:
-        """The visit; None as soon as the list has the focus, even before its events are handled."""
+    def _active_visit(self) -> _Visit | None:
+        """The visit; None as soon as the list has the focus, even before the focus event is handled."""
         return self._visit if self._panes.focused is not self._panes.rows else None
 
     @property
     def _is_read(self) -> bool:
-        """Whether a pane that shows the conversation has the focus; keys may come before those panes are there."""
+        """Whether transcript or tree has the focus; keys may come before they are mounted."""
         focused = self._panes.focused
         return focused is not None and focused.id in ("transcript", "lineage")
 
     @property
     def is_listed(self) -> bool:
-        """Whether the row under the cursor of the list is current, or is the job of the current run."""
-        away, row = self._away, self._panes.rows.current
-        if away is None:
+        """Whether the row under the list's cursor is current, or is the job of the current run."""
+        visit, row = self._active_visit, self._panes.rows.current
+        if visit is None:
             return True
-        run = away.conversation
+        run = visit.conversation
         return isinstance(row, JobRow) and run is not None and job_name(run.root) == row.name
 
     @property
     def conversation(self) -> Conversation | None:
-        """The current conversation; None if the list is empty or a visit is still being looked for."""
-        away = self._away
-        if away is None:
-            found = conversation_of(self._panes.rows.current)
+        """The current conversation; None if the list is empty or a visit is being looked up."""
+        visit = self._active_visit
+        if visit is None:
+            conversation = conversation_of(self._panes.rows.current)
         else:
-            found = self._context.catalog.of_session(away.session_id) or away.conversation
-        return self._context.details.complete(found)[0] if found is not None else None
+            conversation = self._context.catalog.of_session(visit.session_id) or visit.conversation
+        return self._context.details.complete(conversation)[0] if conversation is not None else None
 
     @property
     def meant(self) -> tuple[Conversation, ...]:
-        """What commands act on: in the list all conversations of the row, elsewhere the one that is shown."""
-        if self._away is None and not self._is_read:
+        """The conversations that commands act on: those of the row in the list, else the one shown."""
+        if self._active_visit is None and not self._is_read:
             return conversations_of(self._panes.rows.current)
         conversation = self.conversation
         return (conversation,) if conversation is not None else ()
 
-    # What changes it
+    # Changes
 
     def listed(self, is_moved: bool, by_hand: bool) -> None:
-        """Follow the list: it has another row under its cursor, or the same row was drawn anew.
+        """Follow the list: another row is under its cursor, or the same row was updated.
 
         Args:
             is_moved: It is another row.
-            by_hand: The user has moved there, or asked for another list.
+            by_hand: The user moved the cursor or requested another list.
         """
         if self._is_adopting:
             return
         if by_hand:
             self._end_visit()
         elif self._visit is not None:
-            self._look_for_visit()
+            self._update_visit()
             return
         if is_moved:
             self.follow_row()
@@ -125,7 +125,7 @@ class Current:
             self._page.renew()
 
     def follow_row(self) -> None:
-        """Show the conversation of the row under the cursor: at its end, or at the hit of the row."""
+        """Show the conversation of the row under the cursor, at the row's hit if it has one, else at its end."""
         row = self._panes.rows.current
         message_id = None
         if isinstance(row, ConversationRow) and row.hits:
@@ -140,9 +140,9 @@ class Current:
         """Make a conversation current, whether or not it is listed.
 
         Args:
-            conversation: Which.
-            message_id: At this message, lit as a hit.
-            session_id: At the start of this session of it.
+            conversation: The conversation.
+            message_id: Scroll to this message, highlighted as a hit.
+            session_id: Scroll to the start of this session of it.
         """
         root = conversation.root_id
         if not self._adopt(root):
@@ -151,7 +151,7 @@ class Current:
         self._page.show(conversation, message_id=message_id, segment=session_id)
 
     def node_moved(self, is_moved: bool, by_hand: bool) -> None:
-        """Follow the tree: if the user moved its cursor, go to that session."""
+        """Show the session under the tree's cursor if the user moved it."""
         row = self._panes.lineage.current
         if not by_hand or not isinstance(row, LineageRow):
             return
@@ -159,38 +159,38 @@ class Current:
         if conversation is not None and session_id in (each.id for each in conversation.segments):
             self._page.go_to_segment(conversation, session_id)
             return
-        known = self._context.catalog.of_session(session_id)
-        if known is not None:
-            self.open(known, session_id=session_id)
+        conversation = self._context.catalog.of_session(session_id)
+        if conversation is not None:
+            self.open(conversation, session_id=session_id)
         else:
             self._find(session_id)
 
     def _find(self, session_id: str) -> None:
-        """Look for a session that the catalog does not have; until it is found, nothing is current."""
+        """Look up a session that the catalog lacks; nothing is current until it is found."""
         now = self._context.clock()
         self._visit = _Visit(session_id, None)
         self._panes.rows.refresh_rows()
         self._page.wait()
 
         def done(catalog: Catalog) -> None:
-            found = catalog.of_session(session_id)
-            if found is not None and self._visit == (session_id, None):
-                self.open(found, session_id=session_id)
+            conversation = catalog.of_session(session_id)
+            if conversation is not None and self._visit == (session_id, None):
+                self.open(conversation, session_id=session_id)
 
         self._context.page_worker.submit(
             "member", lambda reader: read_neighbourhood(reader, [session_id], now), done, self._context.failed
         )
 
     def focus_moved(self) -> None:
-        """Follow the focus: with the list, its own row is current again.
+        """Follow the focus: in the list, its own row is current again.
 
-        Outside of it a job is the run that is shown, whatever runs are added and however they are ordered meanwhile.
+        Outside the list, the run shown for a job stays current although runs are added or reordered.
         """
         visit = self._visit
-        if visit is not None and self._away is None:
+        if visit is not None and self._active_visit is None:
             self._end_visit()
-            now = conversation_of(self._panes.rows.current)
-            if now is None or visit.conversation is None or now.root_id != visit.conversation.root_id:
+            listed = conversation_of(self._panes.rows.current)
+            if listed is None or visit.conversation is None or listed.root_id != visit.conversation.root_id:
                 self.follow_row()
         elif visit is None and self._is_read:
             row = self._panes.rows.current
@@ -198,8 +198,8 @@ class Current:
                 self._visit = _Visit(row.runs[0].root_id, row.runs[0])
 
     def catalog_read(self) -> None:
-        """Follow the catalog: what was visited may be listed now, or gone."""
-        self._look_for_visit()
+        """Follow the catalog: the visited conversation may be listed now, or gone."""
+        self._update_visit()
         self._page.renew()
 
     # The visit
@@ -210,11 +210,12 @@ class Current:
             self._panes.rows.refresh_rows()
 
     def _adopt(self, root_id: str) -> bool:
-        """Put the cursor of the list on a conversation without showing it anew; False where it is not listed."""
+        """Move the list's cursor to a conversation without showing it again; return False if it is not listed."""
         rows = self._panes.rows
-        listed = rows.current
-        is_there = isinstance(listed, ConversationRow | HitRow) and conversations_of(listed)[:1]
-        index = rows.cursor if is_there and is_there[0].root_id == root_id else rows.source.index_of(f"c{root_id}")
+        row = rows.current
+        listed = conversation_of(row) if isinstance(row, ConversationRow | HitRow) else None
+        is_there = listed is not None and listed.root_id == root_id
+        index = rows.cursor if is_there else rows.source.index_of(f"c{root_id}")
         if index is None:
             return False
         self._is_adopting = True
@@ -223,7 +224,8 @@ class Current:
         self._end_visit()
         return True
 
-    def _look_for_visit(self) -> None:
+    def _update_visit(self) -> None:
+        """End the visit if the conversation is listed or gone."""
         visit, catalog = self._visit, self._context.catalog
         if visit is None or visit.conversation is None:
             return

@@ -1,4 +1,4 @@
-"""What the list shows: the catalog, its view and order, and what is read behind it."""
+"""The list's controller: its catalog, view and order, re-read in the background when the store changes."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from .measuring import Measuring
 
 _PAUSE = 0.4
-"""Seconds after a change before the catalog is read again, at least; more where reading takes long."""
+"""Minimum seconds between a change and the next read."""
 _SHARE = 20.0
-"""A reading that took a second is not repeated within this many."""
+"""Minimum seconds between reads, per second the last one took."""
 _WHOLE_PAUSE, _WHOLE_SHARE = 30.0, 60.0
-"""The same for reading all of a store that changes, not only what has."""
+"""The same two limits for full reads of a store that changes."""
 
 
 class _Read(NamedTuple):
-    """What was read."""
+    """Result of a read."""
 
     catalog: Catalog
     mark: Mark
@@ -41,20 +41,21 @@ class _Read(NamedTuple):
     took: float
     """Seconds."""
     whole: bool
+    """Everything was read, not only changes."""
     live: bool
     """Somebody is writing."""
     touched: frozenset[str]
-    """Sessions that were read anew because they were known to have changed."""
+    """Ids of sessions that were re-read because this program changed them."""
     jobs: Mapping[str, str] | None
-    """Names of the cron jobs; None where only what has changed was read."""
+    """Names of the cron jobs by id; None after an incremental read."""
 
 
 _NEWEST = 50
-"""Conversations used last, among which those that are being written to are looked for."""
+"""Most recently used conversations that are checked for being live."""
 
 
 def _is_written_to(catalog: Catalog, mark: Mark | None = None) -> bool:
-    """Whether somebody writes: a lease or a lock says so, or one of the newest conversations is live."""
+    """Return whether somebody writes: a lease or lock says so, or one of the newest conversations is live."""
     if mark is not None and mark.busy:
         return True
     return any(catalog.of_chain(chain).status is Status.LIVE for chain in catalog.forest.newest(_NEWEST))
@@ -65,13 +66,13 @@ class _Shows(Protocol):
 
 
 class Listing:
-    """Keeps the list true to the store without moving what is on screen.
+    """Keeps the list in step with the store without moving what is on screen.
 
     Args:
-        context: The store, and what is known of it.
+        context: The store and its catalog.
         panes: The list.
-        show: Shows rows in the list, unless that shows what a search found.
-        read: Called after the catalog was read again, with its rows.
+        show: Shows rows in the list, unless it shows search results.
+        read: Called with the rows each time the catalog was read.
     """
 
     def __init__(self, context: Context, panes: Panes, show: _Shows, read: Callable[[CatalogRows], None]) -> None:
@@ -93,18 +94,18 @@ class Listing:
         self._touched: set[str] = set()
         self._measuring: Measuring | None = None
         self.sorted_anew: Callable[[], None] = lambda: None
-        """Called when the order is another one."""
+        """Called when the order changes."""
 
     def begin_as(self, view: View, sort: Sort, *, reverse: bool) -> None:
-        """Set the view and order to begin with; before anything is shown."""
+        """Set the initial view and order, before anything is shown."""
         self.view, self.sort, self.reverse = view, sort, reverse
         set_sort(sort, reverse=reverse)
 
     def begin(self, at: int = 0) -> None:
-        """Show the first page, if view and order are the default; other rows come with the first reading.
+        """Show the first page if view and order are the default; otherwise a note until the first read.
 
         Args:
-            at: The row the cursor begins on.
+            at: Index of the row to put the cursor on.
         """
         if not self._context.catalog.exact and (self.view, self.sort, self.reverse) != (
             View.CHATS,
@@ -123,36 +124,36 @@ class Listing:
         """Read the catalog in the background.
 
         Args:
-            whole: All of it anew, not only what has changed.
+            whole: Read everything, not only changes.
         """
         details, view, sort, reverse = self._context.details, self.view, self.sort, self.reverse
         opened = frozenset(self._opened)
         now, amounts = self._context.clock(), self._amounts()
-        known, mark = self._context.catalog, None if whole else self._mark
-        earlier = known if self._mark is not None else None  # a first page has its sessions in another order
+        catalog, mark = self._context.catalog, None if whole else self._mark
+        earlier = catalog if self._mark is not None else None  # a first page has its sessions in another order
         touched = frozenset(self._touched)
         location = self._context.location
         home = location.path.parent if location.home is not None else None
 
         def work(reader: Reader) -> _Read:
             begun = time.monotonic()
-            gc.disable()  # what is made here is data without rings, and there is much of it to look through
+            gc.disable()  # this makes much data without reference cycles, expensive to scan
             is_whole = False
             jobs: Mapping[str, str] | None = None
             try:
-                step = read_increment(reader, known, mark, now, touched) if mark is not None else None
+                step = read_increment(reader, catalog, mark, now, touched) if mark is not None else None
                 is_whole = step is None
                 if step is None:
-                    if known.exact:  # not at the start: then there is nothing to let go
-                        gc.unfreeze()  # a screen that was open the last time may have been left since
-                    gc.collect()  # rings of the screen that nobody needs would be kept with what is kept below
-                    reached = read_mark(reader)
-                    step = read_catalog(reader, now, earlier), reached
+                    if catalog.exact:  # not the first read, when nothing is frozen yet
+                        gc.unfreeze()  # a screen that was open at the last freeze may have been closed since
+                    gc.collect()  # or unreachable cycles would be frozen with the rest
+                    new_mark = read_mark(reader)  # before the catalog, so that no change in between is missed
+                    step = read_catalog(reader, now, earlier), new_mark
                     jobs = read_job_names(home) if home is not None else {}
                 rows = make_rows(step[0], details, view, sort, reverse=reverse, opened=opened, amounts=amounts)
                 step[0].forest.counts()
             finally:
-                if is_whole:  # not with each change: what the screen has let go of since would stay for good
+                if is_whole:  # not after increments: objects the screen dropped since would never be freed
                     gc.freeze()
                 gc.enable()
             return _Read(*step, rows, time.monotonic() - begun, is_whole, _is_written_to(*step), touched, jobs)
@@ -175,18 +176,18 @@ class Listing:
             self._context.writing_changed(self._writing())
 
     def refresh(self, *, top: bool = False, at: Sequence[str] = ()) -> None:
-        """Make the rows anew from the catalog at hand.
+        """Rebuild the rows from the current catalog.
 
         Args:
-            top: Begin at the first row.
-            at: Put the cursor on the first of these that is listed, by key.
+            top: Scroll to the first row.
+            at: Keys of rows: the cursor moves to the first that is listed.
         """
         catalog, details, view, sort = self._context.catalog, self._context.details, self.view, self.sort
         reverse, opened, amounts = self.reverse, frozenset(self._opened), self._amounts()
 
         def work(reader: Reader) -> CatalogRows:
-            known = catalog if catalog.exact else read_catalog(reader, catalog.now)
-            return make_rows(known, details, view, sort, reverse=reverse, opened=opened, amounts=amounts)
+            whole = catalog if catalog.exact else read_catalog(reader, catalog.now)
+            return make_rows(whole, details, view, sort, reverse=reverse, opened=opened, amounts=amounts)
 
         def done(rows: CatalogRows) -> None:
             self._show(rows, key=next((key for key in at if rows.index_of(key) is not None), None), top=top)
@@ -194,23 +195,19 @@ class Listing:
         self._context.page_worker.submit("rows", work, done, self._context.failed)
 
     def changed(self) -> None:
-        """The store has changed: read it again soon, but not too often."""
+        """Schedule a read after a change of the store, unless one is due."""
         if self._scheduled:
             return
         self._scheduled = True
         since = time.monotonic() - self._read_at
-        self._panes.set_timer(max(_PAUSE, self._took * _SHARE - since), self._again)
+        self._panes.set_timer(max(_PAUSE, self._took * _SHARE - since), self._read_changes)
 
     def touched(self, session_ids: Iterable[str]) -> None:
-        """Show at once that this program has changed, deleted or restored sessions.
-
-        Args:
-            session_ids: Which.
-        """
+        """Read at once after this program has changed, deleted or restored these sessions."""
         self._touched.update(session_ids)
         self.read(whole=self._mark is None)
 
-    def _again(self) -> None:
+    def _read_changes(self) -> None:
         self._scheduled = False
         self.read(whole=self._mark is None)
         if not self._stale:
@@ -219,41 +216,41 @@ class Listing:
             self._panes.set_timer(max(wait, _PAUSE), self._read_whole)
 
     def _read_whole(self) -> None:
-        """Read everything after changes: some leave no trace that an increment could follow."""
+        """Read everything after changes, some of which an increment cannot detect."""
         if self._stale:
             self.read()
 
     def complete(self, first: int, last: int) -> None:
-        """Read previews and counts of rows on screen that lack them."""
-        wanted = incomplete(self._panes.rows.source, first, last)
-        if not wanted:
+        """Read missing previews and counts of the rows `first` to `last`."""
+        lacking = incomplete(self._panes.rows.source, first, last)
+        if not lacking:
             return
 
-        def done(found: list[Conversation]) -> None:
-            self._context.details.add(found)
+        def done(conversations: list[Conversation]) -> None:
+            self._context.details.add(conversations)
             self._panes.rows.refresh_rows()
 
         self._context.page_worker.submit(
-            "details", lambda reader: with_details(reader, wanted), done, self._context.failed
+            "details", lambda reader: with_details(reader, lacking), done, self._context.failed
         )
 
     def set_view(self, view: View) -> None:
-        """Show another view, from its top."""
+        """Show another view from its top."""
         self.view = view
         self.refresh(top=True)
         self._measure()
 
     def next_sort(self) -> None:
-        """Order by the next thing; the cursor stays on its conversation."""
+        """Sort by the next criterion; the cursor stays on its conversation."""
         orders = list(Sort)
         self.sort_by(orders[(orders.index(self.sort) + 1) % len(orders)])
 
     def turn_round(self) -> None:
-        """Turn the order round."""
+        """Reverse the order."""
         self.sort_by(self.sort)
 
     def sort_by(self, sort: Sort) -> None:
-        """Sort by something, or turn the order round where it is by that already; the cursor stays on its row."""
+        """Sort by `sort`, or reverse the order if that is current; the cursor stays on its row."""
         self.sort, self.reverse = sort, sort is self.sort and not self.reverse
         set_sort(sort, reverse=self.reverse)
         self.refresh()
@@ -261,17 +258,17 @@ class Listing:
         self._context.show_header()
         self.sorted_anew()
 
-    # What sessions do not say
+    # Sums that are not stored in sessions
 
     def progress(self) -> str:
-        """How much is measured of what the list is sorted by, in words; empty when all is."""
+        """Return the progress of measuring the sort key, in words; empty when done."""
         return self._measuring.words() if self._measuring is not None else ""
 
     def _amounts(self) -> Mapping[str, int]:
         return self._measuring.settled(self.sort) if self._measuring is not None else {}
 
     def _measure(self) -> None:
-        """Measure what is shown or sorted by, in the background; end it where nothing is any more."""
+        """Start measuring sizes or counts that are shown or sorted by; stop when none are."""
         if self._measuring is None:
             if self.sort not in (Sort.SIZE, Sort.MESSAGES) and not shows_sizes():
                 return
@@ -286,17 +283,17 @@ class Listing:
         self._context.show_header()
 
     def reload(self) -> None:
-        """Read all of the store now, as the user has asked for it."""
+        """Read the whole store now, at the user's request."""
         self.read()
         self._context.say(_("reading the store again"))
 
     def toggle_job(self, name: str) -> None:
-        """Show or fold the runs of a job."""
+        """Expand or fold the runs of a job."""
         self._opened ^= {name}
         self.refresh()
 
     def _writing(self) -> str:
-        """In words, whether the store is being written to; empty for the temporary store of old transcripts."""
+        """Return the header's text on writers; empty for the temporary store of old transcripts."""
         if self._context.location.old_files is not None:
             return ""
         return _("Hermes is writing") if self._live else _("no one is writing")

@@ -1,4 +1,4 @@
-"""Marked conversations, which commands act on together, and the journal of what was done, for the undo."""
+"""Marked conversations, which commands act on together, and entries of the undo journal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow
 
 
 def conversations_of(row: ListRow | None) -> tuple[Conversation, ...]:
-    """The conversations of a row: one, all runs of a job, or that of a hit; none for a note."""
+    """Return the conversations of a row: all runs of a job, that of a hit; none for a note."""
     if isinstance(row, ConversationRow):
         return (row.conversation,)
     if isinstance(row, JobRow):
@@ -22,7 +22,7 @@ def conversations_of(row: ListRow | None) -> tuple[Conversation, ...]:
 
 
 def conversation_of(row: ListRow | None) -> Conversation | None:
-    """The conversation the panes show for a row: of a job its newest run; None for a note."""
+    """Return the conversation that panes show for a row: the first run of a job; None for a note."""
     if isinstance(row, JobRow):
         return row.runs[0]
     return next(iter(conversations_of(row)), None)
@@ -44,59 +44,57 @@ class Marks:
 
     @property
     def messages(self) -> int:
-        """Messages of all marked conversations, as the list counts them."""
+        """Number of messages in all marked conversations, as the list counts them."""
         return sum(each.message_count for each in self._marked.values())
 
     def has(self, row: ListRow) -> bool:
-        """Whether a row is drawn as marked, because all of its conversations are."""
+        """Return whether to draw a row as marked: all of its conversations are."""
         if not self._marked or isinstance(row, HitRow | MoreRow | LineageRow):
             return False
-        # Asked for each row of a frame: a job with more runs than there are marks is not looked at, and of others no
-        # more than up to the first that has none, for each run is made when it is asked for.
-        meant = row.runs if isinstance(row, JobRow) else conversations_of(row)
-        return 0 < len(meant) <= len(self._marked) and all(each.root_id in self._marked for each in meant)
+        # Called for each row of a frame, and each run of a job is built on access: skip jobs with more runs than
+        # there are marks, and stop at the first unmarked run.
+        conversations = row.runs if isinstance(row, JobRow) else conversations_of(row)
+        return 0 < len(conversations) <= len(self._marked) and all(
+            each.root_id in self._marked for each in conversations
+        )
 
     def toggle(self, conversations: Iterable[Conversation]) -> bool:
-        """Mark these, or where all are marked already, unmark them.
+        """Mark conversations, or unmark them if all are marked.
 
         Returns:
             Whether they are marked now.
         """
-        meant = list(conversations)
-        if all(each.root_id in self._marked for each in meant):
-            for each in meant:
+        conversations = list(conversations)
+        if all(each.root_id in self._marked for each in conversations):
+            for each in conversations:
                 del self._marked[each.root_id]
             return False
-        self.add(meant)
+        self.add(conversations)
         return True
 
     def add(self, conversations: Iterable[Conversation]) -> None:
-        """Mark these too."""
+        """Mark conversations."""
         self._marked.update((each.root_id, each) for each in conversations)
 
     def clear(self) -> None:
-        """Take all marks away."""
+        """Remove all marks."""
         self._marked.clear()
 
     def keep(self, is_there: Callable[[str], bool]) -> None:
-        """Forget marks of conversations that are gone.
-
-        Args:
-            is_there: Whether the root of one is still in the store.
-        """
+        """Remove marks of conversations whose root id `is_there` rejects, as they are gone from the store."""
         for root in [root for root in self._marked if not is_there(root)]:
             del self._marked[root]
 
 
 class Undoable(NamedTuple):
-    """Something that was done and can be taken back."""
+    """A change that can be undone."""
 
     sentence: str
-    """What was done, in the past tense."""
+    """Description of the change, in the past tense."""
     undo: Callable[[], tuple[str, tuple[str, ...]]]
-    """Takes it back, on the writer's thread: a sentence on what it did, and the sessions it touched.
+    """Undoes it, on the writer's thread; returns a sentence about that and the ids of the sessions touched.
 
     Raises:
-        RefusedError: It cannot be taken back any more; nothing was changed.
-        BrowseError: Not now; nothing was changed.
+        RefusedError: It can no longer be undone; nothing was changed.
+        BrowseError: It failed for now; nothing was changed.
     """

@@ -1,7 +1,7 @@
-"""Measures what a list is sorted by and sessions do not say, piece by piece behind everything else.
+"""Measure sizes and message counts of conversations in the background, in batches, for sorting the list by them.
 
-To know the bytes or messages of all conversations takes a look at all messages: seconds to minutes in a large store.
-The list keeps its order meanwhile, shows what is known so far, and is sorted once at the end.
+This scans all messages: seconds to minutes in a large store. Meanwhile the list keeps its order and shows the amounts
+known so far; it is sorted once, at the end.
 """
 
 from __future__ import annotations
@@ -22,24 +22,25 @@ if TYPE_CHECKING:
     from ..context import Context
 
 _PIECE = 20_000
-"""Messages of a piece: some thirty milliseconds, for which a plan can wait."""
+"""Messages per batch: about 30 ms, which a plan on the same thread may have to wait."""
 _STATEMENT = 4_000
-"""Messages that a statement counts: while it runs, a store in DELETE mode cannot be written to."""
+"""Messages counted per statement: while one runs, a store in DELETE mode cannot be written to."""
 _MOST = 400
-"""Conversations of a piece."""
+"""Maximum conversations per batch."""
 _State = tuple[int, float, int]
+"""Messages, newest activity (Unix seconds) and number of sessions: measured anew when they change."""
 
 
 class _Pass:
-    """One pass through a view; all of it runs on the worker's thread, and only `done` and `count` are read elsewhere.
+    """One pass over a view, on the worker's thread; other threads read only `done` and `count`.
 
     Args:
-        sort: What is measured: bytes, or messages.
+        sort: `SIZE` or `MESSAGES`.
         catalog: Of the whole store.
-        view: Whose conversations.
-        amounts: What is known, by root; added to.
-        states: What each conversation was like when it was measured; added to.
-        sizes: Bytes by session, for what else asks for them; added to.
+        view: Conversations to measure.
+        amounts: Results by root id; updated.
+        states: State of each conversation when it was measured, by root id; updated.
+        sizes: Sizes by session id, shared with other users; updated.
     """
 
     def __init__(
@@ -53,39 +54,39 @@ class _Pass:
     ) -> None:
         self.sort, self.catalog, self.view = sort, catalog, view
         self._amounts, self._states, self._sizes = amounts, states, sizes
-        self._waiting: list[tuple[str, tuple[Session, ...], _State]] | None = None
+        self._queue: list[tuple[str, tuple[Session, ...], _State]] | None = None
         self.done, self.count = 0, 0
-        """Conversations that are measured by this pass, of how many; both 0 before it has looked."""
+        """Conversations measured by this pass, and their total; both 0 before the first step."""
 
     def step(self, reader: Reader) -> None:
-        """Measure a piece, at least one conversation if any is left."""
-        if self._waiting is None:
-            self._waiting = self._look()
-            self.count = len(self._waiting)
-        piece: list[tuple[str, tuple[Session, ...], _State]] = []
+        """Measure a batch: at least one conversation if any is left."""
+        if self._queue is None:
+            self._queue = self._unmeasured()
+            self.count = len(self._queue)
+        batch: list[tuple[str, tuple[Session, ...], _State]] = []
         rows = 0
-        while self.done + len(piece) < self.count and rows < _PIECE and len(piece) < _MOST:
-            piece.append(self._waiting[self.done + len(piece)])
-            rows += piece[-1][2][0]
-        sessions = [session for _root, some, _state in piece for session in some]
-        found = self._measured(reader, sessions)
-        for root, some, state in piece:
-            self._amounts[root] = sum(found.get(session.id, 0) for session in some)
+        while self.done + len(batch) < self.count and rows < _PIECE and len(batch) < _MOST:
+            batch.append(self._queue[self.done + len(batch)])
+            rows += batch[-1][2][0]
+        sessions = [session for _root, members, _state in batch for session in members]
+        by_session = self._measured(reader, sessions)
+        for root, members, state in batch:
+            self._amounts[root] = sum(by_session.get(session.id, 0) for session in members)
             self._states[root] = state
-        self.done += len(piece)
+        self.done += len(batch)
 
-    def _look(self) -> list[tuple[str, tuple[Session, ...], _State]]:
-        """The conversations that are not measured as they are now, newest first, with the sessions that count."""
+    def _unmeasured(self) -> list[tuple[str, tuple[Session, ...], _State]]:
+        """Return the conversations not measured in their current state, newest first, with the sessions to sum."""
         forest = self.catalog.forest
         families = Families(forest) if self.sort is Sort.SIZE else None
-        found = []
+        unmeasured = []
         for root in self.catalog.order(self.view):
             chain = forest.chain_of(root)
             sessions = families.sessions(chain) if families is not None else chain.segments
             state = sum(each.message_count for each in sessions), newest_activity(sessions), len(sessions)
             if self._states.get(root) != state:
-                found.append((root, sessions, state))
-        return found
+                unmeasured.append((root, sessions, state))
+        return unmeasured
 
     def _measured(self, reader: Reader, sessions: Sequence[Session]) -> Mapping[str, int]:
         if self.sort is Sort.MESSAGES:
@@ -94,17 +95,17 @@ class _Pass:
             for ids in batches(list(rows), rows.__getitem__, _STATEMENT):
                 counts |= count_rows(reader, ids)
             return counts
-        found = measure(reader, sessions, known={})
-        self._sizes.update(found)
-        return {each: sizes.total for each, sizes in found.items()}
+        sizes = measure(reader, sessions, known={})
+        self._sizes.update(sizes)
+        return {session_id: size.total for session_id, size in sizes.items()}
 
 
 class Measuring:
-    """Keeps amounts of conversations up to date for as long as a list wants them.
+    """Keeps sizes and counts of conversations up to date while the list shows or sorts by them.
 
     Args:
-        context: The store, and where the amounts go.
-        more: Called when more of them are known; with True when all are, so that the list can be sorted.
+        context: The store, and the details that hold the results.
+        more: Called after each batch with False, and at the end with True, when the list can be sorted.
     """
 
     def __init__(self, context: Context, more: Callable[[bool], None]) -> None:
@@ -114,42 +115,42 @@ class Measuring:
         self._pass: _Pass | None = None
 
     def settled(self, sort: Sort) -> Mapping[str, int]:
-        """What to sort by: the amounts as they were when all of them were known, so that no row moves before."""
+        """Return the sort keys as of the last complete pass, so that no row moves during one."""
         return self._settled.get(sort, {})
 
     def begin(self, sort: Sort, view: View, *, sizes: bool) -> None:
-        """Measure what is missing; what is under way for something else ends.
+        """Measure what is missing; this ends a pass under way.
 
         Args:
-            sort: What the list is sorted by.
+            sort: The order of the list.
             view: The view it shows.
-            sizes: Its rows show bytes whatever it is sorted by.
+            sizes: Its rows show sizes in any order.
         """
-        wanted = Sort.SIZE if sizes and sort is not Sort.MESSAGES else sort
+        measured = Sort.SIZE if sizes and sort is not Sort.MESSAGES else sort
         context = self._context
-        if wanted not in self._states or not context.catalog.exact:
+        if measured not in self._states or not context.catalog.exact:
             self._pass = None
             context.plan_worker.cancel("amounts")
             return
-        amounts = context.details.amounts[wanted]
-        self._pass = _Pass(wanted, context.catalog, view, amounts, self._states[wanted], context.sizes)
-        self._go_on(self._pass)
+        amounts = context.details.amounts[measured]
+        self._pass = _Pass(measured, context.catalog, view, amounts, self._states[measured], context.sizes)
+        self._measure_next(self._pass)
 
     def words(self) -> str:
-        """How far it is, while it takes long enough to be told; else empty."""
+        """Return the progress in words; empty before the first batch is done and outside a pass."""
         current = self._pass
         if current is None or not current.done:
             return ""
-        told = _("measuring {share:.0%}") if current.sort is Sort.SIZE else _("counting {share:.0%}")
-        return told.format(share=current.done / current.count)
+        text = _("measuring {share:.0%}") if current.sort is Sort.SIZE else _("counting {share:.0%}")
+        return text.format(share=current.done / current.count)
 
-    def _go_on(self, current: _Pass) -> None:
+    def _measure_next(self, current: _Pass) -> None:
         def done(nothing: None) -> None:
             if current is not self._pass:
                 return
             if current.done < current.count:
                 self._more(False)
-                self._go_on(current)
+                self._measure_next(current)
                 return
             self._pass = None
             amounts = self._context.details.amounts[current.sort]

@@ -1,4 +1,4 @@
-"""The rows of the list from a catalog: order, cron runs folded into jobs, details as they are read and measured."""
+"""Build the rows of the list from a catalog: order, cron runs folded into jobs, details as they become known."""
 
 from __future__ import annotations
 
@@ -47,52 +47,53 @@ _ORDERS: dict[Sort, Callable[[], str]] = {
 
 
 def view_name(view: View) -> str:
-    """The name of a view in the line of views."""
+    """Return the name of a view, translated."""
     return _(_VIEWS[view])
 
 
 def order_name(sort: Sort) -> str:
-    """The name of an order in the line of views."""
+    """Return the name of an order, translated."""
     return _ORDERS[sort]()
 
 
 class Details:
-    """What is known of conversations beyond their sessions: previews, counts and bytes, and the names of cron jobs."""
+    """Cache of what the rows of `sessions` lack: previews, counts, bytes, and the names of cron jobs."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[tuple[float | None, int], str, int | None]] = {}
+        self._cached: dict[str, tuple[tuple[float | None, int], str, int | None]] = {}
         self.amounts: dict[Sort, dict[str, int]] = {Sort.MESSAGES: {}, Sort.SIZE: {}}
-        """What lists are sorted by and sessions do not say, by the root of a conversation: the chat messages that are
-        shown by default, and the bytes that deleting it with its subagents would free. Grows as it is measured."""
+        """Sort keys by root id, filled as they are measured: chat messages shown by default, and bytes that deleting
+        the conversation with its subagents would free."""
         self.jobs: Mapping[str, str] = {}
-        """Names of cron jobs by their ids, from Hermes' own file; as stored."""
+        """Names of cron jobs by id, as stored in Hermes' own file."""
 
     @staticmethod
     def _mark(conversation: Conversation) -> tuple[float | None, int]:
         return conversation.last_active, sum(segment.message_count for segment in conversation.segments)
 
     def add(self, conversations: Iterable[Conversation]) -> None:
-        """Keep what was read."""
-        for each in conversations:
-            self._known[each.root_id] = (self._mark(each), each.preview, each.rows)
+        """Cache previews and counts of conversations."""
+        for conversation in conversations:
+            mark = self._mark(conversation)
+            self._cached[conversation.root_id] = (mark, conversation.preview, conversation.rows)
 
     def complete(self, conversation: Conversation) -> tuple[Conversation, bool]:
-        """The conversation with all that is known of it, and whether preview and count are up to date."""
+        """Return the conversation with all cached details, and whether preview and count are up to date."""
         root = conversation.root_id
-        known, size = self._known.get(root), self.amounts[Sort.SIZE].get(root)
+        details, size = self._cached.get(root), self.amounts[Sort.SIZE].get(root)
         if size is not None:
             conversation = conversation._replace(size=size)
         counted = self.amounts[Sort.MESSAGES].get(root)
-        if known is None:
+        if details is None:
             return (conversation._replace(rows=counted) if counted is not None else conversation), False
-        mark, preview, rows = known
+        mark, preview, rows = details
         is_fresh = rows is not None and mark == self._mark(conversation)
         if not is_fresh and counted is not None:
             rows = counted
         return conversation._replace(preview=preview, rows=rows), is_fresh
 
     def job_title(self, run: Conversation) -> str:
-        """What the job of a run is called: by its name, else by its task, else by its id; printable.
+        """Return the title of a job: its name, else its task, else its id; printable.
 
         Args:
             run: Any run of the job.
@@ -104,13 +105,13 @@ class Details:
 
 
 def job_name(root: Session) -> str | None:
-    """What identifies the job whose run a conversation is, by its root; None when it is no cron run."""
+    """Return the key of the job that a conversation is a run of, given its root; None if it is no cron run."""
     job = job_of(root)
     return f"cron {job}" if job is not None else None
 
 
 class _Runs(Sequence[Conversation]):
-    """The runs of a job; each is made when it is asked for."""
+    """The runs of a job, each built on access."""
 
     def __init__(self, catalog: Catalog, details: Details, roots: Sequence[str], places: Sequence[int]) -> None:
         self._catalog, self._details, self._roots, self._places = catalog, details, roots, places
@@ -129,7 +130,16 @@ class _Runs(Sequence[Conversation]):
 
 
 class CatalogRows:
-    """The conversations of a view as rows, made when asked for; runs of a cron job are one row until it is opened."""
+    """The conversations of a view as rows, built on access; a cron job is one row until it is expanded.
+
+    Args:
+        catalog: The conversations.
+        roots: Root ids in order.
+        details: Details of conversations.
+        opened: Names of expanded jobs.
+        empty: Text shown if there are none.
+        has_runs: False if none of `roots` is a cron run, to skip the search for them.
+    """
 
     def __init__(
         self,
@@ -144,10 +154,10 @@ class CatalogRows:
         self._catalog, self._details, self._roots = catalog, details, roots
         self._others: list[JobRow | NoteRow] = [] if roots else [NoteRow(empty)]
         self._layout: array[int] | None = None if roots else array("i", [-1])
-        """By row: its place in the order; -1 and below for the others, the first of these first. None: all in order."""
+        """Per row an index into `_roots`, or -1 - i for `_others[i]`; None if row i is `_roots[i]`."""
         jobs: dict[str, array[int]] = {}
         sessions = catalog.forest.sessions
-        # Of most their ids tell at once that they are no runs.
+        # The prefix test is cheap and rules most out.
         for place in [place for place, root in enumerate(roots) if root.startswith("cron_")] if has_runs else ():
             job = job_of(sessions[roots[place]])
             if job is not None:
@@ -186,7 +196,7 @@ class CatalogRows:
         return ConversationRow(conversation, complete=complete)
 
     def index_of(self, key: str) -> int | None:
-        """Where the row with a key is."""
+        """Return the index of the row with a key."""
         try:
             if key.startswith("c"):
                 place = self._roots.index(key[1:])
@@ -207,34 +217,34 @@ def make_rows(
     opened: Collection[str],
     amounts: Mapping[str, int] | None = None,
 ) -> CatalogRows:
-    """The rows of a view; takes most of a second for 100,000 conversations, so not on the screen's thread.
+    """Build the rows of a view; takes most of a second for 100,000 conversations, so not on the screen's thread.
 
     Args:
-        catalog: What there is.
-        details: What is known beyond it.
-        view: Which conversations.
+        catalog: The conversations.
+        details: Details of conversations.
+        view: Conversations to include.
         sort: Their order.
-        reverse: Turned round.
-        opened: Names of the jobs whose runs are shown.
-        amounts: What they are sorted by, as of `catalog.sort_key`.
+        reverse: Reverse it.
+        opened: Names of expanded jobs.
+        amounts: Measured sort keys by root id, as of `catalog.sort_key`.
     """
     order = catalog.order(view, sort=sort, reverse=reverse, amounts=amounts)
     nothing = View.ALL if catalog.exact and not catalog.forest.counts()[View.ALL] else view
-    # A run of a job is never a chat, and looking for runs among 100,000 chats takes a frame.
+    # No chat is a cron run, and looking for runs among 100,000 chats takes a frame.
     return CatalogRows(catalog, order, details, opened, _(_EMPTY[nothing]), has_runs=view is not View.CHATS)
 
 
 def incomplete(source: object, first: int, last: int) -> list[Conversation]:
-    """The conversations on screen whose preview and count have not been read."""
+    """Return the conversations of rows `first` to `last` whose preview and count are missing or stale."""
     if not isinstance(source, CatalogRows):
         return []
     rows = [source.row(index) for index in range(first, min(last + 1, len(source)))]
-    found = [row.conversation for row in rows if isinstance(row, ConversationRow) and not row.complete]
-    return found + [run for row in rows if isinstance(row, JobRow) and (run := row.runs[0]).rows is None]
+    lacking = [row.conversation for row in rows if isinstance(row, ConversationRow) and not row.complete]
+    return lacking + [run for row in rows if isinstance(row, JobRow) and (run := row.runs[0]).rows is None]
 
 
 def shown_line(catalog: Catalog, view: View) -> str:
-    """`214 of 21,703 shown · 20,912 automation · 577 archived`: what is hidden is counted."""
+    """Return the counts of shown and hidden ones: `214 of 21,703 shown · 20,912 automation · 577 archived`."""
     counts = catalog.forest.counts()
     if not catalog.exact:
         return _("{count:,} newest shown · counting…").format(count=counts[view])
@@ -249,16 +259,16 @@ def shown_line(catalog: Catalog, view: View) -> str:
 
 
 def read_first(store: Store, now: float, lines: int, view: View = View.CHATS) -> tuple[Catalog, list[Conversation]]:
-    """What the first frame of a store shows.
+    """Read what the first frame shows.
 
     Args:
-        store: Which.
+        store: The store.
         now: Unix seconds.
-        lines: Rows there is room for.
+        lines: Number of rows.
         view: The view they are in.
 
     Returns:
-        The first page, and the conversations of its rows with their names.
+        The first page as an inexact catalog, and the conversations of its rows with their names.
     """
     with store.reader() as reader:
         first = read_first_page(reader, now, view=view, limit=lines)

@@ -1,4 +1,4 @@
-"""A row of the list as spans of text and look: columns come and go with the width."""
+"""Format a row of the list as spans of text and look, with as many columns as fit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow,
 
 
 def glyph(conversation: Conversation) -> Span:
-    """The state in one cell; the shapes differ, so that it can be told without colour."""
+    """Return the state's sign in one cell, distinguishable without colour, and its look."""
     if conversation.status is Status.LIVE:
         return "●", "live"
     if conversation.pinned:
@@ -31,7 +31,7 @@ def glyph(conversation: Conversation) -> Span:
 
 
 def badges(conversation: Conversation) -> str:
-    """Segments, branches and subagents where there are any: `≡3 ⑂1 ⊕2`."""
+    """Return the numbers of segments, branches and subagents, without zeros: `≡3 ⑂1 ⊕2`."""
     parts = []
     if len(conversation.segments) > 1:
         parts.append(f"≡{len(conversation.segments)}")
@@ -58,11 +58,11 @@ def _conversation(row: ConversationRow, width: int, now: float) -> list[Span]:
     title = one_line(formats.name(conversation), 400)
     name = formats.clip(title, space)
     remaining = space - cell_len(name)
-    noted = formats.clip(note, remaining - 2) if note and remaining > 12 else ""
+    note = formats.clip(note, remaining - 2) if remaining > 12 else ""
     spans: list[Span] = [(f" {mark} ", look), (name, "title" if conversation.title else "plain")]
-    if noted:
-        spans.append((f"  {noted}", "note"))
-        remaining -= cell_len(noted) + 2
+    if note:
+        spans.append((f"  {note}", "note"))
+        remaining -= cell_len(note) + 2
     spans.append((" " * remaining, "plain"))
     if extra:
         spans.append((f" {extra}", "accent" if row.hits else "dim"))
@@ -94,7 +94,7 @@ def _hit(row: HitRow, width: int, now: float) -> list[Span]:
     spans: list[Span] = [(lead, "dim"), (state, "note")]
     used, position = 0, 0
     snippet = hit.snippet
-    # Start near the match where the line is narrow, or what was found would be cut off.
+    # Start near the match if it would be cut off otherwise.
     if hit.match and hit.match[0][1] > room - 4:
         start = max(hit.match[0][0] - room // 3, 0)
         position = start if start > 10 else 0
@@ -111,7 +111,7 @@ def _hit(row: HitRow, width: int, now: float) -> list[Span]:
             if piece:
                 spans.append((piece, look))
                 used += cell_len(piece)
-            if piece != safe:  # cut off: what follows would be a dot and no more
+            if piece != safe:  # cut off: no room for the next piece
                 room = used
         position = max(end, position)
     spans.append((" " * max(width - cell_len(lead) - cell_len(state) - cell_len(time) - 2 - used, 0), "plain"))
@@ -131,7 +131,7 @@ _EDGES = {
 
 
 _DEEPEST = 24
-"""Most cells for tree lines; of a deeper tree only the nearest lines are drawn."""
+"""Maximum cells for tree lines; a deeper tree shows only the nearest lines."""
 
 
 def _node_facts(row: LineageRow, width: int, now: float) -> str:
@@ -164,16 +164,16 @@ def _lineage(row: LineageRow, width: int, now: float) -> list[Span]:
     name = formats.clip(label[len(before) :], room - cell_len(before))
     room -= cell_len(before) + cell_len(name)
     note = one_line(node.note)
-    noted = formats.clip(f"  {note}", room) if note and room > 12 else ""
+    note = formats.clip(f"  {note}", room) if note and room > 12 else ""
     spans: list[Span] = [
         (lead, "dim"),
         (sign, "accent" if node.on_path else "dim"),
         (before, "dim"),
         (name, "title" if node.on_path else "plain"),
         (target, "accent"),
-        (noted, "note"),
+        (note, "note"),
     ]
-    return [*spans, (" " * max(room - cell_len(noted), 0), "plain"), (f" {tail} ", "dim")]
+    return [*spans, (" " * max(room - cell_len(note), 0), "plain"), (f" {tail} ", "dim")]
 
 
 def _more(row: MoreRow, width: int) -> list[Span]:
@@ -193,10 +193,10 @@ def _suggestion(row: SuggestionRow, width: int) -> list[Span]:
 
 
 def format_row(row: ListRow, width: int, now: float) -> list[Span]:
-    """The row in exactly `width` cells.
+    """Format a row in exactly `width` cells.
 
     Args:
-        row: What to show.
+        row: The row.
         width: Cells, at least a few.
         now: Unix seconds, for ages.
     """
@@ -218,18 +218,14 @@ def format_row(row: ListRow, width: int, now: float) -> list[Span]:
 
 
 def format_below(row: ListRow, width: int) -> list[Span]:
-    """The second line of a row, where rows have two, in exactly `width` cells.
+    """Format the second line of a two-line row in exactly `width` cells.
 
-    What was said first, where the first line is a title; then directory and branch.
-
-    Args:
-        row: What to show.
-        width: Cells.
+    It has the preview, unless the first line shows that for want of a title, then directory and branch.
     """
     text = ""
     if isinstance(row, ConversationRow):
         conversation = row.conversation
-        said = conversation.preview if conversation.title else ""
-        parts = (said, conversation.cwd or "", conversation.git_branch or "")
+        preview = conversation.preview if conversation.title else ""
+        parts = (preview, conversation.cwd or "", conversation.git_branch or "")
         text = " · ".join(one_line(each, 400) for each in parts if each)
     return [("   ", "dim"), (formats.fit(text, max(width - 4, 0)), "dim"), (" ", "dim")]

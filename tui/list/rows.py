@@ -1,4 +1,4 @@
-"""Rows of lists: conversations, hits, sessions, sentences. The key of a row stays when the list is read again."""
+"""Rows of lists: conversations, hits, sessions, notes. The key of a row survives a re-read of the list."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hermes_browse.store.sessions.models import Conversation, Lineage, Node, Vie
 
 
 class ConversationRow(NamedTuple):
-    """A conversation; in a search it stands above its hits, and `hits` counts them."""
+    """A conversation; in a search it is above its hits, which `hits` counts."""
 
     conversation: Conversation
     hits: int = 0
@@ -20,7 +20,7 @@ class ConversationRow(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The root: it stays when a chain grows."""
+        """By root, which stays when a chain grows."""
         return f"c{self.conversation.root_id}"
 
 
@@ -28,59 +28,59 @@ class JobRow(NamedTuple):
     """All runs of one cron job."""
 
     name: str
-    """What identifies the job."""
+    """Its identity (see `model.job_name`)."""
     runs: Sequence[Conversation]
     """In the order of the list."""
     expanded: bool = False
     title: str = ""
-    """What it is called, printable."""
+    """Printable."""
 
     @property
     def key(self) -> str:
-        """The job."""
+        """By job."""
         return f"j{self.name}"
 
 
 class HitRow(NamedTuple):
-    """A chat message that matched, below its conversation."""
+    """A matching chat message, below its conversation."""
 
     hit: Hit
     conversation: Conversation | None
 
     @property
     def key(self) -> str:
-        """The message."""
+        """By message."""
         return f"h{self.hit.message_id}"
 
 
 class LineageRow(NamedTuple):
-    """A session in the family tree."""
+    """A session in the lineage tree."""
 
     node: Node
     guides: str
-    """The tree lines before it."""
+    """Tree lines before it."""
     is_target: bool
-    """Whether a resume opens this one."""
+    """Whether a resume opens this session."""
 
     @property
     def key(self) -> str:
-        """The session."""
+        """By session."""
         return f"l{self.node.session.id}"
 
 
 class NoteRow(NamedTuple):
-    """A sentence in the place of rows."""
+    """A sentence instead of rows."""
 
     text: str
 
     @property
     def key(self) -> str:
-        """The sentence."""
+        """By sentence."""
         return f"n{self.text}"
 
 
 class DrawnRow(Protocol):
-    """A row of another screen, which draws itself."""
+    """A row of another screen, which formats itself."""
 
     @property
     def key(self) -> str:
@@ -88,12 +88,12 @@ class DrawnRow(Protocol):
         ...
 
     def spans(self, width: int, now: float) -> list[tuple[str, str]]:
-        """Text and look of each part, together exactly `width` cells."""
+        """Return text and look of each part, exactly `width` cells together."""
         ...
 
 
 class MoreRow(NamedTuple):
-    """Hits of a conversation that are not shown."""
+    """Placeholder for the hidden hits of a conversation."""
 
     root_id: str
     hidden: int
@@ -101,28 +101,28 @@ class MoreRow(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The conversation."""
+        """By conversation."""
         return f"m{self.root_id}"
 
 
 class SuggestionRow(NamedTuple):
-    """Another search that finds something, offered when this one found nothing."""
+    """Another search that has results, offered when this one has none."""
 
     text: str
-    """What it is, in a few words."""
+    """Its description in a few words."""
     query: str
     view: View
-    """Where it looks."""
+    """The view it searches."""
     hits: int
     at_least: bool = False
     of_list: bool = False
     """Whether `hits` counts conversations."""
     profile: str = ""
-    """Another profile it looks in; empty for this one."""
+    """The profile it searches; empty for this one."""
 
     @property
     def key(self) -> str:
-        """The search."""
+        """By search."""
         return f"s{self.view.value} {self.profile} {self.query}"
 
 
@@ -130,21 +130,21 @@ ListRow = ConversationRow | JobRow | HitRow | LineageRow | NoteRow | MoreRow | S
 
 
 class RowSource(Protocol):
-    """Rows by index; only those on screen are asked for."""
+    """Rows by index; a list requests only those on screen."""
 
     def __len__(self) -> int: ...
 
     def row(self, index: int) -> ListRow:
-        """The row at an index."""
+        """Return the row at an index."""
         ...
 
     def index_of(self, key: str) -> int | None:
-        """Where the row with a key is."""
+        """Return the index of the row with a key; None if there is none."""
         ...
 
 
 class FixedRows:
-    """A source that holds its rows."""
+    """A source that stores its rows."""
 
     def __init__(self, rows: Sequence[ListRow]) -> None:
         self._rows = list(rows)
@@ -154,15 +154,15 @@ class FixedRows:
         return len(self._rows)
 
     def row(self, index: int) -> ListRow:
-        """The row at an index."""
+        """Return the row at an index."""
         return self._rows[index]
 
     def index_of(self, key: str) -> int | None:
-        """Where the row with a key is."""
+        """Return the index of the row with a key; None if there is none."""
         return self._index.get(key)
 
 
 def lineage_rows(lineage: Lineage) -> list[LineageRow]:
-    """The family tree line by line."""
+    """Build the rows of a lineage tree."""
     target = lineage.resume.id
     return [LineageRow(node, guides, node.session.id == target) for node, guides in draw_tree(lineage.nodes)]

@@ -1,4 +1,4 @@
-"""The card of profiles: what each holds, one line for one that cannot be read, and all of them at once."""
+"""The card of profiles: the figures of each, or why it cannot be read, and an entry for all of them."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from .reading import Profile
 
 
 class ProfilesScreen(Card["Profile | bool | None"]):
-    """Ends with the profile chosen, True for all of them, or None.
+    """Returns the profile chosen, True for all of them, or None.
 
     Args:
-        profiles: What there is.
-        current: The store on screen.
+        profiles: The profiles.
+        current: Location of the store on screen.
         now: Unix seconds.
     """
 
@@ -38,14 +38,14 @@ class ProfilesScreen(Card["Profile | bool | None"]):
         self._profiles, self._current, self._now = profiles, current, now
 
     def compose(self) -> ComposeResult:
-        """The profiles, then all of them."""
+        """Compose the list of profiles and the keys."""
         with Vertical(id="card"):
             yield Static(Content.styled(_("Profiles"), "bold"))
             yield OptionList(id="profiles", markup=False)
             yield keys_line(self.told_keys(_("Enter open")))
 
     def on_mount(self) -> None:
-        """Show them, the cursor on the one after the one on screen."""
+        """Fill the list; the cursor begins on the first other profile that can be read."""
         box = self.query_one(OptionList)
         box.add_options([Option(self._line(each)) for each in self._profiles])
         sessions = sum(each.sessions for each in self._profiles)
@@ -65,20 +65,20 @@ class ProfilesScreen(Card["Profile | bool | None"]):
             wrong = _("cannot be read: ")
             return Content.assemble(mark, (name, ""), (wrong, "$error"), one_line(profile.error, 200))
         count = _("{count:>9,} sessions").format(count=profile.sessions)
-        told = f"{count}  {formats.fit(formats.size(profile.bytes), 9, right=True)}"
+        figures = f"{count}  {formats.fit(formats.size(profile.bytes), 9, right=True)}"
         age = formats.age(profile.last_active, self._now) if profile.last_active is not None else _("never used")
-        return Content.assemble(mark, (name, "bold"), (f"{told}  {age}", "dim"))
+        return Content.assemble(mark, (name, "bold"), (f"{figures}  {age}", "dim"))
 
     @on(OptionList.OptionSelected)
     def selected(self, event: OptionList.OptionSelected) -> None:
-        """Take it; one that cannot be read is tried again, and says why not."""
+        """Return the choice; switching to a broken profile tries again and reports why it fails."""
         index = event.option_index
         self.dismiss(self._profiles[index] if index < len(self._profiles) else True)
 
     def action_move(self, way: str) -> None:
-        """Vim's keys."""
+        """Move the cursor `up` or `down` (Vim's keys)."""
         getattr(self.query_one(OptionList), f"action_cursor_{way}")()
 
     def action_all(self) -> None:
-        """All of them."""
+        """Choose all profiles."""
         self.dismiss(True)

@@ -1,4 +1,4 @@
-"""All profiles as one list and one search; every row knows its profile, opens in it and resumes in it."""
+"""The screen of all profiles: one list and one search; each row opens and resumes in its own profile."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from .rows import FoundRow, preview, read_preview_of
 _REST = 0.05
 """Seconds the cursor must stay on a row before its preview is read."""
 _PAUSE = 0.12
-"""Seconds after a letter before a search begins."""
+"""Seconds between the last keystroke and the search."""
 
 
 def _place(found: Found) -> tuple[Path, str]:
@@ -58,15 +58,15 @@ class EverywhereScreen(SubScreen):
         self._everywhere: Everywhere | None = None
         self._view = View.CHATS
         self._rows: list[ListRow] = []
-        self._asked_names: set[tuple[Path, str]] = set()
-        self._asked = 0
+        self._requested_names: set[tuple[Path, str]] = set()
+        self._search_number = 0
         self._waiting = False
         self._previewed = ""
-        """The key of the row whose preview is shown or being read."""
+        """Key of the row whose preview is shown or being read."""
         self._rest_timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        """What there is, the box, the list."""
+        """Compose the header, the search box, the list and the preview."""
         yield TextLine(id="header")
         yield TextBox(placeholder=_("search all profiles"), id="rules", select_on_focus=False)
         with Horizontal(id="panes"):
@@ -94,7 +94,7 @@ class EverywhereScreen(SubScreen):
 
     @property
     def is_pending(self) -> bool:
-        """Whether profiles are being read or searched, or a preview is about to be."""
+        """Whether profiles are being read or searched, or a preview is scheduled."""
         return self._waiting or self._rest_timer is not None
 
     # Reading
@@ -127,8 +127,8 @@ class EverywhereScreen(SubScreen):
             return
         empty = _("no {view} in any profile · 4 every session").format(view=_(self._view.value))
         self._list(everywhere.found, empty)
-        told = _("Enter resumes in its own profile · o opens it there · / searches all")
-        self.tell(header.status(told, ""))
+        keys = _("Enter resumes in its own profile · o opens it there · / searches all")
+        self.tell(header.status(keys, ""))
 
     def _list(self, found: Sequence[Found], empty: str) -> None:
         everywhere = self._everywhere
@@ -141,26 +141,26 @@ class EverywhereScreen(SubScreen):
         if not found:
             rows.append(NoteRow(empty))
         self._rows = rows
-        self._asked_names.clear()
+        self._requested_names.clear()
         self.found.show(FixedRows(rows), key=FoundRow(found[0]).key if found else None)
         total = sum(catalog.forest.counts()[View.ALL] for _at, catalog in everywhere.catalogs)
-        told = _("{count:,} {view} of {conversations} in {profiles}").format(
+        summary = _("{count:,} {view} of {conversations} in {profiles}").format(
             count=len(everywhere.found),
             view=_(self._view.value),
             conversations=ngettext("1 conversation", "{count:,} conversations", total).format(count=total),
             profiles=_profiles(len(everywhere.catalogs)),
         )
         if everywhere.broken:
-            told += " · " + _("{count:,} cannot be read").format(count=len(everywhere.broken))
-        self.line("header").update(Content.assemble((" " + _("all profiles") + "  ", "bold"), (told, "dim")))
+            summary += " · " + _("{count:,} cannot be read").format(count=len(everywhere.broken))
+        self.line("header").update(Content.assemble((" " + _("all profiles") + "  ", "bold"), (summary, "dim")))
 
     # Searching
 
     @on(Input.Changed, "#rules")
     def typed(self, event: Input.Changed) -> None:
-        """Search when the letters stop coming."""
+        """Search when typing pauses."""
         event.stop()
-        self._asked += 1
+        self._search_number += 1
         self._waiting = True
         self.run_worker(self._rest(), group="typed", exclusive=True)
 
@@ -172,13 +172,13 @@ class EverywhereScreen(SubScreen):
     def _search(self) -> None:
         everywhere, text, now = self._everywhere, self.box.value, self.context.clock()
         assert everywhere is not None
-        self._asked += 1
-        mine = self._asked
+        self._search_number += 1
+        number = self._search_number
         self._waiting = True
         begun = time.monotonic()
 
         def work() -> Answered:
-            return search_everywhere(everywhere, text, now, cancelled=lambda: self._asked != mine)
+            return search_everywhere(everywhere, text, now, cancelled=lambda: self._search_number != number)
 
         async def run() -> None:
             try:
@@ -187,17 +187,17 @@ class EverywhereScreen(SubScreen):
                 self.context.failed(error)
                 return
             finally:
-                self._waiting = self._asked != mine
-            if self._asked == mine and self.is_whole:
+                self._waiting = self._search_number != number
+            if self._search_number == number and self.is_whole:
                 self._take(answer, time.monotonic() - begun)
 
         self.run_worker(run(), group="search")
 
     def _take(self, answer: Answered, took: float) -> None:
         self._list(answer.found, _("nothing like this in any profile"))
-        found = f"{len(answer.found):,}{'+' if answer.more else ''}"
-        holding = len({each.location.path for each in answer.found})
-        count = _("{hits} hits in {profiles}").format(hits=found, profiles=_profiles(holding))
+        hits = f"{len(answer.found):,}{'+' if answer.more else ''}"
+        profiles = len({each.location.path for each in answer.found})
+        count = _("{hits} hits in {profiles}").format(hits=hits, profiles=_profiles(profiles))
         notes = " · ".join(one_line(each, 120) for each in answer.notes)
         self.tell(header.status(" · ".join(part for part in (count, f"{took * 1000:.0f} ms", notes) if part), ""))
 
@@ -205,35 +205,35 @@ class EverywhereScreen(SubScreen):
 
     @on(Input.Submitted, "#rules")
     def submitted(self, event: Input.Submitted) -> None:
-        """Enter in the box: to the list."""
+        """Focus the list on Enter in the box."""
         event.stop()
         self.set_focus(self.found)
 
     @on(ConversationList.Shown)
     def rows_shown(self, event: ConversationList.Shown) -> None:
-        """Read what those without a title begin with."""
+        """Read the previews of untitled conversations on screen."""
         event.stop()
         rows = self._rows[event.first : event.last + 1]
         lacking = [row.found for row in rows if isinstance(row, FoundRow) and self._lacks_name(row.found)]
         if not lacking:
             return
-        self._asked_names.update(map(_place, lacking))
+        self._requested_names.update(map(_place, lacking))
 
         async def run() -> None:
             named = await asyncio.to_thread(name_all, lacking)
             if not self.is_whole:
                 return
             for index, row in enumerate(self._rows):
-                if isinstance(row, FoundRow) and (known := named.get(_place(row.found))) is not None:
-                    self._rows[index] = FoundRow(row.found._replace(conversation=known))
+                if isinstance(row, FoundRow) and (conversation := named.get(_place(row.found))) is not None:
+                    self._rows[index] = FoundRow(row.found._replace(conversation=conversation))
             self.found.show(FixedRows(self._rows))
 
         self.run_worker(run(), group="names")
 
     def _lacks_name(self, found: Found) -> bool:
         conversation = found.conversation
-        known = conversation.title or conversation.preview or conversation.status is Status.EMPTY
-        return not known and _place(found) not in self._asked_names
+        has_name = conversation.title or conversation.preview or conversation.status is Status.EMPTY
+        return not has_name and _place(found) not in self._requested_names
 
     @on(ConversationList.Highlighted, "#found")
     def highlighted(self, event: ConversationList.Highlighted) -> None:
@@ -246,7 +246,7 @@ class EverywhereScreen(SubScreen):
         self.call_after_refresh(self._preview)
 
     def _preview(self) -> None:
-        """Read the preview of the row under the cursor, once the cursor stays there."""
+        """Read the preview of the row under the cursor once the cursor rests."""
         if self._rest_timer is not None:
             self._rest_timer.stop()
             self._rest_timer = None
@@ -277,7 +277,7 @@ class EverywhereScreen(SubScreen):
 
     @on(ConversationList.Selected, "#found")
     def selected(self, event: ConversationList.Selected) -> None:
-        """Enter: a hit is opened, a conversation resumed."""
+        """Open a hit, or resume a conversation."""
         event.stop()
         if isinstance(event.row, FoundRow) and event.row.found.hit is not None:
             self.controllers.switching.open(event.row.found)
@@ -285,28 +285,28 @@ class EverywhereScreen(SubScreen):
             self.action_resume()
 
     def action_resume(self) -> None:
-        """Go on with it, in its own profile."""
+        """Resume the current conversation in its own profile."""
         row = self.found.current
         if isinstance(row, FoundRow):
             self.controllers.resuming.start_there(row.found.location, row.found.conversation.id)
 
     def action_open(self) -> None:
-        """Open it in its own profile."""
+        """Open the current conversation in its own profile."""
         row = self.found.current
         if isinstance(row, FoundRow):
             self.controllers.switching.open(row.found)
 
     def action_view(self, name: str) -> None:
-        """Chats, or everything."""
+        """Show another view."""
         self._view = View(name)
         self.action_reload()
 
     def action_search(self) -> None:
-        """To the box."""
+        """Focus the search box."""
         self.set_focus(self.box)
 
     def action_back(self) -> None:
-        """One step: from the box to the list, from a search to the list as it was, then back."""
+        """Step back once: from the empty box to the list, from a search to the whole list, then leave."""
         if self.box.has_focus and not self.box.value:
             self.set_focus(self.found)
         elif self.box.value:

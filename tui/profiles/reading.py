@@ -1,7 +1,6 @@
-"""All profiles of a Hermes root at once: what each holds, their conversations in one order, one search over them.
+"""Read and search all profiles of a Hermes root: their sizes, their conversations as one list, one search over them.
 
-Each store is read for itself and let go of; what is found knows the profile it is from. A profile that cannot be read
-is an entry with the reason.
+Each store is opened, read and closed in turn. A profile that cannot be read is listed with the reason.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ if TYPE_CHECKING:
     from hermes_browse.store.search import Answer
 
 NAMED = 200
-"""Conversations of each profile whose first words are read, where they have no title."""
+"""Conversations per profile whose previews are read if they have no title."""
 _HITS = 200
-"""Hits asked of each profile, at most."""
+"""Maximum hits per profile."""
 
 
 class Profile(NamedTuple):
-    """One profile, or why it cannot be read."""
+    """The figures of a profile, or why it cannot be read."""
 
     location: Location
     sessions: int = 0
@@ -39,16 +38,16 @@ class Profile(NamedTuple):
     last_active: float | None = None
     """Unix seconds."""
     error: str = ""
-    """Why it cannot be read; empty where it can."""
+    """Why it cannot be read; else empty."""
 
     @property
     def name(self) -> str:
-        """What Hermes calls it."""
+        """Its name in Hermes."""
         return self.location.profile or "default"
 
 
 class Found(NamedTuple):
-    """A conversation and the profile it is in; with a hit of a search in it."""
+    """A conversation, or a hit in it, and its profile."""
 
     location: Location
     conversation: Conversation
@@ -56,46 +55,46 @@ class Found(NamedTuple):
 
     @property
     def profile(self) -> str:
-        """What Hermes calls it."""
+        """Its name in Hermes."""
         return self.location.profile or "default"
 
 
 class Everywhere(NamedTuple):
-    """All profiles that can be read, with their catalogs, and the others with the reason."""
+    """The readable profiles with their catalogs, and the broken ones."""
 
     catalogs: tuple[tuple[Location, Catalog], ...]
     found: tuple[Found, ...]
-    """Conversations of a view, the one used last first."""
+    """Conversations of a view, most recently used first."""
     broken: tuple[Profile, ...]
 
 
 class Answered(NamedTuple):
-    """What a search over all profiles found."""
+    """Results of a search over all profiles."""
 
     found: tuple[Found, ...]
     """Newest hit first."""
     notes: tuple[str, ...]
-    """What was not covered, with the profile."""
+    """Messages about what was not covered, with the profile."""
     more: bool
-    """A profile has more hits than were asked for."""
+    """A profile has more hits than the limit."""
     engine: str
     """`fts5`, `trigram`, `scan`, `mixed` or `none`."""
     complete: bool
-    """False when a store could not be searched, or not to its end."""
+    """False if a store could not be searched, or not to its end."""
 
 
 def read_profiles(here: Location, now: float) -> list[Profile]:
-    """What each profile of a root holds; costs a few rows of each.
+    """Read the figures of all profiles of a root, from a few rows of each.
 
     Args:
-        here: The store of one of them.
+        here: Location of one of them.
         now: Unix seconds.
     """
     return [_profile(location, now) for location in here.profiles()]
 
 
 def short_reason(error: StoreError, location: Location) -> str:
-    """Why a store cannot be read, on one line: where it is goes without saying beside the profile's name."""
+    """Return why a store cannot be read, without its folder, which the profile's name implies."""
     if isinstance(error, StoreMissingError | StoreEmptyError):
         return _("it has not been used yet")
     return error.sentence.replace(str(location.path), location.path.name)
@@ -116,14 +115,14 @@ def _profile(location: Location, now: float) -> Profile:
 def read_everywhere(
     here: Location, now: float, view: View = View.CHATS, *, sources: Collection[str] = (), named: int = NAMED
 ) -> Everywhere:
-    """The conversations of all profiles as one list.
+    """Read the conversations of all profiles as one list.
 
     Args:
-        here: The store of one of them.
+        here: Location of one of them.
         now: Unix seconds.
-        view: Which conversations.
-        sources: Only these sources; empty means any.
-        named: Of how many of each profile the first words are read.
+        view: Conversations to include.
+        sources: Sources to include; empty means any.
+        named: Maximum conversations per profile whose previews are read.
     """
     catalogs: list[tuple[Location, Catalog]] = []
     found: list[Found] = []
@@ -135,7 +134,7 @@ def read_everywhere(
                 ordered = [catalog.conversation(each) for each in catalog.order(view, sources=sources)]
                 ordered[:named] = with_names(reader, ordered[:named])
         except (StoreMissingError, StoreEmptyError):
-            continue  # it has not been used yet: there is nothing to show, and nothing wrong
+            continue  # not used yet, which is no error
         except StoreError as error:
             broken.append(Profile(location, error=short_reason(error, location)))
             continue
@@ -146,17 +145,16 @@ def read_everywhere(
 
 
 def name_all(found: Sequence[Found]) -> dict[tuple[Path, str], Conversation]:
-    """Conversations with their first words, by store and root; each store is opened once.
+    """Read the previews of conversations; return them by path of the store and root id.
 
-    Args:
-        found: Which; those of a store that cannot be read any more are missing from the answer.
+    Those of a store that can no longer be read are missing from the result.
     """
     named: dict[tuple[Path, str], Conversation] = {}
     for path in {each.location.path for each in found}:
-        wanted = {each.conversation.root_id: each.conversation for each in found if each.location.path == path}
+        conversations = {each.conversation.root_id: each.conversation for each in found if each.location.path == path}
         try:
             with Store(path).reader() as reader:
-                named.update({(path, each.root_id): each for each in with_names(reader, list(wanted.values()))})
+                named.update({(path, each.root_id): each for each in with_names(reader, list(conversations.values()))})
         except StoreError:
             continue
     return named
@@ -170,14 +168,14 @@ def search_everywhere(
     limit: int = _HITS,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Answered:
-    """Look in all profiles, archived and automation included; newest hits first.
+    """Search all profiles, archived and automation included; newest hits first.
 
     Args:
-        everywhere: The profiles, read before.
+        everywhere: From `read_everywhere`.
         text: The query.
         now: Unix seconds.
-        limit: Most hits of each profile.
-        cancelled: Asked now and then whether to stop.
+        limit: Maximum hits per profile.
+        cancelled: Called between statements; True stops the search.
     """
     found: list[Found] = []
     notes: list[str] = []

@@ -1,4 +1,4 @@
-"""Rows of the list of all profiles, a conversation or a hit, each with its profile; and the preview of one."""
+"""Rows of the list of all profiles, and the preview of one."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ _PROFILE = 12
 
 
 class FoundRow(NamedTuple):
-    """A conversation, or a chat message that matched."""
+    """A conversation or a hit, with its profile."""
 
     found: Found
 
     @property
     def key(self) -> str:
-        """Profile and session, and the message of a hit: ids of two profiles may be alike."""
+        """By store, root and message of a hit, as ids of two profiles can be equal."""
         found = self.found
         message = f" {found.hit.message_id}" if found.hit is not None else ""
         return f"f{found.location.path} {found.conversation.root_id}{message}"
 
     def spans(self, width: int, now: float) -> list[Span]:
-        """The row in exactly `width` cells."""
+        """Format the row in exactly `width` cells."""
         found, conversation = self.found, self.found.conversation
         moment = found.hit.timestamp if found.hit is not None else conversation.last_active
         columns = formats.fit(formats.moment(moment, now), formats.date_width(), right=True)
@@ -56,7 +56,7 @@ class FoundRow(NamedTuple):
         return [
             *lead,
             (formats.fit(formats.clip(name, part), part), title),
-            *_lit(found.hit, room - part),
+            *_snippet(found.hit, room - part),
             (f" {columns} ", "dim"),
         ]
 
@@ -64,11 +64,11 @@ class FoundRow(NamedTuple):
 _AROUND = 4
 """Messages before and after a hit in its preview."""
 _BEFORE = 16
-"""Cells of what stands before a match, at most."""
+"""Maximum cells of text before a match."""
 
 
-def _lit(hit: Hit, width: int) -> list[Span]:
-    """The snippet around its first match, which is lit, in exactly so many cells."""
+def _snippet(hit: Hit, width: int) -> list[Span]:
+    """Format the snippet around its first match, which is highlighted, in exactly `width` cells."""
     start, end = hit.match[0] if hit.match else (0, 0)
     before = one_line(hit.snippet[max(start - 200, 0) : start])
     if before and hit.snippet[start - 1 : start].isspace():
@@ -76,18 +76,18 @@ def _lit(hit: Hit, width: int) -> list[Span]:
     if len(before) > _BEFORE:
         before = "…" + before[1 - _BEFORE :]
     before = formats.clip(f"  {before}", width)
-    lit = formats.clip(one_line(hit.snippet[start:end]), width - cell_len(before))
+    match = formats.clip(one_line(hit.snippet[start:end]), width - cell_len(before))
     after = one_line(hit.snippet[end : end + 400])
     gap = " " if after and hit.snippet[end : end + 1].isspace() else ""
-    rest = formats.fit(gap + after, width - cell_len(before) - cell_len(lit))
-    return [(before, "plain"), (lit, "hit"), (rest, "plain")]
+    rest = formats.fit(gap + after, width - cell_len(before) - cell_len(match))
+    return [(before, "plain"), (match, "hit"), (rest, "plain")]
 
 
 class Preview(NamedTuple):
     """The preview of a row, or why it cannot be read."""
 
     found: Found
-    """With its messages counted."""
+    """With its messages counted, unless there is an error."""
     lines: tuple[tuple[str, str, bool], ...] = ()
     """Role, text, and whether it is the hit: the messages around a hit, else the recap of Hermes."""
     error: str = ""
@@ -102,21 +102,21 @@ def read_preview_of(found: Found) -> Preview:
     hit = found.hit
     try:
         with Store(found.location.path).reader() as reader:
-            known = found._replace(conversation=with_details(reader, [found.conversation])[0])
+            detailed = found._replace(conversation=with_details(reader, [found.conversation])[0])
             if hit is None:
                 recap = read_recap(reader, found.conversation.segments)
-                return Preview(known, tuple((line.role, line.text, False) for line in recap))
+                return Preview(detailed, tuple((line.role, line.text, False) for line in recap))
             around = read_context(reader, hit, _AROUND)
     except StoreError as error:
         return Preview(found, error=short_reason(error, found.location))
     lines = [
         (role, hit.snippet if key == hit.message_id else text, key == hit.message_id) for key, role, text in around
     ]
-    return Preview(known, tuple(lines))
+    return Preview(detailed, tuple(lines))
 
 
 def preview(shown: Preview, now: float) -> Content:
-    """Return the preview of a row for the pane next to the list.
+    """Format a preview for the pane next to the list.
 
     Args:
         shown: From `read_preview_of`.
@@ -133,8 +133,8 @@ def preview(shown: Preview, now: float) -> Content:
         (one_line(conversation.cwd or "", 200),),
     )
     lines = [Content.styled(one_line(formats.name(conversation), 300), "bold")]
-    told = (" · ".join(part for part in parts if part) for parts in facts)
-    lines += [Content.styled(each, "dim") for each in told if each]
+    joined = (" · ".join(part for part in parts if part) for parts in facts)
+    lines += [Content.styled(line, "dim") for line in joined if line]
     if shown.error:
         return Content("\n").join([*lines, Content(""), Content.styled(one_line(shown.error, 300), "$error")])
     for role, text, is_hit in shown.lines:
@@ -142,20 +142,22 @@ def preview(shown: Preview, now: float) -> Content:
         if role != "earlier":
             look = _LOOKS.get(role, "dim")
             lines.append(Content.styled(formats.role(role), look))
-        lit = found.hit if is_hit else None
-        lines.append(_lit_text(lit) if lit is not None else Content(printable(text).strip()))
+        if is_hit and found.hit is not None:
+            lines.append(_highlighted(found.hit))
+        else:
+            lines.append(Content(printable(text).strip()))
     return Content("\n").join(lines)
 
 
 _LOOKS = {"user": "bold $accent", "assistant": "bold $success"}
 
 
-def _lit_text(hit: Hit) -> Content:
-    """Return the snippet of a hit with its matches highlighted."""
+def _highlighted(hit: Hit) -> Content:
+    """Format the snippet of a hit with its matches highlighted."""
     parts: list[str | tuple[str, str]] = []
     position = 0
     for start, end in hit.match:
-        lit = printable(hit.snippet[start:end])
-        parts += [printable(hit.snippet[position:start]), (lit, "bold reverse")]  # not shown
+        match = printable(hit.snippet[start:end])
+        parts += [printable(hit.snippet[position:start]), (match, "bold reverse")]  # not shown
         position = end
     return Content.assemble(*parts, printable(hit.snippet[position:]))

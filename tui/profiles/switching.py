@@ -1,4 +1,4 @@
-"""Switching to another profile: the card of profiles, and what to open there."""
+"""The controller that switches the browser to another profile, and opens or searches something there."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from .reading import Found, Profile, read_profiles, short_reason
 
 
 class Switching:
-    """Switches the store of the browser; the store that is left is let go of.
+    """Switches the store of the browser and closes the previous one.
 
     Args:
         context: The store on screen.
         panes: The main screen.
-        arrive: Does what was to be done in another store, where it is the one on screen.
-        show_all: Shows all profiles as one list.
+        arrive: Performs the arrival if the target is the store on screen.
+        show_all: Opens the screen of all profiles.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Switching:
         self._context, self._panes, self._arrive, self._show_all = context, panes, arrive, show_all
 
     def choose(self) -> None:
-        """Show the profiles of this root; says so if the store belongs to none."""
+        """Show the card of this root's profiles; a message if the store belongs to no root."""
         context, panes = self._context, self._panes
         if context.location.root is None:
             context.say(_("this store belongs to no Hermes root, so it has no profiles"))
@@ -41,9 +41,9 @@ class Switching:
         now = context.clock()
 
         async def run() -> None:
-            found = await asyncio.to_thread(read_profiles, context.location, now)
+            profiles = await asyncio.to_thread(read_profiles, context.location, now)
             if panes.is_current:
-                panes.app.push_screen(ProfilesScreen(found, context.location, now), chosen)
+                panes.app.push_screen(ProfilesScreen(profiles, context.location, now), chosen)
 
         def chosen(profile: Profile | bool | None) -> None:
             if profile is True:
@@ -54,30 +54,30 @@ class Switching:
         panes.run_worker(run(), group="profiles", exclusive=True)
 
     def open(self, found: Found) -> None:
-        """Open a conversation in its own profile, at the hit if it is one."""
+        """Open a conversation in its own profile, at its hit if there is one."""
         message = found.hit.message_id if found.hit is not None else None
         self.to(found.location, Arrival(found.conversation, message))
 
     def search(self, profile: str, query: str) -> None:
-        """Search another profile of this root, and stay there.
+        """Switch to another profile of this root and search it.
 
         Args:
-            profile: What Hermes calls it.
-            query: What to look for, in its own list.
+            profile: Its name in Hermes.
+            query: The text of the search box.
         """
-        known = self._context.location.profiles()
-        location = next((each for each in known if each.profile == profile), None)
+        profiles = self._context.location.profiles()
+        location = next((each for each in profiles if each.profile == profile), None)
         if location is None:
             self._context.say(_("there is no profile {name} any more").format(name=profile))
         else:
             self.to(location, Arrival(query=query))
 
     def to(self, location: Location, arrival: Arrival) -> None:
-        """Switch to another store; if it cannot be read, everything stays as it is.
+        """Switch to another store; if it cannot be read, report that and stay.
 
         Args:
-            location: Which.
-            arrival: What to do there.
+            location: Of the store.
+            arrival: What to open or search there.
         """
         context, app = self._context, self._panes.app
         if location.path == context.location.path:

@@ -1,4 +1,4 @@
-"""What is loaded when it is first needed, screens and cards above all: the browser starts without it."""
+"""Import screens, cards and some other classes by name on first use, to keep the start fast."""
 
 from __future__ import annotations
 
@@ -19,14 +19,10 @@ _PLACES = {
     "retention": ".cleanup.retention.RetentionScreen",
     "trash": ".trash.screen.TrashScreen",
 }
-"""Module, from this folder, and class, or the function that reads what a card shows before it opens it."""
+"""Module, relative to this folder or with a dot to `tui`, and class, or the function that opens a card."""
 
 
 def load(name: str) -> Any:
-    """A class, or the function that opens a card.
-
-    Args:
-        name: One of the table; for a screen that a command opens, the id of that command.
-    """
+    """Import a class or function; for a screen, `name` is the id of the command that opens it."""
     module, _, attribute = _PLACES[name].rpartition(".")
     return getattr(import_module(f".{module}", __package__), attribute)

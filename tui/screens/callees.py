@@ -1,4 +1,4 @@
-"""What each command of the main screen calls."""
+"""Map the commands of the main screen to their callees."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .controllers import Controllers
 from .panes import Panes
 
 Callee = Callable[[], Coroutine[None, None, None] | None]
-"""What a command calls; a coroutine is awaited."""
+"""Called for a command; a returned coroutine is awaited."""
 
 
 def _take(by: Controllers, what: str) -> None:
@@ -25,7 +25,7 @@ def _take(by: Controllers, what: str) -> None:
 
 
 def _toggle_mouse(context: Context, panes: Panes) -> None:
-    """Leave the mouse to the terminal, for selecting text, or take it back."""
+    """Release the mouse to the terminal, for selecting text, or capture it again."""
     toggle = getattr(driver_of(panes.app), "toggle_mouse", None)
     if toggle is None:
         context.say(_("the mouse cannot be switched here"))
@@ -40,17 +40,17 @@ def show_help(panes: Panes, refused: Collection[str] = ()) -> None:
 
     Args:
         panes: The screen.
-        refused: Commands that it only says no to.
+        refused: Ids of commands that it refuses.
     """
     commands = [each for each in (*TRANSCRIPT, *MAIN, *LIST, *APP) if each.id not in refused]
     panes.app.push_screen(load("help")(panes, commands))
 
 
 def callees(by: Controllers, panes: Panes) -> dict[str, Callee]:
-    """What each command calls, by the name `do` has; keys of the transcript ask for some of them.
+    """Return the callees by the names that the action `do` takes, including those for keys of the transcript.
 
     Args:
-        by: The controllers; those that are loaded later are asked for when a key is pressed.
+        by: The controllers; lambdas defer those that are imported on first use.
         panes: The main screen.
     """
     context, transcript = by.context, panes.transcript

@@ -1,4 +1,4 @@
-"""What all cards over the main screen have in common: a frame, keys at the bottom, `Esc` leaves."""
+"""Base class of cards over the main screen: a frame, keys at the bottom, `Esc` leaves."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ SHORT = 22
 
 
 class Card(ModalScreen[Result]):
-    """A card; its outermost widget has the id `card`, its line of keys the id `answer`."""
+    """A card. Its outermost widget has the id `card`, its line of keys the id `answer`."""
 
-    CSS_PATH = STYLES / "dialogs.tcss"  # read with the first card, not while the browser starts
+    CSS_PATH = STYLES / "dialogs.tcss"  # read with the first card, not at the start
     KEYS: ClassVar[tuple[Command, ...]] = ()
-    """What its keys do."""
+    """Its commands."""
 
     def on_resize(self, event: Resize) -> None:
-        """Leave out the margins where the terminal is low."""
+        """Drop the margins if the terminal is low."""
         self.set_class(event.size.height < SHORT, "-short")
 
     def __init_subclass__(cls) -> None:
@@ -48,32 +48,32 @@ class Card(ModalScreen[Result]):
 
     @property
     def is_whole(self) -> bool:
-        """Whether its widgets are there: answers of threads may come before and after (see `SubScreen.is_whole`)."""
+        """Whether its widgets are mounted and not being removed (see `SubScreen.is_whole`)."""
         return self.is_attached and not self._pruning and bool(self.query("#answer"))
 
     def _keys(self) -> Iterator[tuple[Command, str]]:
-        """Commands that have a key, with the first one as it is printed on a keyboard."""
+        """Yield the commands that have keys, each with its first key as it is printed on a keyboard."""
         commands = final_keys(self.KEYS, getattr(self.app, "keymap", {}))
-        for usual, command in zip(self.KEYS, commands, strict=True):
+        for default, command in zip(self.KEYS, commands, strict=True):
             if command.keys:
                 first = command.key_names[0]
-                yield command, (command.printed if first == usual.key_names[0] else "") or key_names(first)
+                yield command, (command.printed if first == default.key_names[0] else "") or key_names(first)
 
     def key(self, name: str) -> str:
-        """The key of a command, as it is printed on a keyboard; empty where it has none.
+        """Return the key of a command as it is printed on a keyboard; empty if it has none.
 
         Args:
-            name: Of the command, without the card: `back`.
+            name: Id of the command without the card's prefix, such as `back`.
         """
         return next((key for command, key in self._keys() if command.id == f"{command.place}-{name}"), "")
 
     def told_keys(self, *before: str, without: Collection[str] = (), between: str = " · ") -> str:
-        """What the keys of this card do; keys that do the same stand together.
+        """Describe the keys of this card, grouping keys of the same title.
 
         Args:
-            before: What comes first, for keys that are not the card's.
-            without: Names of commands that are not told, without the card.
-            between: What parts them.
+            before: Texts of keys that are not the card's, to come first.
+            without: Commands to leave out, by id without the card's prefix.
+            between: Separator.
         """
         keys: dict[str, list[str]] = {}
         for command, key in self._keys():
@@ -82,53 +82,49 @@ class Card(ModalScreen[Result]):
         return between.join([*before, *(f"{' '.join(each)} {text}" for text, each in keys.items())])
 
     def with_way_back(self, text: str) -> str:
-        """A text followed by the key that leaves the card."""
+        """Return a text followed by the key that leaves the card."""
         key = self.key("back")
         return " · ".join([text, f"{key} {_('back')}"]) if key else text
 
     def answer(self, text: str, style: str = "$accent") -> None:
-        """Show an answer in place of the keys; the key that leaves the card stays.
+        """Show a message in place of the keys, except the one that leaves the card.
 
         Args:
             text: Printable.
-            style: Its colour.
+            style: Textual style.
         """
         self.query_one("#answer", Static).update(Content.styled(self.with_way_back(text), style))
 
 
 def keys_line(text: str) -> Static:
-    """The keys of a card, in its last line."""
+    """Build the last line of a card, for its keys."""
     return Static(Content.styled(text, "$accent"), id="answer")
 
 
 class CountWords(NamedTuple):
-    """The texts of a question that is answered with a number."""
+    """The texts of a confirmation by typing a number."""
 
     asked: str
-    """In the empty box: which number, and what it does."""
+    """Placeholder: the number to type, and its effect."""
     keys: str
-    """What does it, in the line of keys."""
+    """The line of keys."""
     refused: str
-    """Another number was typed."""
+    """The error after another number was typed."""
 
 
 class CountCard(Card[bool]):
-    """A question that is answered with the number of what goes, which nobody types by habit.
-
-    Args:
-        count: The number.
-    """
+    """A confirmation by typing the number of affected items, which cannot be done by habit."""
 
     def __init__(self, count: int) -> None:
         super().__init__()
         self._count = count
 
     def words(self, count: int) -> CountWords:
-        """What is said around the box."""
+        """Return the texts for this number."""
         raise NotImplementedError
 
     def question(self) -> Iterator[Widget]:
-        """The box for the number, and the line of keys."""
+        """Build the box for the number and the line of keys."""
         words = self.words(self._count)
         yield TextBox(placeholder=words.asked, restrict="[0-9]*", id="count")
         yield keys_line(self.with_way_back(words.keys))

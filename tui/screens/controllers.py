@@ -1,6 +1,6 @@
-"""The controllers of the main screen, wired: each knows the context and its panes, and none of the others.
+"""Creates the controllers of the main screen and connects them: each knows the context and its panes, but no other.
 
-Those that the first screen does without are loaded when they are first needed.
+Those that the first frame does not need are imported on first use.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ if TYPE_CHECKING:
 
 
 class Controllers:
-    """What the main screen can do; also what the screens over it ask things of.
+    """The controllers of the main screen, which the screens over it use as well.
 
     Args:
         context: The store.
         panes: Of the main screen.
-        catalog_read: Called when the store has been read again and the list shows it.
+        catalog_read: Called after the store was read again and the list was updated.
     """
 
     def __init__(self, context: Context, panes: Panes, catalog_read: Callable[[], None]) -> None:
@@ -58,7 +58,7 @@ class Controllers:
         self.marks = Marks()
         self._is_search_prepared = False
         self.history = History(None if context.location.demo else history_path(), self._say_later)
-        """Searches of the past; those in the demo are forgotten."""
+        """Past searches; those of the demo are not saved."""
         self.listing = Listing(context, panes, self._show_list, self._catalog_read)
         self.listing.sorted_anew = self._sorted_anew
         self.reading = ConversationPane(context, panes, lambda: self.current.conversation, self._matchers)
@@ -66,11 +66,11 @@ class Controllers:
         self.current = Current(context, panes, self.reading, self._best_hit)
         self.old_files = OldFiles(context, panes, self._open_old)
 
-    # Loaded when they are first needed
+    # Imported on first use
 
     @cached_property
     def searching(self) -> Searching:
-        """The search."""
+        """Search as you type."""
         from ..search.searching import Around, Searching  # start: behind the first frame
 
         around = Around(
@@ -84,21 +84,21 @@ class Controllers:
 
     @cached_property
     def typing(self) -> Typing:
-        """What is typed into the search box."""
+        """The search box."""
         from ..search.query_line import Typing  # start: behind the first frame
 
         return Typing(self.context, self._panes, self.history, self.searching.asked)
 
     @cached_property
     def finding(self) -> Finding:
-        """What is found in the transcript."""
+        """Find in the transcript."""
         from ..transcript.finding import Finding  # start: with the first find
 
         return Finding(self.context, self._panes, self._matchers)
 
     @cached_property
     def changing(self) -> Changing:
-        """Archive, pin, rename and undo."""
+        """Mark, archive, pin, rename and undo."""
         from ..edit.changing import Around, Changing  # start: with the first change
 
         around = Around(
@@ -111,65 +111,65 @@ class Controllers:
 
     @cached_property
     def cleaning(self) -> Cleaning:
-        """Plans of what goes, and their work."""
+        """Plans of deletions, and carrying them out."""
         from ..cleanup.cleaning import Cleaning  # start: with the first plan
 
         return Cleaning(self.context, self._panes, lambda entry, touched: self.changing.done(entry, touched))
 
     @cached_property
     def copying(self) -> Copying:
-        """The clipboard, the pager and the editor."""
+        """Clipboard, pager and editor."""
         from ..transcript.copying import Copying  # start: with the first copy
 
         return Copying(self.context, self._panes)
 
     @cached_property
     def resuming(self) -> Resuming:
-        """On to Hermes."""
+        """Resume in Hermes."""
         from ..resume.resuming import Resuming  # start: with the first resume
 
         return Resuming(self.context, self._panes, self._came_back)
 
     @cached_property
     def switching(self) -> Switching:
-        """To other profiles."""
+        """Switch to other profiles."""
         from ..profiles.switching import Switching  # start: when another profile is wanted
 
         return Switching(self.context, self._panes, self.arrive, lambda: self.open_screen("everywhere"))
 
     def load_search(self) -> None:
-        """Load what the first letter in the search box needs, on a thread: it takes as long as three frames."""
+        """Import what the first letter in the search box needs, on a thread, as it takes about three frames."""
         from ..search import query_line, searching  # noqa: F401  # start: behind the first frame
 
         searching.make_letters()
         self.history.load()
 
-    # What is asked of several of them
+    # Commands and state that involve several of them
 
     @property
     def is_searching(self) -> bool:
-        """Whether the list shows what a search found."""
+        """Whether the list shows search results."""
         return "searching" in self.__dict__ and self.searching.is_active
 
     @property
     def view(self) -> View:
-        """The view on screen; a search looks everywhere unless told otherwise."""
+        """The view of the search if there is one, else that of the list."""
         return self.searching.view if self.is_searching else self.listing.view
 
     @property
     def offered(self) -> Sequence[str]:
-        """What the end of the query can become, for the line of views."""
+        """Completed values of a filter at the end of the query, for the line of views."""
         offer = self.typing.offered if "typing" in self.__dict__ else None
         return offer.choices if offer is not None and offer.key else ()
 
     def told(self) -> tuple[str, str]:
-        """What the line of views says of the search, and of marks; empty without one."""
+        """Return the texts on search and marks for the line of views, empty for none."""
         marks = self.marks
-        searched = self.searching.describe() if self.is_searching else ""
-        return searched, header.marked(len(marks), marks.messages) if marks else ""
+        search = self.searching.describe() if self.is_searching else ""
+        return search, header.marked(len(marks), marks.messages) if marks else ""
 
     def set_view(self, view: View) -> None:
-        """Show another view, or search there."""
+        """Show or search another view."""
         if self.is_searching:
             self.searching.set_view(view)
         else:
@@ -177,7 +177,7 @@ class Controllers:
         self.context.show_header()
 
     def of_current(self, do: Callable[[Conversation], object]) -> Callable[[], None]:
-        """What is done with the current conversation, where there is one."""
+        """Return a callee that calls `do` with the current conversation if there is one."""
 
         def run() -> None:
             conversation = self.current.conversation
@@ -187,37 +187,33 @@ class Controllers:
         return run
 
     def of_targets(self, do: Callable[[Sequence[Conversation]], object]) -> None:
-        """Do something with the marked conversations, else with what is current."""
+        """Call `do` with the marked conversations, else the current ones, if there are any."""
         if meant := self.changing.targets():
             do(meant)
 
     def open_screen(self, name: str) -> None:
-        """Open a screen over the main one, by the id of its command."""
+        """Open a screen by the id of its command."""
         self._panes.app.push_screen(load(name)(self))
 
     def read(self, conversation: Conversation, message_id: int | None = None) -> None:
-        """Show a conversation in the transcript, whether or not it is listed."""
+        """Show a conversation, listed or not, in the transcript and focus that."""
         self.current.open(conversation, message_id=message_id)
         self._panes.set_focus(self._panes.transcript)
 
     def search_for(self, query: str, word: str = "") -> None:
-        """Search for something that was not typed, with a word to be said beside what it finds."""
+        """Search for a text that was not typed; show `word` as a message with the results."""
         self.typing.put(query, word)
         self._panes.set_focus(self._panes.rows)
 
     def arrive(self, arrival: Arrival) -> None:
-        """Do what was to be done in this store."""
+        """Continue here after a switch of stores: show a conversation, or search."""
         if arrival.conversation is not None:
             self.read(arrival.conversation, arrival.message_id)
         elif arrival.query:
-            self.search_for(arrival.query)  # as it was counted: no space behind the last word
+            self.search_for(arrival.query)  # no space after it: it was counted with the last word as a prefix
 
     def expire_trash(self, age: str) -> None:
-        """Drop the bundles of the age the user has set, and say so; behind everything else, as nobody waits for it.
-
-        Args:
-            age: As the configuration has it.
-        """
+        """Drop bundles of this age, as written in the configuration, in the background; report how many."""
         trash, now = trash_folder(self.context.location), self.context.clock()
 
         def work() -> int:
@@ -228,22 +224,22 @@ class Controllers:
 
         def done(count: int) -> None:
             if count:
-                told = ngettext(
+                text = ngettext(
                     "dropped 1 bundle from the trash, as old as the configuration says",
                     "dropped {count:,} bundles from the trash, as old as the configuration says",
                     count,
                 )
-                self.context.say(told.format(count=count))
+                self.context.say(text.format(count=count))
 
         self.context.writer.submit(work, done, self.context.failed)
 
     def close(self) -> None:
-        """Let go of the store, and of what was written to be looked at, for good."""
+        """Close the store, and remove temporary files."""
         if "copying" in self.__dict__:
             self.copying.close()
         self.context.close()
 
-    # What one of them tells, and others want to know
+    # Callbacks from one to others
 
     def _say_later(self, text: str) -> None:
         self._panes.call_later(self.context.say, text)
@@ -259,7 +255,7 @@ class Controllers:
             self._panes.rows.show(rows, key=key, top=top, at=at)
 
     def _catalog_read(self, rows: CatalogRows) -> None:
-        if self.marks:  # what is gone is marked no longer
+        if self.marks:  # drop those of conversations that are gone
             self.marks.keep(self.context.catalog.forest.is_root)
         self._show_list(rows)
         self.context.show_header()
@@ -272,14 +268,14 @@ class Controllers:
         self._catalog_was_read()
 
     def _prepare_search(self) -> None:
-        """Let the first keystroke find what each search asks of the whole store; one that comes earlier stops this."""
+        """Read what every search needs of the whole store before the first keystroke, which would cancel this."""
 
         def work(reader: Reader) -> None:
             from hermes_browse.store.search import prepare  # start: behind the first frame
 
             prepare(reader)
 
-        # What is wrong with the store is told by the list, and by the search that meets with it.
+        # Errors are reported by the list, and by the first search that has them.
         self.context.search_worker.submit("search", work, lambda done: None, lambda error: None)
 
     def _touched(self, session_ids: Sequence[str]) -> None:
@@ -288,7 +284,7 @@ class Controllers:
             self.searching.again()
 
     def _sorted_anew(self) -> None:
-        if self.is_searching and not self.searching.has_hits:  # what filters admit is in the order of the list
+        if self.is_searching and not self.searching.has_hits:  # filtered conversations have the list's order
             self.searching.again()
 
     def _page_shown(self, model: TranscriptModel | None, grown: bool) -> None:
@@ -296,7 +292,7 @@ class Controllers:
             self.finding.shown(model, grown=grown)
 
     def _hit_shown(self) -> None:
-        if self._panes.transcript.is_finding:  # a hit of the search was gone to: n and N are about the search again
+        if self._panes.transcript.is_finding:  # a hit was opened, so n and N step through hits again
             self.finding.close()
 
     def _came_back(self) -> None:

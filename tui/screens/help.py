@@ -1,4 +1,4 @@
-"""The help: keys by task, signs and words, of what is on the screen; made from the tables and the user's keymap."""
+"""The help of a screen: keys by task, signs, examples; built from the tables of commands and the user's keymap."""
 
 from __future__ import annotations
 
@@ -39,38 +39,34 @@ QUERY_HELP = (
     (N_("Tab or →"), N_("takes what is offered behind the cursor; ↑ brings back earlier searches")),
 )
 _COLUMN = 48
-"""Cells of a column of the help, at least."""
+"""Minimum cells of a column of the help."""
 _GAP = 3
 """Cells between columns."""
 _KEYS = 13, 18
-"""Cells for keys and examples, at least and at most; signs take as many as they are wide."""
+"""Minimum and maximum cells for keys and examples; signs take their own width."""
 
 
 class Section(NamedTuple):
-    """Rows of the help under a title."""
+    """A title and its rows."""
 
     title: str
     rows: tuple[tuple[str, str], ...]
-    """Keys, a sign or an example, and what it means."""
+    """Keys, a sign or an example, and its meaning."""
     is_signs: bool = False
 
     def narrowed(self, text: str) -> Section:
-        """The rows that have each of the words; all rows, where the title has them.
-
-        Args:
-            text: What was typed; a single character is a key or a sign first.
-        """
+        """Keep the rows that have all words of `text`, or all rows if the title has them."""
         words = text.casefold().split()
         if not words or all(word in self.title.casefold() for word in words):
             return self
         return self._replace(rows=tuple(row for row in self.rows if _has(row, words)))
 
     def of_key(self, key: str) -> Section:
-        """The rows of a key, or of a sign."""
+        """Keep the rows of a key or sign."""
         return self._replace(rows=tuple(row for row in self.rows if key in row[0].split()))
 
     def lines(self, width: int) -> list[Line]:
-        """The section, exactly as wide as a column."""
+        """Format the section in exactly `width` cells."""
         keys = max(line_width([(row[0], "")]) for row in self.rows)
         if not self.is_signs:
             keys = min(max(keys, _KEYS[0]), _KEYS[1], width // 3)
@@ -92,21 +88,21 @@ def _has(row: tuple[str, str], words: Sequence[str]) -> bool:
 
 
 def _sentence(text: str) -> str:
-    """With a capital, where the language has them."""
+    """Capitalise the first letter."""
     return text[:1].upper() + text[1:]
 
 
 def _in_words(examples: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """Examples and what they mean, translated."""
+    """Translate examples and their meanings."""
     return tuple((_(example), _(meaning)) for example, meaning in examples)
 
 
 def _by_task(commands: Iterable[Command], active: Mapping[str, ActiveBinding] | None, otherwise: str) -> list[Section]:
-    """Keys that work, by what they are for.
+    """Group the keys that work by task.
 
     Args:
-        commands: Tables, in the order of the help.
-        active: What keys do now; None for the keys that commands have by default.
+        commands: In the order of the help.
+        active: The active bindings; None for the default keys.
         otherwise: The title of commands without a task.
     """
     sections: dict[str, list[tuple[str, str]]] = {}
@@ -118,21 +114,16 @@ def _by_task(commands: Iterable[Command], active: Mapping[str, ActiveBinding] | 
 
 
 def _signs(place: str) -> list[Section]:
-    """What the signs of a screen mean."""
-    found: dict[str, list[tuple[str, str]]] = {}
-    for each in LEGENDS:
-        if each.place == place:
-            found.setdefault(_(each.title), []).extend(_in_words(each.signs))
-    return [Section(title, tuple(rows), is_signs=True) for title, rows in found.items()]
+    """Return the meanings of the signs of a screen."""
+    sections: dict[str, list[tuple[str, str]]] = {}
+    for legend in LEGENDS:
+        if legend.place == place:
+            sections.setdefault(_(legend.title), []).extend(_in_words(legend.signs))
+    return [Section(title, tuple(rows), is_signs=True) for title, rows in sections.items()]
 
 
 def side_by_side(sections: Sequence[Section], width: int) -> list[Line]:
-    """Sections in as many columns as there is room for, each whole, the longest column as short as can be.
-
-    Args:
-        sections: In their order.
-        width: Cells.
-    """
+    """Lay out sections, unbroken and in order, in up to three columns of `width` cells; minimise the height."""
     count = max(1, min(len(sections), (width + _GAP) // (_COLUMN + _GAP), 3))
     room = (width - _GAP * (count - 1)) // count
     blocks = [each.lines(room) for each in sections]
@@ -154,14 +145,14 @@ def side_by_side(sections: Sequence[Section], width: int) -> list[Line]:
 
 
 class HelpScreen(Card[None]):
-    """Keys by task, signs, and the words of searches and rules; narrowed by what is typed.
+    """Keys by task, signs, and examples of searches or rules, filtered by typing.
 
     Args:
-        helped: The screen below, with the pane that has its keys.
-        commands: All that can be done there, in the order of the help.
-        place: The screen, by the name of its table of commands.
-        title: What commands without a task stand under.
-        examples: A title, and words of its own with what they mean.
+        helped: The screen below, whose active bindings are listed.
+        commands: Its commands, in the order of the help.
+        place: Name of its table of commands.
+        title: Title of the commands without a task.
+        examples: A title, and examples with their meanings.
     """
 
     KEYS = HELP
@@ -180,14 +171,14 @@ class HelpScreen(Card[None]):
         self._sections = _by_task(commands, helped.active_bindings, _(title) if title else "")
         self._elsewhere: list[Section] = []
         if place == "main":
-            here = {row for section in self._sections for row in section.rows}
-            there = [row for each in _by_task(TRANSCRIPT, None, "") for row in each.rows if row not in here]
-            self._elsewhere = [Section(_("In the transcript (Tab)"), tuple(there))] if there else []
+            active = {row for section in self._sections for row in section.rows}
+            others = [row for each in _by_task(TRANSCRIPT, None, "") for row in each.rows if row not in active]
+            self._elsewhere = [Section(_("In the transcript (Tab)"), tuple(others))] if others else []
         words = [Section(_(examples[0]), _in_words(examples[1]))] if examples[1] else []
         self._sections += [*words, *_signs(place)] if place != "main" else [*_signs(place), *words]
 
     def compose(self) -> ComposeResult:
-        """The filter, everything in one scroll, keys."""
+        """Compose the filter, the scrollable sections and the keys."""
         with Vertical(id="card"):
             yield TextBox(placeholder=_("type to filter: a word, or a key"), id="filter", select_on_focus=False)
             with VerticalScroll(id="help", can_focus=False):
@@ -195,24 +186,24 @@ class HelpScreen(Card[None]):
             yield keys_line(self.told_keys())
 
     def on_resize(self, event: Resize) -> None:
-        """As many columns as there is room for."""
+        """Lay out the columns for another width."""
         self.call_after_refresh(self._show)
 
     @on(Input.Changed)
     def typed(self, event: Input.Changed) -> None:
-        """Narrow what is listed."""
+        """Filter the sections."""
         event.stop()
         self._show()
         self.action_to(0)
 
     @on(Input.Submitted)
     def submitted(self, event: Input.Submitted) -> None:
-        """Enter: keys move again in what is listed."""
+        """On Enter leave the filter, so that keys scroll again."""
         event.stop()
         self.set_focus(None)
 
     def on_key(self, event: Key) -> None:
-        """A letter that is no key here begins the filter, or goes on with it."""
+        """Put a letter that is no key here into the filter."""
         if event.character and event.is_printable and self.focused is None and event.key not in self.active_bindings:
             event.stop()
             self.action_filter()
@@ -241,12 +232,12 @@ class HelpScreen(Card[None]):
         return self.query_one("#help", VerticalScroll)
 
     def action_filter(self) -> None:
-        """Type into the filter."""
+        """Focus the filter."""
         self.set_focus(self._box)
         self._box.cursor_position = len(self._box.value)
 
     def action_back(self) -> None:
-        """Show everything again; if everything is shown, leave."""
+        """Clear the filter; close the help if it is clear and unfocused."""
         if self._box.value:
             self._box.value = ""
         elif self.focused is None:
@@ -262,5 +253,5 @@ class HelpScreen(Card[None]):
         self.action_scroll(int(pages * max(self._page.size.height - 2, 1)))
 
     def action_to(self, end: int) -> None:
-        """To the first line, or the last."""
+        """Scroll to the first (0) or last (1) line."""
         self._page.scroll_to(y=end * self._page.max_scroll_y, animate=False)

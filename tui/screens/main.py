@@ -1,4 +1,4 @@
-"""The main screen: what its keys call, what its panes tell, and the lines around them."""
+"""The main screen: dispatches commands and events of its panes to the controllers, and fills the lines around them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from .sub_screen import SubScreen
 
 
 def is_opened(row: ListRow) -> bool:
-    """Whether Enter opens a row of the list instead of resuming it."""
+    """Return whether Enter opens a row of the list instead of resuming it."""
     return isinstance(row, HitRow | JobRow | MoreRow | SuggestionRow) or (
         isinstance(row, ConversationRow) and row.hits > 0
     )
@@ -53,10 +53,10 @@ class MainScreen(Panes):
 
     Args:
         host: The application.
-        location: Which store.
+        location: Of the store.
         store: The store.
-        first: What is known of its conversations.
-        shown: Those of them that have been read.
+        first: Catalog of the first page.
+        shown: Its conversations that have been read.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(MAIN)
@@ -70,20 +70,20 @@ class MainScreen(Panes):
         self.context.tell, self.context.show_header = self._tell, self.show_header
         self.controllers = Controllers(self.context, self, self._catalog_read)
         self.callees = callees(self.controllers, self) | {"back": self._step_back}
-        # At once: keys may have been typed before anything is mounted.
+        # Set here, as keys may come before anything is mounted.
         self.box.on_edit = lambda text: self.controllers.typing.edited(text)
         self._was_seen = False
 
     # Commands
 
     async def action_do(self, name: str) -> None:
-        """Do what a command says."""
-        done = self.callees[name]()
-        if done is not None:
-            await done
+        """Run a command by name."""
+        coroutine = self.callees[name]()
+        if coroutine is not None:
+            await coroutine
 
     def action_sort_by(self, sort: str) -> None:
-        """Sort by the column whose name was clicked, or turn its order round; hits have an order of their own."""
+        """Sort by the clicked column, or reverse its order; hits have an order of their own."""
         by = self.controllers
         if by.is_searching and by.searching.has_hits:
             self.context.say(_("hits have an order of their own: o changes it"))
@@ -91,18 +91,18 @@ class MainScreen(Panes):
             by.listing.sort_by(Sort(sort))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave `/` to a box that has the focus, where it is a letter."""
+        """Leave `/` to a focused input, where it is a letter."""
         return not (action == "do" and parameters == ("search",) and isinstance(self.focused, Input))
 
     def leave(self) -> None:
-        """What one step back does when there is nothing left to step back from."""
+        """Handle Esc when there is nothing left to step back from."""
         if self.context.host.is_choice_printed:
-            self.context.host.finish()  # something is to be picked: Esc gives up, as in every picker
+            self.context.host.finish()  # used as a picker, which Esc cancels
         else:
-            self.context.say(_("q leaves"))  # whoever goes back step by step presses Esc once too often
+            self.context.say(_("q leaves"))  # not quit: Esc is easily pressed once too often
 
     def _step_back(self) -> None:
-        """One step: from a pane to the list, from a search to the list as it was, and no further."""
+        """Step back once: stop a scan, end a zoom, go to the list, clear the marks, end the search."""
         if self._stop_search() or self.end_zoom():
             return
         if self.focused is not self.rows:
@@ -117,10 +117,10 @@ class MainScreen(Panes):
     def _stop_search(self) -> bool:
         return self.controllers.is_searching and self.controllers.searching.stop()
 
-    # Life
+    # Lifecycle
 
     def on_mount(self) -> None:
-        """Show the first page, then read the rest behind it."""
+        """Show the first page, then read the rest in the background."""
         context, current = self.context, self.controllers.current
         for widget in (self.rows, self.lineage):
             widget.clock = context.clock
@@ -139,20 +139,20 @@ class MainScreen(Panes):
         self.controllers.listing.begin(context.host.take_early_cursor())
         self.show_header()
         context.say(context.location.note)
-        self.call_after_refresh(self._go_on)
+        self.call_after_refresh(self._start_background)
 
     def on_screen_resume(self, event: ScreenResume) -> None:
-        """Textual works the styles out again whenever a screen is seen; the first time they have just been."""
+        """Skip Textual's refresh of all styles at the first resume, when they are fresh."""
         listing = self.controllers.listing
-        set_sort(listing.sort, reverse=listing.reverse)  # the list of a screen over this one may have another order
+        set_sort(listing.sort, reverse=listing.reverse)  # a screen over this one may have set another order
         event.refresh_styles = self._was_seen
         self._was_seen = True
 
-    def _go_on(self) -> None:
-        """The first frame is out: read the rest behind it, and load what will be wanted."""
-        gc.freeze()  # what is in memory now stays; the rest is looked through as usual
+    def _start_background(self) -> None:
+        """After the first frame: start the workers, read the rest, and load modules that are needed soon."""
+        gc.freeze()  # objects made so far are permanent
         gc.enable()
-        for worker in self.context.workers_of_store:  # not before: the first key would wait for what they compute
+        for worker in self.context.workers_of_store:  # not earlier: they would delay the first key
             worker.start()
         self.controllers.listing.read()
         threading.Thread(target=self.controllers.load_search, name="load", daemon=True).start()
@@ -161,34 +161,34 @@ class MainScreen(Panes):
             self.controllers.expire_trash(age)
 
     def on_unmount(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
         self.controllers.close()
 
     @on(Answered)
     def take_answer(self, event: Answered) -> None:
-        """A job of a worker is done."""
+        """Deliver a worker's result."""
         event.stop()
         event.deliver()
 
     @on(Written)
     def take_written(self, event: Written) -> None:
-        """The writer has done something."""
+        """Deliver the writer's result."""
         event.stop()
         event.deliver()
 
     @on(StoreChanged)
     def store_changed(self, event: StoreChanged) -> None:
-        """Someone wrote: read again, without moving anything."""
+        """Read again after a write, without moving anything."""
         event.stop()
         self.controllers.listing.changed()
         self.controllers.reading.changed()
 
     def on_app_focus(self, event: AppFocus) -> None:
-        """The terminal has the focus again: look at the file more often."""
+        """Watch the file more often when the terminal gets the focus."""
         self.context.list_worker.away = False
 
     def on_app_blur(self, event: AppBlur) -> None:
-        """Nobody is looking: look at the file less often."""
+        """Watch the file less often when the terminal loses the focus."""
         self.context.list_worker.away = True
 
     # Events of the panes
@@ -198,25 +198,25 @@ class MainScreen(Panes):
         self.show_header()
 
     def set_focus(self, widget: Widget | None, *given: bool, **named: bool) -> None:
-        """Give a pane the keys, which may make another conversation current."""
+        """Focus a pane, which may change the current conversation."""
         super().set_focus(widget, *given, **named)
         self.controllers.current.focus_moved()
 
     @on(ConversationList.Selected, "#list")
     def row_selected(self, event: ConversationList.Selected) -> None:
-        """Enter: open a job, a hit or the best hit of a conversation, resume any other conversation."""
+        """Handle Enter in the list."""
         self.take(event.row)
 
     @on(ConversationList.Shown, "#list")
     def rows_shown(self, event: ConversationList.Shown) -> None:
-        """Read what the rows on screen lack."""
+        """Read missing details of the rows on screen."""
         self.controllers.listing.complete(event.first, event.last)
         if self.controllers.is_searching:
             self.controllers.searching.maybe_more(event.last)
 
     @on(ConversationList.Selected, "#lineage")
     def node_selected(self, event: ConversationList.Selected) -> None:
-        """Resume the conversation of a node, which is the current one unless its tree is still being read."""
+        """Resume the session of a node, unless the tree shown is still that of another conversation."""
         current = self.controllers.current.conversation
         if not isinstance(event.row, LineageRow) or current is None:
             return
@@ -227,12 +227,12 @@ class MainScreen(Panes):
 
     @on(TranscriptView.Needed)
     def messages_needed(self, event: TranscriptView.Needed) -> None:
-        """Read the messages that came into sight."""
+        """Read the messages that became visible."""
         self.controllers.reading.read_window(event.first, event.last)
 
     @on(TranscriptView.Notice)
     def transcript_notice(self, event: TranscriptView.Notice) -> None:
-        """A word from the transcript."""
+        """Show or remove a message of the transcript."""
         if event.text:
             self.context.say_of_page(event.text)
         else:
@@ -240,7 +240,7 @@ class MainScreen(Panes):
 
     @on(TranscriptView.Finding)
     def find_asked(self, event: TranscriptView.Finding) -> None:
-        """To the next find or the one before, or no longer find."""
+        """Go to the next or previous match in the transcript, or end the find."""
         if event.step:
             self.controllers.finding.step(event.step)
         else:
@@ -248,12 +248,12 @@ class MainScreen(Panes):
 
     @on(TranscriptScroll.Resized)
     def transcript_resized(self) -> None:
-        """Title and facts stand above the transcript and are as wide."""
+        """Fit title and facts to the transcript's width."""
         self.controllers.reading.fit_titles()
 
     @on(SearchBox.Moved)
     def box_moved(self, event: SearchBox.Moved) -> None:
-        """Moving keys typed in the search box."""
+        """Handle movement keys typed in the search box."""
         if self.controllers.typing.recall(event.key):
             return
         steps = {"down": 1, "up": -1}
@@ -264,22 +264,22 @@ class MainScreen(Panes):
 
     @on(SearchBox.Left)
     def box_left(self) -> None:
-        """Escape in the empty box."""
+        """Focus the list on Escape in the empty box."""
         self.set_focus(self.rows)
 
     @on(SearchBox.Entered)
     def box_entered(self) -> None:
-        """Enter in the box: to the results, or into the one under the cursor."""
+        """Handle Enter in the box: open the row under the cursor if it is a hit, else focus the list."""
         row = self.rows.current
         if self.controllers.is_searching:
             self.controllers.typing.remember()
-        if isinstance(row, HitRow | MoreRow | SuggestionRow):  # a conversation is looked at first
+        if isinstance(row, HitRow | MoreRow | SuggestionRow):  # others would be resumed or toggled
             self.take(row)
         else:
             self.set_focus(self.rows)
 
     def take(self, row: ListRow) -> None:
-        """What Enter does with a row."""
+        """Handle Enter on a row: open a job, a hit or the best hit of a conversation; resume other conversations."""
         by = self.controllers
         if isinstance(row, JobRow):
             by.listing.toggle_job(row.name)
@@ -296,25 +296,25 @@ class MainScreen(Panes):
     # The lines around the panes
 
     def _tell(self, own: Content, others: Content) -> None:
-        """Put a text into the status line of this screen, and one into those of the screens over it."""
+        """Show one text in the status line of this screen, and one in those of the screens over it."""
         self.line("status").update(own)
         for screen in self._over_this():
             screen.tell(others)
 
     def _followed(self, is_moved: bool, by_hand: bool) -> None:
-        """The list has another row under its cursor, or draws it anew."""
+        """Follow the list: another row is under its cursor, or the same row was updated."""
         context, row = self.context, self.rows.current
         self.controllers.current.listed(is_moved, by_hand)
         is_live = isinstance(row, ConversationRow) and row.conversation.status is Status.LIVE
         context.about_row(about(row, context.clock(), self.enter_words()), is_live=is_live)
 
     def enter_words(self) -> str:
-        """What Enter does with a conversation, for the status line."""
+        """Return the status line's text on Enter for a conversation, with a field `id`."""
         location = self.context.location
         return _("Enter resumes …{id}") if location.demo or location.home is not None else ""
 
     def _moved(self) -> None:
-        """The user has moved the cursor: what was said is read by now, and what is told of an answer still holds."""
+        """Clear the message when the user moves the cursor; the shortfall of a search stays."""
         self.context.say(self.controllers.searching.shortfall() if self.controllers.is_searching else "")
 
     def _catalog_read(self) -> None:
@@ -322,12 +322,12 @@ class MainScreen(Panes):
             screen.catalog_changed()
 
     def _over_this(self) -> list[SubScreen]:
-        """Screens over this one that have been put together: one that was opened a moment ago has no lines yet."""
+        """Return the mounted screens over this one; one that is just being opened has no lines yet."""
         stack = self.app.screen_stack[1:]
         return [screen for screen in stack if isinstance(screen, SubScreen) and screen.is_whole]
 
     def show_header(self) -> None:
-        """The store's name, what is shown, and what is hidden."""
+        """Update header, line of views and column names."""
         width = self.size.width
         if self.is_tiny:
             self.line("header").update(too_small())
@@ -346,7 +346,7 @@ class MainScreen(Panes):
         self.head.show(_("hits") if has_hits else "", is_sorted=not has_hits)
 
     def view_line(self) -> Content:
-        """The views, and the order of the list."""
+        """Build the line of views, with the list's order."""
         by = self.controllers
         order = by.listing.sort, by.listing.reverse
         return header.views(

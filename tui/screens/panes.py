@@ -1,4 +1,4 @@
-"""The panes of the main screen: where they are, which has the keys, which is alone."""
+"""The panes of the main screen: layout, focus and zoom."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from ..transcript.view import TranscriptView
 __all__ = ["NARROW", "SHORT", "Panes"]
 
 TINY = (30, 8)
-"""Columns and lines below which there is room for the list alone."""
+"""Columns and lines below which a terminal is too small for any pane."""
 
 
 def is_tiny(size: Size) -> bool:
-    """Whether a terminal has room for the list alone."""
+    """Return whether a terminal is too small for panes."""
     return size.width < TINY[0] or size.height < TINY[1]
 
 
 def too_small() -> Content:
-    """What such a terminal says."""
-    told = _("too small (min {columns}×{lines})").format(columns=TINY[0], lines=TINY[1])
-    return Content.styled(told, "$warning")
+    """Return the message for such a terminal."""
+    text = _("too small (min {columns}×{lines})").format(columns=TINY[0], lines=TINY[1])
+    return Content.styled(text, "$warning")
 
 
 SHORT = 30
-"""Lines below which the tree is shown only when asked for."""
+"""Lines below which the tree is shown only on request."""
 
 
 class Panes(Screen[object]):
-    """Layout and focus; knows nothing of what is shown."""
+    """Layout and focus of the panes, without their contents."""
 
     AUTO_FOCUS = ""
 
@@ -49,21 +49,21 @@ class Panes(Screen[object]):
         super().__init__()
         use_near_compositor(self)
         self.pane_sizes = PaneSizes()
-        """How much of the panes is the list's."""
-        self._shared: tuple[str | None, str | None] = None, None
+        """The list's share of the panes."""
+        self._list_size: tuple[str | None, str | None] = None, None
         self.box = SearchBox(id="search")
         """The search box."""
         self.rows = ConversationList(id="list")
         """The list of conversations, or of hits."""
         self.head = ListHead(self.rows, id="head")
-        """The names of its columns."""
+        """The column names of the list."""
         self.transcript = TranscriptView(id="transcript")
         """The transcript."""
         self.lineage = ConversationList(id="lineage")
-        """The family tree."""
+        """The lineage tree."""
 
     def compose(self) -> ComposeResult:
-        """Header, search, views, the three panes, status and keys."""
+        """Compose header, search, views, the panes, status and keys."""
         yield TextLine(id="header")
         yield self.box
         yield TextLine(id="views")
@@ -81,18 +81,18 @@ class Panes(Screen[object]):
         yield KeyLine(id="keys")
 
     def show_family(self, shown: bool) -> None:
-        """Show the family tree below the transcript, or leave it out.
+        """Show or hide the lineage tree below the transcript.
 
-        A class of the screen would have the style of every widget worked out again.
+        The class is set on `#side`: one of the screen would make Textual recompute the style of every widget.
         """
         self.query_one("#side").set_class(shown, "-family")
 
     def line(self, name: str) -> TextLine:
-        """One of the one-line texts."""
+        """Return a one-line text by id."""
         return self.query_one(f"#{name}", TextLine)
 
     def on_resize(self, event: Resize) -> None:
-        """Panes beside each other where there is room, else above each other."""
+        """Put the panes side by side if there is room, else stack them."""
         self.set_class(event.size.width < NARROW, "-narrow")
         self.set_class(event.size.height < SHORT, "-short")
         self.set_class(self.is_tiny, "-tiny")
@@ -101,35 +101,35 @@ class Panes(Screen[object]):
 
     @property
     def is_tiny(self) -> bool:
-        """Whether there is room for the list alone."""
+        """Whether the terminal is too small for panes."""
         return is_tiny(self.size)
 
     def share_out(self) -> None:
-        """Size the list as its share says; the default is left to the style sheet."""
+        """Set the list's size from its share; the style sheet has the default."""
         pane_sizes = self.pane_sizes
         is_narrow, is_alone = self.has_class("-narrow"), self.has_class("-zoom-list")
         width = f"{pane_sizes.width}%" if not (is_narrow or is_alone or pane_sizes.width == WIDTH) else None
         height = f"{pane_sizes.height}%" if is_narrow and not is_alone and pane_sizes.height != HEIGHT else None
-        if (width, height) != self._shared:  # Textual lays out everything anew, also where nothing becomes another
-            self._shared = width, height
+        if (width, height) != self._list_size:  # Textual would lay out everything even if nothing changed
+            self._list_size = width, height
             pane = self.query_one("#listed")
             pane.styles.width, pane.styles.height = width, height
 
     def share(self, steps: int) -> None:
-        """Move the line between the panes."""
+        """Move the border between the panes."""
         if self.pane_sizes.change(steps, is_narrow=self.has_class("-narrow")):
             self.end_zoom()
             self.share_out()
 
     def focus_pane(self, by: int) -> None:
-        """Give the keys to the next pane, or with a negative number to the one before."""
+        """Focus the next pane, or the previous one if `by` is negative."""
         panes = [self.rows, self.transcript, *([self.lineage] if self.lineage.display else [])]
         focused = self.focused
         index = next((i for i, pane in enumerate(panes) if pane is focused), -1 if by > 0 else 0)
         self.set_focus(panes[(index + by) % len(panes)])
 
     def toggle_lineage(self) -> None:
-        """To the family tree, or away from it."""
+        """Show and focus the lineage tree, or leave it."""
         if self.lineage.has_focus:
             self.remove_class("-lineage")
             self.set_focus(self.rows)
@@ -138,17 +138,17 @@ class Panes(Screen[object]):
             self.set_focus(self.lineage)
 
     def zoom(self) -> None:
-        """The focused pane alone, or all again."""
+        """Show the focused pane alone, or all again."""
         if not self.end_zoom():
             self.pane_sizes.is_alone = self.rows.has_focus
             self.add_class("-zoom-list" if self.pane_sizes.is_alone else "-zoom-side")
             self.share_out()
 
     def end_zoom(self) -> bool:
-        """All panes again.
+        """Show all panes again.
 
         Returns:
-            Whether one was alone.
+            Whether one was zoomed.
         """
         if not (self.has_class("-zoom-list") or self.has_class("-zoom-side")):
             return False

@@ -1,4 +1,4 @@
-"""A scan under way: how far it is and what it has found, told while it goes on, and stopped with Esc."""
+"""A scan under way: its progress and results so far, shown while it runs; Esc stops it."""
 
 from __future__ import annotations
 
@@ -14,44 +14,44 @@ if TYPE_CHECKING:
     from ..search.results import Found
 
 _TELL = 0.25
-"""Seconds between two sentences about how far a scan is, and before the first."""
+"""Seconds between updates of the progress, and before the first."""
 
 
 class Scan:
-    """A search under way: how far it is, and whether it is to stop. Told by one thread, read by another."""
+    """State of a search under way: written by the worker's thread, read by the screen's, which can stop it."""
 
     def __init__(self) -> None:
         self.share: float | None = None
-        """Of the rows looked at, from 0 to 1; None while only an index is asked."""
+        """Share of the rows scanned, from 0 to 1; None while only an index is used."""
         self.stopped = threading.Event()
         self.is_told = False
-        """Whether the person has been told that this is a scan."""
+        """Whether its progress has been shown."""
         self.found: Found | None = None
-        """What it has found so far; None before it has found anything."""
+        """Results so far; None if there are none."""
         self.shown: Found | None = None
-        """What of that is on the screen."""
+        """The value of `found` that is on screen."""
 
     def tell(self, share: float) -> None:
-        """Take how far the scan is."""
+        """Set the share of rows scanned."""
         self.share = share
 
     def take(self, found: Found) -> None:
-        """Take what it has found so far."""
+        """Set the results so far."""
         self.found = found
 
 
-class _Teller(Protocol):
+class _Report(Protocol):
     def __call__(self, text: str, *, first: bool) -> None: ...
 
 
-def follow(scan: Scan, pump: MessagePump, is_current: Callable[[], bool], say: _Teller) -> None:
-    """Tell how far a scan is, once it has gone on for a moment, until it is answered.
+def follow(scan: Scan, pump: MessagePump, is_current: Callable[[], bool], say: _Report) -> None:
+    """Report the progress of a scan by a timer until it is answered.
 
     Args:
-        scan: Which; while only an index is asked nothing is said of it.
+        scan: The scan; nothing is reported while only an index is used.
         pump: Runs the timer.
-        is_current: Whether it is still waited for.
-        say: Takes the sentence, and whether it is the first.
+        is_current: Returns False once the scan is answered or replaced.
+        say: Called with the text, and whether it is the first.
     """
 
     def tell() -> None:

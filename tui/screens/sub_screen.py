@@ -1,4 +1,4 @@
-"""What the screens behind the main one have in common: a title, a status line, keys, one step back."""
+"""Base class of screens over the main one: title, status line, keys, one step back."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ class SubScreen(Screen[None]):
     AUTO_FOCUS = ""
     CSS_PATH = STYLES / "cleaning.tcss"
     KEYS: ClassVar[tuple[Command, ...]] = ()
-    """What its keys do."""
+    """Its commands."""
     HELP_TITLE: ClassVar[str] = ""
-    """What the help calls this screen."""
+    """Title in the help."""
     ENTER: ClassVar[str] = N_("Read this conversation")
-    """What Enter does in its lists, for the help; empty where it does nothing."""
+    """Help text of Enter in its lists; empty if it does nothing."""
     EXAMPLES: ClassVar[tuple[tuple[str, str], ...]] = ()
-    """Words of its own and what they mean, for the help."""
+    """Examples and their meanings, for the help."""
     EXAMPLES_TITLE: ClassVar[str] = N_("Rules")
-    """What these words are."""
+    """Title of the examples."""
 
     def __init__(self, controllers: Controllers) -> None:
         super().__init__()
         self.controllers, self.context = controllers, controllers.context
-        self._before: Widget | None = None
-        self._is_told = False
+        self._focused_before: Widget | None = None
+        self._has_message = False
 
     def __init_subclass__(cls) -> None:
         """Bind the keys of its commands."""
@@ -61,7 +61,7 @@ class SubScreen(Screen[None]):
         super().__init_subclass__()
 
     def line(self, name: str) -> TextLine:
-        """One of the one-line texts."""
+        """Return a one-line text by id."""
         return self.query_one(f"#{name}", TextLine)
 
     def show_title(self, title: str, note: str = "") -> None:
@@ -74,7 +74,7 @@ class SubScreen(Screen[None]):
     def tell(self, content: Content) -> None:
         """Show a message in the status line."""
         if self.is_whole:
-            self._is_told = str(content) not in ("", self.context.writing)
+            self._has_message = str(content) not in ("", self.context.writing)
             self.line("status").update(content)
 
     def describe(self, text: str, *, by_hand: bool) -> None:
@@ -82,58 +82,58 @@ class SubScreen(Screen[None]):
 
         Args:
             text: A sentence.
-            by_hand: The cursor was moved. If other rows were shown, a message stays.
+            by_hand: The cursor was moved; if only the rows changed, a message stays.
         """
-        if by_hand or not self._is_told:
+        if by_hand or not self._has_message:
             self.tell(header.status(text, ""))
-            self._is_told = False
+            self._has_message = False
 
     @property
     def is_whole(self) -> bool:
-        """Put together, and not being taken apart: answers and timers may come before and after.
+        """Whether its widgets are mounted and not being removed; answers and timers may come before and after.
 
-        Textual 8 takes the lines away first, and calls the screen attached until it has gone too.
+        Textual 8 removes the lines first, and calls the screen attached until it is removed too.
         """
         return self.is_attached and not self._pruning and bool(self.query("#status"))
 
     @property
     def is_pending(self) -> bool:
-        """Whether something is to be shown that has not been asked for yet."""
+        """Whether a read is scheduled but not submitted."""
         return False
 
     def catalog_changed(self) -> None:
-        """The main screen has read the list again."""
+        """Called after the main screen has read the list again."""
 
     def on_resize(self, event: Resize) -> None:
-        """Panes beside each other where there is room; where there is hardly any, a word in their place."""
+        """Put panes side by side if there is room; show a message instead of them if there is hardly any."""
         self.set_class(event.size.width < NARROW, "-narrow")
         was_tiny = self.has_class("-tiny")
         if is_tiny(event.size) and not was_tiny:
-            self._before = self.focused  # what is not shown has no keys
+            self._focused_before = self.focused  # hiding it takes the focus away
         self.set_class(is_tiny(event.size), "-tiny")
         if was_tiny and not self.has_class("-tiny"):
-            self.call_after_refresh(self.set_focus, self._before)
+            self.call_after_refresh(self.set_focus, self._focused_before)
 
     def render(self) -> RenderableType:
-        """What is seen where nothing else is drawn."""
+        """Render the background: the message if the terminal is too small."""
         return Text(str(too_small())) if self.has_class("-tiny") else super().render()
 
     def read(self, conversation: Conversation) -> None:
-        """Back to the main screen, with this conversation in the transcript."""
+        """Return to the main screen with this conversation in the transcript."""
         self.dismiss(None)
         self.controllers.read(conversation)
 
     def read_names(self, slot: str, wanted: Sequence[Conversation], shown: Callable[[], None]) -> None:
-        """Read the beginnings of conversations that have no title.
+        """Read the previews of conversations that have no title.
 
         Args:
-            slot: A newer request of the same slot takes the place of this one.
-            wanted: Nothing is read where there is none.
-            shown: Called when they have been read, if the screen is still there.
+            slot: A newer request of the same slot replaces this one.
+            wanted: The conversations; nothing is read if it is empty.
+            shown: Called when they have been read, if the screen is still open.
         """
 
-        def done(found: list[Conversation]) -> None:
-            self.context.details.add(found)
+        def done(conversations: list[Conversation]) -> None:
+            self.context.details.add(conversations)
             if self.is_whole:
                 shown()
 
@@ -143,15 +143,15 @@ class SubScreen(Screen[None]):
             )
 
     def action_back(self) -> None:
-        """One step back."""
+        """Close the screen."""
         self.dismiss(None)
 
     def action_undo(self) -> None:
-        """Take back what was done last."""
+        """Undo the last change."""
         self.controllers.changing.undo()
 
     def action_help(self) -> None:
-        """The keys that work here, the signs, and its own words."""
+        """Show the help: the keys that work here, the signs, and the examples."""
         lists = [
             each._replace(tooltip=self.ENTER, task="") if each.call == "select" else each
             for each in LIST

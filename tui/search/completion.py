@@ -1,4 +1,4 @@
-"""Completion of a search query: names of filters, and the values they have in this store."""
+"""Completion of a search query: names of filters, and their values in this store."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from hermes_browse.store.search import FILTERS, Vocabulary, read_vocabulary
 __all__ = ["Offer", "Vocabulary", "complete", "read_vocabulary"]
 
 _LEAST_NAME = 3
-"""Letters of a filter's name before it is offered: shorter ones are mostly words."""
+"""Minimum letters before names of filters are offered: fewer are mostly words."""
 _LAST = re.compile(r"(?:^|(?<=\s))-?(?:([A-Za-z]+)(:))?([^\s\"]*)$")
 
 
 class Offer(NamedTuple):
-    """What the end of a query can be completed to."""
+    """Completions of the end of a query."""
 
     start: int
-    """Where the text that is replaced begins."""
+    """Index where the replaced text begins."""
     key: str
     """The filter whose values these are; empty for names of filters."""
     choices: tuple[str, ...]
-    """Each in full, the likeliest first; never empty."""
+    """Full texts, the likeliest first; never empty."""
 
     def apply(self, text: str, choice: int = 0) -> str:
-        """The query with a choice taken."""
+        """Return the query with a choice applied."""
         return text[: self.start] + self.choices[choice]
 
 
 def complete(text: str, known: Vocabulary, now: float) -> Offer | None:
-    """What the word at the end of a query can be completed to; None where there is nothing to offer.
+    """Complete the word at the end of a query; None if there is no completion.
 
     Args:
         text: The query up to the cursor.
@@ -52,8 +52,8 @@ def complete(text: str, known: Vocabulary, now: float) -> Offer | None:
     if len(word) < _LEAST_NAME:
         return None
     names = [each.key + each.sign for each in FILTERS]
-    found = tuple(name for name in names if name.startswith(word) and name != word)
-    return Offer(start, "", found) if found else None
+    matching = tuple(name for name in names if name.startswith(word) and name != word)
+    return Offer(start, "", matching) if matching else None
 
 
 def _quoted(value: str) -> str:

@@ -1,4 +1,4 @@
-"""What is read about a search while the keyboard rests: details of its rows, and the number of hits."""
+"""Read details of the rows of a search and count its hits when typing pauses."""
 
 from __future__ import annotations
 
@@ -19,28 +19,27 @@ from .results import Counted, Found
 from .totals import count_hits
 
 _REST = 0.15
-"""Seconds the keyboard rests before the messages of what was found are counted."""
+"""Seconds without a keystroke before this begins."""
 _COUNTING = 20.0
-"""Seconds a count may take before it says "at least"."""
+"""Seconds until a count ends with "at least"."""
 
 
 def whole_catalog(reader: Reader, catalog: Catalog, view: View, conditions: Conditions, now: float) -> Catalog:
-    """The whole catalog if the search needs it, else the one at hand; on a worker's thread."""
+    """Return the catalog, read in full if the search needs that; on a worker's thread."""
     if catalog.exact or (view is View.ALL and conditions.conversation is None):
         return catalog
-
     return read_catalog(reader, now)
 
 
 class Counting:
-    """Completes and counts behind the first answer of a search; the next keystroke stops it.
+    """Completes and counts the results after they are first shown; the next keystroke stops it.
 
     Args:
         context: The store.
         panes: For the timer.
-        found: What the list shows now.
-        detailed: Takes it with what its rows lacked.
-        counted: Takes it with its hits counted.
+        found: Returns the results shown.
+        detailed: Called with the results with details of their rows.
+        counted: Called with the results with their hits counted.
     """
 
     def __init__(
@@ -55,15 +54,15 @@ class Counting:
         self._found, self._detailed, self._counted = found, detailed, counted
         self._timer: Timer | None = None
         self._coverage: tuple[Fingerprint, Coverage] | None = None
-        """What the index held when the file looked so."""
+        """Coverage of the index, and the state of the file it was read in."""
 
     @property
     def is_pending(self) -> bool:
-        """Whether the timer runs after which it counts."""
+        """Whether the timer runs."""
         return self._timer is not None
 
     def begin(self, found: Found, view: View) -> None:
-        """Once the keyboard rests, count the messages of the conversations shown: Hermes' own counters are hints."""
+        """After a pause count the messages of the conversations shown, as Hermes' own counters are only hints."""
         self.forget()
 
         def work(reader: Reader) -> Found:
@@ -82,19 +81,16 @@ class Counting:
         self._timer = self._panes.set_timer(_REST, go)
 
     def _count(self, found: Found, view: View) -> None:
-        """Count all hits, and look at what the index holds; the next keystroke stops it.
-
-        On a thread of its own: a search would wait for some milliseconds until a count has stopped.
-        """
+        """Count all hits and read the coverage of the index, on a thread that delays no search."""
         now, catalog = self._context.clock(), self._context.catalog
         conditions = make_conditions(found.query, now)
-        store, held, location = self._context.store, self._coverage, self._context.location
+        store, cached, location = self._context.store, self._coverage, self._context.location
         is_of_files = self._context.location.old_files is not None
 
         def work(reader: Reader) -> tuple[Fingerprint, Counted]:
             stamp = store.fingerprint()
-            coverage = held[1] if held is not None and held[0] == stamp else None
-            if is_of_files:  # nothing can be done about it, so no remedy is named
+            coverage = cached[1] if cached is not None and cached[0] == stamp else None
+            if is_of_files:  # names no remedy, as there is none
                 coverage = Coverage(0, 0, _("files have no search index: all of them are scanned"))
             return stamp, count_hits(
                 reader,
@@ -118,7 +114,7 @@ class Counting:
         self._context.count_worker.submit("count", work, done, self._context.failed)
 
     def forget(self) -> None:
-        """Stop: another question is asked."""
+        """Stop counting."""
         self._context.count_worker.cancel("count")
         if self._timer is not None:
             self._timer.stop()

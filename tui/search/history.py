@@ -1,6 +1,6 @@
-"""What was searched for, and searches kept: a private file of what the person typed, never of what was found.
+"""The history of queries and the kept ones, in a private file that never has results.
 
-One JSON string a line, oldest first; a kept search begins with `*`. Read and written on threads of their own.
+One JSON string per line, oldest first; kept ones are prefixed with `*`. Read and written on separate threads.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from hermes_browse.store.wording import _
 
 _MOST = 200
 _LONGEST = 500
-"""Code points of a query that is remembered; longer ones were pasted."""
+"""Maximum code points of a remembered query; longer ones were pasted."""
 
 
 def _parse(lines: str) -> tuple[list[str], list[str]]:
-    """Queries and kept searches, oldest first; lines that are no JSON string are left out."""
+    """Parse the file into past and kept queries, oldest first; skip lines that are no JSON string."""
     past: list[str] = []
     kept: list[str] = []
     for line in lines.splitlines():
@@ -33,11 +33,11 @@ def _parse(lines: str) -> tuple[list[str], list[str]]:
 
 
 class History:
-    """Searches of the past, with a place in them.
+    """Past and kept searches, and a position among the past ones.
 
     Args:
-        path: The file; None remembers for this run alone.
-        said: Takes the sentence for a file that cannot be read or written; called on another thread.
+        path: The file; None keeps them in memory only.
+        said: Called, on another thread, with a message if the file cannot be read or written.
     """
 
     def __init__(self, path: Path | None, said: Callable[[str], object]) -> None:
@@ -50,7 +50,7 @@ class History:
         self._forgotten: set[str] = set()
 
     def load(self) -> None:
-        """Read the file; what was searched for meanwhile stays the newest."""
+        """Read the file; searches made meanwhile stay the newest."""
         if self._path is None:
             return
         try:
@@ -90,7 +90,7 @@ class History:
         self._save()
 
     def keep(self, text: str) -> bool:
-        """Keep a search, or forget one that is kept.
+        """Keep a search, or stop keeping it.
 
         Returns:
             Whether it is kept now.
@@ -104,7 +104,7 @@ class History:
         return is_new
 
     def forget(self, text: str) -> None:
-        """Remember a search no longer."""
+        """Remove a search from past and kept ones."""
         with self._lock:
             self._forgotten |= {text, f"*{text}"}
             self._past = [each for each in self._past if each != text]
@@ -113,18 +113,18 @@ class History:
 
     @property
     def is_walked(self) -> bool:
-        """Whether an earlier search stands in the box."""
+        """Whether the box has an earlier search."""
         return self._place is not None
 
     def stop(self) -> None:
-        """The text has been changed: the next step back begins at the newest again."""
+        """Reset the position to the newest after the text was edited."""
         self._place = None
 
     def older(self, text: str) -> str | None:
-        """The search before the one in the box; None at the oldest.
+        """Step to the previous search; None at the oldest.
 
         Args:
-            text: What is in the box: where the walk begins here, it is where it ends.
+            text: The text of the box; the first step saves it, for `newer` to return last.
         """
         with self._lock:
             past = self._past
@@ -140,7 +140,7 @@ class History:
             return past[place]
 
     def newer(self) -> str | None:
-        """The search after the one in the box, at last what was typed before the walk; None outside one."""
+        """Step to the next search, finally to the saved text; None if `older` was not called before."""
         with self._lock:
             if self._place is None:
                 return None
@@ -152,10 +152,10 @@ class History:
 
     def _save(self) -> None:
         if self._path is not None:
-            threading.Thread(target=self._write, name="history").start()  # finished before the program ends
+            threading.Thread(target=self._write, name="history").start()  # no daemon: the program waits for it
 
     def _merge(self) -> list[str]:
-        """The lines to write: what another browser has written meanwhile stays."""
+        """Return the lines to write, merged with what another browser has written meanwhile."""
         assert self._path is not None
         try:
             past, kept = _parse(self._path.read_text(encoding="utf-8", errors="replace"))

@@ -1,4 +1,4 @@
-"""Walking what a search found: from hit to hit across conversations, with more or fewer of them shown."""
+"""Step from hit to hit across conversations, and show more or fewer hits of each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .results import Fold, Found, best
 
 
 class HitWalk:
-    """Holds what was found and how much of each conversation is unfolded.
+    """Holds the results shown and the fold of each conversation.
 
     Args:
         context: For the status line.
@@ -25,26 +25,26 @@ class HitWalk:
     def __init__(self, context: Context, panes: Panes, read_on: Callable[[], None]) -> None:
         self._context, self._panes, self._read_on = context, panes, read_on
         self.found: Found | None = None
-        """What the list shows; None when it shows no hits."""
+        """The results shown; None if the list shows no hits."""
         self._folds: dict[str, Fold] = {}
         self._is_stepping = False
-        """The next page is to bring the next hit under the cursor."""
+        """Step to the next hit once the next page is read."""
 
     def begin(self) -> None:
-        """Begin with another query: nothing is unfolded."""
+        """Reset the folds for another query."""
         self._folds.clear()
 
     def forget_step(self) -> None:
-        """Take no step when the next page comes: another question is asked."""
+        """Drop the step that waits for the next page."""
         self._is_stepping = False
 
     def show(self, found: Found | None, *, key: str | None = None, top: bool = False) -> None:
-        """Show what was found.
+        """Show results.
 
         Args:
-            found: None for nothing.
-            key: Put the cursor on the row with this key.
-            top: Begin at the first row.
+            found: The results; None empties the list.
+            key: Move the cursor to the row with this key.
+            top: Scroll to the first row.
         """
         self.found = found
         self._panes.rows.show(self._rows(), key=key, top=top)
@@ -53,7 +53,7 @@ class HitWalk:
         return self.found.rows(self._folds) if self.found is not None else FixedRows(())
 
     def fold(self, by: int) -> None:
-        """Show more or fewer hits of the conversation that the current row belongs to.
+        """Show more or fewer hits of the conversation of the current row.
 
         Args:
             by: 1 for more, -1 for fewer.
@@ -69,20 +69,20 @@ class HitWalk:
         self._panes.rows.show(self._rows(), key=f"c{root}" if by < 0 else None)
 
     def unfold(self, row: MoreRow) -> None:
-        """Show all hits of a conversation; the cursor goes to the first that was not shown."""
+        """Show all hits of a conversation and move the cursor to the first that was hidden."""
         index = self._panes.rows.cursor
         self._folds[row.root_id] = Fold.ALL
         rows = self._rows()
         self._panes.rows.show(rows, key=rows.row(index).key if index < len(rows) else None)
 
     def best_hit(self, conversation: Conversation) -> int | None:
-        """Return the best hit of a conversation, the one shown if only one is shown."""
+        """Return the message id of a conversation's best hit, which is the one shown if only one is."""
         segments = {segment.id for segment in conversation.segments}
         hits = [hit for hit in self.found.hits if hit.session_id in segments] if self.found is not None else []
         return best(hits).message_id if hits else None
 
     def step(self, by: int) -> None:
-        """To the next or previous hit, across conversations."""
+        """Move to the next or previous hit, across conversations."""
         if self.found is None:
             self._context.say(_("no search: / finds words, n and N walk the hits"))
             return

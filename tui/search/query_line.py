@@ -1,4 +1,4 @@
-"""What is typed into the search box: marked, completed, remembered and brought back."""
+"""The controller of the search box: marks, completion, history."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .searches import SearchesScreen
 
 
 class Typing:
-    """Takes each keystroke, and hands the query on.
+    """Parses the query at each keystroke and passes it on.
 
     Args:
         context: The store.
         panes: The search box and the list.
-        history: Searches of the past.
-        ask: Takes the query, and what of it could not be taken as meant.
+        history: Past searches.
+        ask: Called with the query and messages about its problems.
     """
 
     def __init__(
@@ -31,34 +31,34 @@ class Typing:
     ) -> None:
         self._context, self._panes, self.history, self._ask = context, panes, history, ask
         self.offered: Offer | None = None
-        """What the end of the query can become."""
+        """Completions of the end of the query."""
         self._recalling = False
         self._word = ""
         self._vocabulary: Vocabulary | None = None
         self._vocabulary_of: Catalog | None = None
 
     def edited(self, text: str) -> None:
-        """Take another text of the box; called within the keystroke."""
+        """Take the changed text of the box; called within the keystroke."""
         if not self._recalling:
             self.history.stop()
         query = parse(text)
         self._offer(text)
-        # What is being typed right now and can still become something is no mistake yet.
+        # An incomplete filter that is still being typed is no problem yet.
         typing = len(text) if self.offered is not None or text.endswith((":", "<", ">", "=")) else -1
         problems = [each for each in (*query.problems, *unknown_filters(query)) if each.end != typing]
         marks = [("filter", each.start, each.end) for each in query.filters]
         self._panes.box.marks = marks + [("problem", each.start, each.end) for each in problems]
-        said = [each.text for each in problems]
-        self._ask(query, [*said, self._word] if self._word else said)
+        messages = [each.text for each in problems]
+        self._ask(query, [*messages, self._word] if self._word else messages)
 
     def recall(self, key: str) -> bool:
-        """Put an earlier search into the box, or a later one.
+        """Put the previous or next search of the history into the box.
 
         Args:
-            key: `up` in the empty box or above the first row, `down` back again; others do nothing.
+            key: `up` in an empty box or with the cursor on the first row; then `down`. Others do nothing.
 
         Returns:
-            Whether the key was for this.
+            Whether the key was handled.
         """
         box, history = self._panes.box, self.history
         if key == "up" and (not box.value or history.is_walked or self._panes.rows.cursor == 0):
@@ -75,11 +75,11 @@ class Typing:
         return True
 
     def put(self, text: str, word: str = "") -> None:
-        """Search for something that was not typed just now.
+        """Search for a text that was not typed.
 
         Args:
             text: The query.
-            word: What is to be said of it beside what it finds.
+            word: A message to show with the results.
         """
         self._recalling, self._word = True, word
         try:
@@ -89,18 +89,18 @@ class Typing:
         self._panes.box.cursor_position = len(text)
 
     def remember(self) -> None:
-        """Remember this search: something came of it."""
+        """Add this search to the history."""
         self.history.add(self._panes.box.value)
 
     def keep(self) -> None:
-        """Keep the search that stands in the box, or keep it no longer."""
+        """Keep the search in the box, or stop keeping it."""
         text = self._panes.box.value.strip()
         if text:
             kept = self.history.keep(text)
             self._context.say(_("search kept: Ctrl+R lists it") if kept else _("search no longer kept"))
 
     def list_searches(self) -> None:
-        """Choose among kept and earlier searches."""
+        """Let the user choose a kept or earlier search."""
 
         def chosen(text: str | None) -> None:
             if text is not None:
@@ -110,9 +110,10 @@ class Typing:
         self._panes.app.push_screen(SearchesScreen(self.history), chosen)
 
     def _offer(self, text: str) -> None:
-        """Offer what the end of the query can be completed to: the first behind the cursor, all above the list."""
-        known = self._vocabulary or completion.Vocabulary()
-        before, self.offered = self.offered, completion.complete(text, known, self._context.clock()) if text else None
+        """Offer completions of the end of the query: the first behind the cursor, all above the list."""
+        vocabulary = self._vocabulary or completion.Vocabulary()
+        before = self.offered
+        self.offered = completion.complete(text, vocabulary, self._context.clock()) if text else None
         self._panes.box.offer(self.offered.apply(text) if self.offered is not None else "")
         if before != self.offered:
             self._context.show_header()
@@ -121,8 +122,8 @@ class Typing:
             return
         self._vocabulary_of = catalog
 
-        def done(found: Vocabulary) -> None:
-            self._vocabulary = found
+        def done(vocabulary: Vocabulary) -> None:
+            self._vocabulary = vocabulary
             if self._panes.box.value == text:
                 self._offer(text)
 

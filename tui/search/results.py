@@ -1,4 +1,4 @@
-"""Results of a search as rows: titles that match first, then conversations with their hits."""
+"""Results of a search as rows: matching titles first, then conversations with their hits."""
 
 from __future__ import annotations
 
@@ -10,12 +10,7 @@ from types import MappingProxyType
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.messages.models import Hit
 from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.search import (
-    Answer,
-    Coverage,
-    Query,
-    Total,
-)
+from hermes_browse.store.search import Answer, Coverage, Query, Total
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -27,19 +22,19 @@ _FIRST = {
     "relevance": N_("the best {count:,} hits are shown: end to read on"),
 }
 SOME = 3
-"""Hits of a conversation that are shown unless it is unfolded."""
+"""Hits shown per conversation unless it is unfolded."""
 
 
 class Fold(Enum):
-    """How many hits of a conversation are shown."""
+    """How many hits of a conversation to show."""
 
     BEST = "best"
-    """The one that has most of what is looked for."""
+    """The one that matches most words."""
     SOME = "some"
     ALL = "all"
 
     def step(self, by: int) -> Fold:
-        """The fold `by` steps towards more hits; towards fewer when it is negative."""
+        """Return the fold `by` steps towards more hits, or fewer if negative."""
         steps = list(Fold)
         return steps[min(max(steps.index(self) + by, 0), len(steps) - 1)]
 
@@ -51,7 +46,7 @@ def _shown(hits: Sequence[Hit], fold: Fold) -> list[Hit]:
 
 
 def best(hits: Sequence[Hit]) -> Hit:
-    """Return the best of some hits; of equally good ones the first.
+    """Return the best of some hits; the first of equally good ones.
 
     Args:
         hits: In the order of the search; at least one.
@@ -60,28 +55,28 @@ def best(hits: Sequence[Hit]) -> Hit:
 
 
 def _worth(hit: Hit) -> tuple[int, bool]:
-    """How good a hit is: how many different words its snippet has, then said rather than output of a tool."""
+    """Sort key of hits: the number of different words matched in the snippet, then text before tool output."""
     return len({hit.snippet[start:end].casefold() for start, end in hit.match}), hit.role != "tool"
 
 
 @dataclass(frozen=True)
 class Counted:
-    """What is found out about a search while the keyboard rests."""
+    """Counts and suggestions for a search, read when typing pauses."""
 
     total: Total | None
-    """None where the search itself gave all there is."""
+    """All hits; None if the search itself returned all."""
     roots: int
-    """Conversations the hits are in."""
+    """Number of conversations with hits."""
     coverage: Coverage
     suggestions: tuple[SuggestionRow, ...] = ()
-    """What else would find something, where nothing was found."""
+    """Other searches that have hits, if this one has none."""
     notes: tuple[str, ...] = ()
-    """What could not be looked at."""
+    """Messages about profiles that could not be searched."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a search gave, ready to be shown."""
+    """The results of a search so far."""
 
     query: Query
     answer: Answer
@@ -91,29 +86,29 @@ class Found:
     """By session id, for the hits."""
     suggestions: tuple[SuggestionRow, ...] = ()
     total: Total | None = None
-    """All hits, once they have been counted behind the keyboard."""
+    """All hits; None until they are counted."""
     roots: int = 0
-    """Conversations they are in."""
+    """Number of conversations with hits, as counted."""
     coverage: Coverage | None = None
-    """What the index holds, once that has been looked at."""
+    """Coverage of the index; None until it is read."""
     past_edits: bool = False
-    """Of a file asked for, all edits have been given: what follows are mentions."""
+    """In a search for a file: all edits are listed, and mentions follow."""
     of_list: bool = False
-    """Conversations alone are asked for, and there is none like that."""
+    """The search is for conversations only, and none matches."""
     notes: tuple[str, ...] = ()
-    """What could not be looked at."""
+    """Messages about profiles that could not be searched."""
     sort: str = "newest"
     """The order of the hits."""
     is_partial: bool = False
-    """A scan has found these so far and goes on."""
+    """The scan goes on."""
 
     @property
     def hits(self) -> tuple[Hit, ...]:
-        """The hits, in the order they were found."""
+        """The hits in order."""
         return self.answer.hits
 
     def groups(self) -> dict[str, list[Hit]]:
-        """The hits by the root of their conversation, in the order of the first hit of each."""
+        """Return the hits by root id of their conversation, ordered by the first hit of each."""
         groups: dict[str, list[Hit]] = {}
         for hit in self.hits:
             conversation = self.conversations.get(hit.session_id)
@@ -121,13 +116,13 @@ class Found:
         return groups
 
     def rows(self, folds: Mapping[str, Fold] = MappingProxyType({})) -> FixedRows:
-        """Titles, then each conversation with its hits; where nothing was found, what else would find something.
+        """Build the rows: titles, then each conversation with its hits; or suggestions if there are none.
 
         Args:
-            folds: How many hits of a conversation are shown, by its root, where it is not some.
+            folds: By root id; `Fold.SOME` for others.
         """
         groups = self.groups()
-        # A conversation that stands below with its hits is not told by its title as well.
+        # A conversation with hits is listed with these only.
         rows: list[ListRow] = [ConversationRow(each) for each in self.titles if each.root_id not in groups]
         for root, hits in groups.items():
             conversation = self.conversations.get(hits[0].session_id)
@@ -160,7 +155,7 @@ class Found:
         return _(_FIRST[self.sort]).format(count=len(self.hits))
 
     def completed(self, reader: Reader) -> Found:
-        """The same with the messages of each conversation counted."""
+        """Return a copy with the messages of each conversation counted."""
         unique = {each.root_id: each for each in (*self.titles, *self.conversations.values())}
         counted = {each.root_id: each for each in with_details(reader, list(unique.values()))}
         conversations = {session: counted[each.root_id] for session, each in self.conversations.items()}
@@ -168,20 +163,20 @@ class Found:
 
     @property
     def is_counted(self) -> bool:
-        """Whether the number of hits is known, or has been counted as far as it will be."""
+        """Whether the number of hits is known, or counted up to the time limit."""
         answer = self.answer
         return self.total is not None or not (answer.at_least or (answer.more and answer.total is None))
 
     def detailed(self, completed: Found) -> Found:
-        """The same with the details of another state of it."""
+        """Return a copy with the details of `completed`."""
         return replace(self, titles=completed.titles, conversations=completed.conversations)
 
     def with_counts(self, shorter: Found) -> Found:
-        """The same with what was counted for an earlier state of it."""
+        """Return a copy with the counts of `shorter`, an earlier state of the same search."""
         return replace(self, total=shorter.total, roots=shorter.roots, coverage=shorter.coverage)
 
     def counted(self, counted: Counted) -> Found:
-        """The same with what was counted."""
+        """Return a copy with these counts and suggestions."""
         return replace(
             self,
             total=counted.total or self.total,
@@ -199,15 +194,15 @@ class Found:
             return _hits(count, plus, f"{max(self.roots, roots):,}{plus}")
         count = max(answer.total or 0, len(answer.hits))
         plus = "" if self.is_counted else "+"
-        # How many conversations further hits are in is not known before they have been counted.
+        # The conversations of further hits are not counted yet.
         more = "+" if answer.more else ""
         return _hits(count, plus, f"{roots:,}{more}")
 
     def status(self, problems: Sequence[str] = ()) -> str:
-        """Hits and conversations, then what is wrong or was not covered, then how; a narrow terminal cuts the end.
+        """Return the status: counts, then problems and coverage, then engine and time; narrow terminals cut the end.
 
         Args:
-            problems: What of the query could not be taken as meant.
+            problems: Messages about parts of the query that could not be understood.
         """
         answer, coverage = self.answer, self.coverage
         if self.of_list:
@@ -225,10 +220,10 @@ class Found:
 
 
 def no_conversations(query: Query) -> Found:
-    """The result of a search for conversations that found none."""
+    """Return the result of a search for conversations that found none."""
     return Found(query, Answer(query, (), "none", True, 0, False, 0.0), (), of_list=True)
 
 
 def _hits(count: int, plus: str, conversations: str) -> str:
-    told = ngettext("{count}{plus} hit in {conversations}", "{count}{plus} hits in {conversations}", count)
-    return told.format(count=f"{count:,}", plus=plus, conversations=conversations)
+    text = ngettext("{count}{plus} hit in {conversations}", "{count}{plus} hits in {conversations}", count)
+    return text.format(count=f"{count:,}", plus=plus, conversations=conversations)

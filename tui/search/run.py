@@ -1,4 +1,4 @@
-"""A search run on a worker's thread: titles and hits, with the conversations they are in."""
+"""Run a search on a worker's thread: titles and hits, with their conversations."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .results import Found
 from .totals import scope_of
 
 PAGE = 32
-"""Hits read at a time: more than a screen shows, and each costs its snippet."""
+"""Hits per page: more than a screen shows; each costs a snippet."""
 _MOST_TITLES = 8
 
 
 def _titles(
     catalog: Catalog, query: Query, plan: Plan, scope: Callable[[str], bool] | None
 ) -> tuple[Conversation, ...]:
-    """The newest conversations whose titles, or else ids, contain all that is asked for."""
+    """Return the newest conversations whose titles, or else ids, contain all words."""
     if not query.groups or query.in_reasoning or query.files:
         return ()
     words = [each.term.text for each in plan.groups[0]]
@@ -35,7 +35,7 @@ def _titles(
 
 
 def _joined(first: Answer, second: Answer) -> Answer:
-    """Two answers as one; the first has no more hits."""
+    """Concatenate two answers, of which the first is complete."""
     hits = (*first.hits, *second.hits)
     return replace(
         second,
@@ -66,17 +66,17 @@ def run(
 
     Args:
         reader: Open.
-        query: Parsed; something to look for.
+        query: Parsed, not empty.
         conditions: Its filters.
-        catalog: The whole store if it has been read, for views and filters.
-        view: Where to look.
+        catalog: Of the whole store if it has been read, for views and filters.
+        view: The view to search.
         sort: `newest`, `relevance` or `oldest`.
         now: Unix seconds.
-        deadline: `time.monotonic()` at which a scan gives what it has.
-        earlier: Read on after these.
-        cancelled: Asked between statements: whether to give what there is.
-        progress: Told which share of the rows has been scanned, from 0 to 1.
-        portion: Given what a scan has found so far, each time that is more.
+        deadline: `time.monotonic()` at which a scan ends with a partial result.
+        earlier: Read on after these results.
+        cancelled: Called between statements; True ends the search with a partial result.
+        progress: Called with the share of the rows scanned, from 0 to 1.
+        portion: Called with the results of a scan so far, each time there are more.
     """
     scope, plan = scope_of(catalog, view, conditions), make_plan(query, prefix_last=True)
     sessions = scope.sessions
@@ -84,23 +84,23 @@ def run(
     titles = (
         earlier.titles if earlier is not None else tuple(with_names(reader, _titles(catalog, query, plan, sessions)))
     )
-    known = dict(earlier.conversations) if earlier is not None else {}
-    # By relevance there is no "after this one": what has been shown is asked for again, and more.
-    anew = earlier is None or sort == "relevance"
-    shown = earlier.hits if earlier is not None and not anew else ()
-    limit = PAGE + (len(earlier.hits) if earlier is not None and anew else 0)
+    conversations = dict(earlier.conversations) if earlier is not None else {}
+    # Hits by relevance have no position to read on from: read all pages again.
+    from_start = earlier is None or sort == "relevance"
+    shown = earlier.hits if earlier is not None and not from_start else ()
+    limit = PAGE + (len(earlier.hits) if earlier is not None and from_start else 0)
 
-    def meet(hits: Sequence[Hit]) -> None:
-        wanted = [hit.session_id for hit in hits if hit.session_id not in known]
-        known.update(_conversations(reader, catalog, wanted, now))
+    def add_conversations(hits: Sequence[Hit]) -> None:
+        missing = [hit.session_id for hit in hits if hit.session_id not in conversations]
+        conversations.update(_conversations(reader, catalog, missing, now))
 
-    def ask(asked: Scope, behind: Hit | None, ahead: tuple[Hit, ...] = shown) -> Answer:
-        def told(hits: tuple[Hit, ...]) -> None:
-            meet(hits)
+    def search_in(scope: Scope, after: Hit | None, shown: tuple[Hit, ...] = shown) -> Answer:
+        def report(hits: tuple[Hit, ...]) -> None:
+            add_conversations(hits)
             so_far = Answer(
-                query, (*ahead, *hits), "scan", False, None, False, 0.0, stopped=True, more=True, matchers=matchers
+                query, (*shown, *hits), "scan", False, None, False, 0.0, stopped=True, more=True, matchers=matchers
             )
-            portion(Found(query, so_far, titles, dict(known), sort=sort, is_partial=True))
+            portion(Found(query, so_far, titles, dict(conversations), sort=sort, is_partial=True))
 
         return search(
             reader,
@@ -108,41 +108,40 @@ def run(
             limit=limit,
             sort=sort,
             prefix_last=True,
-            scope=asked,
-            before=behind,
+            scope=scope,
+            before=after,
             cancelled=cancelled,
             deadline=deadline,
             progress=progress,
-            portion=told,
+            portion=report,
         )
 
     matchers = tuple(plan.matchers)
-    parts, past_edits = split_by_edits(query, conditions), earlier is not None and not anew and earlier.past_edits
+    parts, past_edits = split_by_edits(query, conditions), earlier is not None and not from_start and earlier.past_edits
     if parts is None:
-        answer = ask(scope, None if anew else before)
-    else:  # whoever asks for a file looks for where it was made; where it was talked about comes behind
+        answer = search_in(scope, None if from_start else before)
+    else:  # a search for a file lists its edits first, then its mentions
         edits, mentions = (replace(scope, message=part.message) for part in parts)
-        answer = ask(mentions if past_edits else edits, None if anew else before)
+        answer = search_in(mentions if past_edits else edits, None if from_start else before)
         if not past_edits and not answer.more:
             past_edits = True
-            answer = _joined(answer, ask(mentions, None, (*shown, *answer.hits)))
-    meet(answer.hits)
+            answer = _joined(answer, search_in(mentions, None, (*shown, *answer.hits)))
+    add_conversations(answer.hits)
     if earlier is not None:
         answer = replace(answer, hits=(*shown, *answer.hits), total=earlier.answer.total)
-    return Found(query, answer, titles, known, past_edits=past_edits, sort=sort)
+    return Found(query, answer, titles, conversations, past_edits=past_edits, sort=sort)
 
 
 def _conversations(reader: Reader, catalog: Catalog, session_ids: Sequence[str], now: float) -> dict[str, Conversation]:
-    """The conversations of hits, with previews; those the catalog does not know are read."""
-    wanted = list(dict.fromkeys(session_ids))
-    unknown = [each for each in wanted if each not in catalog.forest.sessions]
-    around = read_neighbourhood(reader, unknown, now) if unknown else catalog
-    found: dict[str, Conversation] = {}
-    for each in wanted:
-        conversation = (around if each in unknown else catalog).of_session(each)
+    """Return the conversations of sessions by session id, with previews; read those that the catalog lacks."""
+    unique = list(dict.fromkeys(session_ids))
+    unknown = [each for each in unique if each not in catalog.forest.sessions]
+    neighbourhood = read_neighbourhood(reader, unknown, now) if unknown else catalog
+    conversations: dict[str, Conversation] = {}
+    for session_id in unique:
+        conversation = (neighbourhood if session_id in unknown else catalog).of_session(session_id)
         if conversation is not None:
-            found[each] = conversation
-    detailed = {
-        each.root_id: each for each in with_names(reader, list({c.root_id: c for c in found.values()}.values()))
-    }
-    return {session: detailed[conversation.root_id] for session, conversation in found.items()}
+            conversations[session_id] = conversation
+    by_root = {each.root_id: each for each in conversations.values()}
+    named = {each.root_id: each for each in with_names(reader, list(by_root.values()))}
+    return {session_id: named[conversation.root_id] for session_id, conversation in conversations.items()}

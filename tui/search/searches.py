@@ -1,4 +1,4 @@
-"""Kept and earlier searches in a card: letters narrow it, Enter takes one."""
+"""A card of kept and earlier searches, filtered by typing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .history import History
 
 
 class SearchesScreen(Card[str | None]):
-    """Ends with the search chosen, or with None."""
+    """Returns the search chosen, or None."""
 
     AUTO_FOCUS = "#narrow"
     KEYS = SEARCHES
@@ -30,14 +30,14 @@ class SearchesScreen(Card[str | None]):
         self._shown: list[str] = []
 
     def compose(self) -> ComposeResult:
-        """A line to narrow by, the searches, the keys."""
+        """Compose the filter, the searches and the keys."""
         with Vertical(id="card"):
             yield TextBox(placeholder=_("searches: type to narrow"), id="narrow", compact=True)
             yield OptionList(id="searches", markup=False)
             yield keys_line(self.told_keys(_("Enter take")))
 
     def on_mount(self) -> None:
-        """Show them all."""
+        """Show all searches."""
         self._fill("")
 
     @property
@@ -64,22 +64,22 @@ class SearchesScreen(Card[str | None]):
 
     @on(Input.Changed, "#narrow")
     def narrowed(self, event: Input.Changed) -> None:
-        """Show those with all the words."""
+        """Show the searches that have all the words."""
         self._fill(event.value)
 
     @on(Input.Submitted, "#narrow")
     def submitted(self) -> None:
-        """Take the one under the cursor."""
+        """Return the search under the cursor."""
         if self._current is not None:
             self.dismiss(self._current)
 
     @on(OptionList.OptionSelected)
     def selected(self, event: OptionList.OptionSelected) -> None:
-        """A click takes it too."""
+        """Return the clicked search."""
         self.dismiss(self._shown[event.option_index])
 
     def action_move(self, key: str) -> None:
-        """Move while the letters go to the line above."""
+        """Move the cursor; the filter keeps the focus."""
         if key == "down":
             self._list.action_cursor_down()
         else:
@@ -95,9 +95,9 @@ class SearchesScreen(Card[str | None]):
             self._fill(self.query_one("#narrow", Input).value, index)
 
     def action_keep(self) -> None:
-        """Keep the search, or no longer."""
+        """Keep the search, or stop keeping it."""
         self._change("keep")
 
     def action_forget(self) -> None:
-        """Remember it no longer."""
+        """Remove the search from the history."""
         self._change("forget")

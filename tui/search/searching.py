@@ -1,4 +1,4 @@
-"""Searching as you type: one question at a time, the newest wins, hits walked with n and N."""
+"""Search as you type: one query at a time, the newest wins."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from .hit_walk import HitWalk
 from .results import Found
 
 _PATIENCE = 120.0
-"""Seconds a scan may take before it gives what it has; Esc stops it at any time."""
+"""Seconds until a scan ends with a partial result; Esc stops it at any time."""
 _GLANCE = 0.012
-"""Seconds a keystroke waits for its answer, less than a frame: most are there by then."""
+"""Seconds a keystroke waits for its result, less than a frame; most take less."""
 _ORDERS = ("newest", "relevance", "oldest")
 _ORDER_SHOWN = {"newest": N_("hits newest"), "relevance": N_("hits relevance"), "oldest": N_("hits oldest")}
-_ORDER_SAID = {
+_ORDER_MESSAGE = {
     "newest": N_("hits: newest first"),
     "relevance": N_("hits: best first"),
     "oldest": N_("hits: oldest first"),
@@ -39,51 +39,51 @@ _ORDER_SAID = {
 
 
 def make_letters() -> None:
-    """Make the table of all letters now: the first look at it would."""
+    """Build the table of letter variants now instead of at its first use."""
     variants("a")
 
 
 class Around(NamedTuple):
-    """What the search needs of the screen around it."""
+    """Callbacks into the main screen."""
 
     sort: Callable[[], Sort]
-    """The order of the list, for searches that find conversations."""
+    """Returns the list's order, for searches for conversations."""
     current: Callable[[], Conversation | None]
-    """The current conversation."""
+    """Returns the current conversation."""
     show_list: Callable[[Sequence[str]], None]
-    """Shows the list again, with the cursor on the first of these keys that is listed."""
+    """Shows the list again, with the cursor on the first of these row keys that is listed."""
     put: Callable[[str], None]
     """Puts a query into the box."""
     search_profile: Callable[[str, str], None]
-    """Searches another profile, by its name, for a query."""
+    """Searches a profile, by name, for a query."""
 
 
 class Searching:
-    """Turns what is typed into rows of the list.
+    """Runs the query and shows its results in the list.
 
     Args:
         context: The store.
         panes: The list and the search box.
-        around: What it needs of the screen.
+        around: Callbacks into the main screen.
     """
 
     def __init__(self, context: Context, panes: Panes, around: Around) -> None:
         self._context, self._panes, self._around = context, panes, around
         self.view = View.ALL
-        """Where to look."""
+        """The view to search."""
         self.order = _ORDERS[0]
         self.hits = HitWalk(context, panes, lambda: self.maybe_more(len(panes.rows) - 1))
-        """What was found."""
+        """The results shown."""
         self.counting = Counting(context, panes, lambda: self.hits.found, self._take_details, self._take_counts)
-        """What is done while the keyboard rests."""
+        """Details and counts, read when typing pauses."""
         self._query: Query | None = None
         self._reading_on = False
         self._problems: Sequence[str] = ()
         self._scan: Scan | None = None
-        """What is being looked for, until it has been answered."""
-        self._was_kept_out = False
+        """The search under way; None once it is answered."""
+        self._was_busy = False
         self._before = ""
-        """The row the list was on before the search, by its key."""
+        """Key of the row the list was on before the search."""
 
     @property
     def is_active(self) -> bool:
@@ -92,31 +92,31 @@ class Searching:
 
     @property
     def is_pending(self) -> bool:
-        """Whether something is to be read that has not been asked for yet."""
+        """Whether a read is scheduled but not submitted."""
         return self.counting.is_pending
 
     @property
     def has_hits(self) -> bool:
-        """Whether the list shows messages that were found, and not conversations that filters admit."""
+        """Whether the list shows matching messages rather than filtered conversations."""
         return self.hits.found is not None
 
     @property
     def matchers(self) -> Sequence[Matcher]:
-        """Terms to light in the transcript."""
+        """Terms to highlight in the transcript."""
         return self.hits.found.answer.matchers if self.hits.found is not None else ()
 
     def describe(self) -> str:
-        """What the line of views says of the search, empty without one."""
+        """Return the order of the hits for the line of views; empty without a search."""
         return _(_ORDER_SHOWN[self.order]) if self.is_active else ""
 
-    # Asking
+    # Searching
 
     def asked(self, query: Query, problems: Sequence[str]) -> None:
-        """The query is another one; called within the keystroke.
+        """Take a changed query; called within the keystroke.
 
         Args:
             query: Parsed.
-            problems: What of it could not be taken as meant.
+            problems: Messages about parts that could not be understood.
         """
         self._problems = problems
         if query.is_empty:
@@ -135,29 +135,29 @@ class Searching:
         self._search()
 
     def again(self) -> None:
-        """The store was changed by this program: what was found may be gone, or elsewhere."""
+        """Search again after this program changed the store; results may be gone or elsewhere."""
         if self._query is not None:
             self._search(top=False)
 
     def catalog_read(self) -> None:
-        """The list could be read, so a search that a writer kept out can be tried again."""
-        if self._was_kept_out:
+        """Retry a search that failed on a busy store, as the list could be read."""
+        if self._was_busy:
             self._search()
 
     def set_view(self, view: View) -> None:
-        """Look somewhere else."""
+        """Search another view."""
         self.view = view
         self._search()
 
     def next_order(self) -> None:
-        """Newest → relevance → oldest."""
+        """Change the order of hits: newest → relevance → oldest."""
         self.order = _ORDERS[(_ORDERS.index(self.order) + 1) % len(_ORDERS)]
         self._context.show_header()
-        self._context.say(_(_ORDER_SAID[self.order]))
+        self._context.say(_(_ORDER_MESSAGE[self.order]))
         self._search()
 
     def take_suggestion(self, row: SuggestionRow) -> None:
-        """Search for what was offered; in another profile that is where it is searched from then on."""
+        """Run a suggested search, which may switch to another profile."""
         if row.profile:
             self._around.search_profile(row.profile, row.query)
             return
@@ -165,13 +165,13 @@ class Searching:
             self.set_view(row.view)
         else:
             view = row.view
-            self._around.put(f"{row.query} ")  # behind a space the last word is whole, as it was counted
+            self._around.put(f"{row.query} ")  # the space ends the last word: it was counted as a whole word
             if self.view is not view:
                 self.set_view(view)
         self._context.show_header()
 
     def stop(self) -> bool:
-        """Stop a scan that is told of; what it has found is shown.
+        """Stop a scan that is shown as one; its results so far stay.
 
         Returns:
             Whether there was one.
@@ -184,11 +184,11 @@ class Searching:
 
     def _leave(self) -> None:
         self._query = self._scan = self.hits.found = None
-        self._was_kept_out = False
+        self._was_busy = False
         self._context.search_worker.cancel("search")
         current = self._around.current()
-        found = [f"c{current.root_id}"] if current is not None and not self._panes.box.has_focus else []
-        self._around.show_list([*found, self._before])
+        keys = [f"c{current.root_id}"] if current is not None and not self._panes.box.has_focus else []
+        self._around.show_list([*keys, self._before])
         self._context.show_header()
         self._context.say("")
 
@@ -197,7 +197,7 @@ class Searching:
         if query is None:
             return
         self.counting.forget()
-        self._was_kept_out = self._reading_on = False
+        self._was_busy = self._reading_on = False
         self.hits.forget_step()
         context = self._context
         now, catalog, details = context.clock(), context.catalog, context.details
@@ -208,13 +208,15 @@ class Searching:
         run = self._runner(query, conditions, scan, now)
 
         def work(reader: Reader) -> Found | CatalogRows:
-            known = whole_catalog(reader, catalog, view, conditions, now)
+            whole = whole_catalog(reader, catalog, view, conditions, now)
             if asks_for_conversations(query, conditions):
-                # Only filters of conversations: the list itself, narrowed.
-                asked = conditions.conversation
-                chosen = [each.root_id for each in known.select(view, sort=sort) if asked is not None and asked(each)]
-                return CatalogRows(known, chosen, details, (), "") if chosen else search_model.no_conversations(query)
-            return run(reader, known)
+                # Only filters of conversations: show the list, filtered.
+                matches = conditions.conversation
+                roots = [
+                    each.root_id for each in whole.select(view, sort=sort) if matches is not None and matches(each)
+                ]
+                return CatalogRows(whole, roots, details, (), "") if roots else search_model.no_conversations(query)
+            return run(reader, whole)
 
         def done(found: Found | CatalogRows) -> None:
             self._scan = None
@@ -224,7 +226,7 @@ class Searching:
                 count = ngettext("1 conversation", "{count:,} conversations", len(found)).format(count=len(found))
                 self._context.say(" · ".join([count, *self._problems]))
             else:
-                # Where a scan has shown some of it already, the cursor stays where it has been moved to.
+                # If a scan has shown some of it already, the cursor stays.
                 self.hits.show(found, top=top and scan.shown is None)
                 self._say_status()
                 self.counting.begin(found, self.view)
@@ -236,7 +238,7 @@ class Searching:
     def _runner(
         self, query: Query, conditions: Conditions, scan: Scan, now: float, *, earlier: Found | None = None
     ) -> Callable[[Reader, Catalog], Found]:
-        """What a worker runs to search, or to read on after earlier hits."""
+        """Return the function that a worker runs to search, or to read on after earlier hits."""
         view, order = self.view, self.order
 
         def run(reader: Reader, catalog: Catalog) -> Found:
@@ -258,7 +260,7 @@ class Searching:
         return run
 
     def maybe_more(self, last: int) -> None:
-        """Read on when the end of the results is on screen.
+        """Read the next page when the end of the results is on screen.
 
         Args:
             last: Index of the last row on screen.
@@ -267,10 +269,10 @@ class Searching:
         if found is None or query is None or not found.answer.more or self._reading_on:
             return
         if found.answer.stopped:
-            return  # what was stopped is not begun again
+            return  # a stopped search is not resumed
         if last < len(self._panes.rows) - 1:
             return
-        self.counting.forget()  # it would have to wait for a count
+        self.counting.forget()  # or this would wait for a count
         self._reading_on = True
         scan = self._scan = Scan()
         now, catalog = self._context.clock(), self._context.catalog
@@ -289,10 +291,10 @@ class Searching:
 
     def _failed(self, error: BrowseError) -> None:
         self._scan = None
-        self._was_kept_out = isinstance(error, StoreBusyError)
+        self._was_busy = isinstance(error, StoreBusyError)
         self._context.failed(error)
 
-    # Telling
+    # Progress and status
 
     def _follow(self, scan: Scan) -> None:
         if self._scan is scan:
@@ -304,7 +306,7 @@ class Searching:
             begins = scan.shown is None and not self._reading_on
             scan.shown = scan.found
             self.hits.show(scan.found.with_counts(before) if self._reading_on and before else scan.found, top=begins)
-        elif first and not self._reading_on:  # rows of another question are no answer to this one
+        elif first and not self._reading_on:  # the rows shown are of another query
             note = NoteRow(_("Reading the messages: no index covers this."))
             self._panes.rows.show(FixedRows([note]), top=True)
         self._context.say(" · ".join([*self._problems, text]))
@@ -316,11 +318,11 @@ class Searching:
         self.hits.found = found
         self._say_status()
         if found.suggestions and not found.hits:
-            # From the sentence, which is no row to be on, to what can be taken.
+            # The cursor moves from the note to the first suggestion.
             self.hits.show(found, key=found.suggestions[0].key)
 
     def shortfall(self) -> str:
-        """What is told of the answer, where that was not all there is or not what was meant; else empty."""
+        """Return the status of the results if they are incomplete or the query has problems; else empty."""
         found = self.hits.found
         if found is None:
             return ""

@@ -1,7 +1,7 @@
-"""What is found out about a search while the keyboard rests: all hits, what the index holds, what else finds something.
+"""Count all hits of a search when typing pauses; if there are none, suggest other searches that have some.
 
-Where a search found nothing, other views, other queries and other profiles are tried. Everything offered has been
-measured; what cannot be looked at is said.
+Other views, other queries and other profiles are tried, and each suggestion has been counted. Profiles that cannot be
+searched are reported.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from ..list.rows import SuggestionRow
 from .results import Counted, Found
 
 _BREATH = 0.001
-"""Seconds between two batches of a count."""
+"""Seconds to sleep between two batches of a count."""
 _SECONDS = 1.0
-"""Time to look whether another view or profile has hits."""
+"""Maximum seconds to count hits in another view or profile."""
 _WHERE = {
     View.CHATS: N_("in chats"),
     View.AUTOMATION: N_("in automation"),
@@ -44,11 +44,11 @@ _WHERE = {
     View.ALL: N_("everywhere"),
 }
 _MOST_PROFILES = 20
-"""More than these are not looked into."""
+"""Maximum number of other profiles to search."""
 
 
 def _breathe() -> bool:
-    """Give the screen's thread a turn: counting is Python, and only one thread runs that at a time."""
+    """Yield the interpreter lock to the screen's thread; a `cancelled` that never cancels."""
     time.sleep(_BREATH)
     return False
 
@@ -69,17 +69,17 @@ def count_hits(
 
     Args:
         reader: Open.
-        found: The search.
+        found: The search and its first hits.
         conditions: Filters of its query.
-        catalog: The whole store.
-        view: Where was looked.
-        location: Which store this is: other profiles stand beside it.
+        catalog: Of the whole store.
+        view: The view searched.
+        location: Of the store; its siblings are the other profiles.
         now: Unix seconds.
-        deadline: `time.monotonic()` at which a count gives what it has.
-        coverage: What the index holds where that is known.
+        deadline: `time.monotonic()` at which a count ends with "at least".
+        coverage: Coverage of the index; None to read it.
     """
     total, roots = None, 0
-    if found.answer.more and not found.answer.stopped and found.total is None:  # what was stopped is not begun again
+    if found.answer.more and not found.answer.stopped and found.total is None:  # a stopped search is not resumed
         scope = scope_of(catalog, view, conditions)
         total = count(reader, found.query, cap=0, prefix_last=True, scope=scope, cancelled=_breathe, deadline=deadline)
         root_of = catalog.forest.root_of
@@ -101,14 +101,14 @@ def count_hits(
 
 
 class Elsewhere(NamedTuple):
-    """Searches that find something, and what could not be looked at."""
+    """Searches that have hits, and messages about profiles that could not be searched."""
 
     suggestions: tuple[SuggestionRow, ...] = ()
     notes: tuple[str, ...] = ()
 
 
 def scope_of(catalog: Catalog, view: View, conditions: Conditions) -> Scope:
-    """Where hits may be: in the view, and where the filters allow."""
+    """Return the scope of a search: the view, restricted by the filters."""
     allowed: Callable[[str], bool] | None = None
     if conditions.conversation is not None:
         allowed = allowed_sessions(catalog, view, (), conditions.conversation).__contains__
@@ -118,7 +118,7 @@ def scope_of(catalog: Catalog, view: View, conditions: Conditions) -> Scope:
 
 
 def _is_in(catalog: Catalog, view: View) -> Callable[[str], bool]:
-    """A test whether a session is in a view; it remembers its answers, as a keystroke asks for few of all sessions."""
+    """Return a cached test whether a session is in a view; a keystroke tests few of all sessions."""
     forest = catalog.forest
 
     @cache
@@ -139,35 +139,36 @@ def _look_elsewhere(
     now: float,
     cancelled: Callable[[], bool],
 ) -> Elsewhere:
-    """The same in other views, then other queries here, then the same in other profiles.
+    """Try the query in other views, then other queries here, then the query in other profiles.
 
     Args:
         reader: Open.
-        query: What found nothing.
+        query: The query without hits.
         conditions: Its filters.
-        catalog: The whole store, if it has been read.
-        view: Where was looked.
-        location: Which store this is.
+        catalog: Of the whole store, if it has been read.
+        view: The view searched.
+        location: Of the store.
         now: Unix seconds.
-        cancelled: Asked between statements.
+        cancelled: Called between statements.
     """
-    found: list[SuggestionRow] = []
-    narrow = () if view is View.ALL else tuple(each for each in View if each not in (view, View.ALL))
-    for each in narrow:
-        found += _measure(reader, query, conditions, catalog, each, cancelled)
-    if view is not View.ALL and not found:  # subagents below a chat, and what Hermes hides, are in no other
-        found += _measure(reader, query, conditions, catalog, View.ALL, cancelled)
+    suggestions: list[SuggestionRow] = []
+    if view is not View.ALL:
+        for other_view in View:
+            if other_view not in (view, View.ALL):
+                suggestions += _measure(reader, query, conditions, catalog, other_view, cancelled)
+        if not suggestions:  # only ALL has subagents of chats and sessions Hermes hides
+            suggestions += _measure(reader, query, conditions, catalog, View.ALL, cancelled)
     sessions = scope_of(catalog, view, Conditions()).sessions
-    known = catalog if catalog.exact else None
-    for other in suggest(reader, query, sessions=sessions, cancelled=cancelled, now=now, catalog=known, lists=True):
-        found.append(SuggestionRow(other.text, other.query, view, other.hits, other.at_least, other.of_list))
+    whole = catalog if catalog.exact else None
+    for other in suggest(reader, query, sessions=sessions, cancelled=cancelled, now=now, catalog=whole, lists=True):
+        suggestions.append(SuggestionRow(other.text, other.query, view, other.hits, other.at_least, other.of_list))
 
-    def left() -> bool:
-        reader.check()  # a newer question interrupts the reader of this store, not that of another
+    def is_superseded() -> bool:
+        reader.check()  # a newer query interrupts the reader of this store, not that of another
         return cancelled()
 
-    others, notes = _other_profiles(query, conditions, location, now, left)
-    return Elsewhere((*found, *others), notes)
+    others, notes = _other_profiles(query, conditions, location, now, is_superseded)
+    return Elsewhere((*suggestions, *others), notes)
 
 
 def _measure(
@@ -179,7 +180,7 @@ def _measure(
     cancelled: Callable[[], bool],
     profile: str = "",
 ) -> list[SuggestionRow]:
-    """Count the search somewhere else; a row that offers it, if it finds anything there."""
+    """Count the hits in a view; return a suggestion of it if there are any."""
     where = _("in profile {name}").format(name=profile) if profile else _(_WHERE[view])
     if asks_for_conversations(query, conditions):
         number = count_conversations(catalog, conditions, allowed_sessions(catalog, view).__contains__)
@@ -195,8 +196,8 @@ def _measure(
 def _other_profiles(
     query: Query, conditions: Conditions, location: Location, now: float, cancelled: Callable[[], bool]
 ) -> tuple[list[SuggestionRow], tuple[str, ...]]:
-    """The same in the stores of the other profiles: each opened, asked, and closed again."""
-    found: list[SuggestionRow] = []
+    """Count the hits in the stores of the other profiles, opening and closing one after the other."""
+    suggestions: list[SuggestionRow] = []
     notes: list[str] = []
     others = [each for each in location.profiles() if each.path != location.path]
     for other in others[:_MOST_PROFILES]:
@@ -207,9 +208,9 @@ def _other_profiles(
             with Store(other.path).reader() as reader:
                 needed = conditions.conversation is not None
                 catalog = read_catalog(reader, now) if needed else Catalog(Forest(()), now, exact=False)
-                found += _measure(reader, query, conditions, catalog, View.ALL, cancelled, name)
+                suggestions += _measure(reader, query, conditions, catalog, View.ALL, cancelled, name)
         except (StoreMissingError, StoreEmptyError):
-            continue  # a profile that has not been used yet has nothing to find
+            continue  # a profile that has not been used yet
         except QueryInterruptedError:
             raise
         except BrowseError as error:
@@ -218,4 +219,4 @@ def _other_profiles(
     if len(others) > _MOST_PROFILES:
         left = len(others) - _MOST_PROFILES
         notes.append(_("{count:,} further profiles were not searched").format(count=left))
-    return found, tuple(notes)
+    return suggestions, tuple(notes)

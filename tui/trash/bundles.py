@@ -1,4 +1,4 @@
-"""Bundles on the screen: rows, the contents of one by name, what was restored, the question before some are dropped."""
+"""Parts of the trash screen: rows, contents of a bundle, the message after a restore, the confirmation of a drop."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from ..shared.styled import Line, row_line
 from ..store_paths import sessions_folder, trash_folder
 
 _LISTED = 200
-"""Conversations of a bundle that are listed."""
+"""Maximum number of conversations listed."""
 _NAMED = 12
-"""Bundles that the question names."""
+"""Maximum number of bundles that the confirmation names."""
 
 
 class Deleted(NamedTuple):
@@ -42,11 +42,11 @@ class Deleted(NamedTuple):
 
     conversation: Conversation
     sessions: tuple[str, ...]
-    """The sessions that are restored with it: its segments and subagents."""
+    """Ids of the sessions restored with it: its segments and subagents."""
 
 
 def read_deleted(opened: OpenedBundle, now: float) -> list[Deleted]:
-    """Return the conversations of a bundle, with their names, in its order.
+    """Read the conversations of a bundle, with their details, in its order.
 
     Args:
         opened: The bundle.
@@ -54,9 +54,10 @@ def read_deleted(opened: OpenedBundle, now: float) -> list[Deleted]:
     """
     with Store(opened.path).reader() as reader:
         catalog = read_catalog(reader, now)
-        found = [each for tip in opened.manifest.conversations if (each := catalog.of_session(tip)) is not None]
-        named = with_details(reader, found)
-    return [Deleted(each, affected_by_delete(catalog.forest, [each.id]).sessions) for each in named]
+        tips = opened.manifest.conversations
+        conversations = [each for tip in tips if (each := catalog.of_session(tip)) is not None]
+        detailed = with_details(reader, conversations)
+    return [Deleted(each, affected_by_delete(catalog.forest, [each.id]).sessions) for each in detailed]
 
 
 class BundleRow(NamedTuple):
@@ -65,16 +66,16 @@ class BundleRow(NamedTuple):
     bundle: Bundle
     is_marked: bool
     deleted: Sequence[Deleted] = ()
-    """Its conversations, if they have been read."""
+    """Its conversations; empty until they are read."""
 
     @property
     def key(self) -> str:
-        """Made of its name."""
+        """By name."""
         return f"b{self.bundle.name}"
 
     @property
     def title(self) -> str:
-        """The name of its first conversation, and how many more there are."""
+        """The name of its first conversation, and the number of further ones."""
         each = self.bundle
         if each.title and any(each.titles[:1]):
             return each.title
@@ -85,7 +86,7 @@ class BundleRow(NamedTuple):
         return first or each.title or (each.conversations[0] if each.conversations else each.name)
 
     def spans(self, width: int, now: float) -> Line:
-        """Draw the row in exactly `width` cells."""
+        """Format the row in exactly `width` cells."""
         each = self.bundle
         columns = formats.fit(formats.age(each.created_at, now), formats.DATE_WIDTHS["relative"], right=True)
         if width >= 50:
@@ -103,12 +104,12 @@ class BundleRow(NamedTuple):
 
 
 def contents(row: BundleRow, now: float) -> Content:
-    """The contents of a bundle, line by line: its conversations by name."""
+    """Format the contents of a bundle: its facts and the names of its conversations."""
     bundle = row.bundle
     lines = [Content.styled(one_line(row.title, 200), "bold")]
     if bundle.damage:
-        told = _("damaged: {reason}").format(reason=one_line(bundle.damage, 300))
-        lines.append(Content.styled(told, "$error"))
+        damage = _("damaged: {reason}").format(reason=one_line(bundle.damage, 300))
+        lines.append(Content.styled(damage, "$error"))
     day, clock = formats.day(bundle.created_at), formats.clock(bundle.created_at)
     facts = [
         " · ".join(
@@ -121,8 +122,8 @@ def contents(row: BundleRow, now: float) -> Content:
         _("deleted {day}, {clock} · {size}").format(day=day, clock=clock, size=formats.size(bundle.bytes)),
     ]
     if bundle.restored_at is not None:
-        told = _("restored {day}; the bundle stays until it is removed")
-        facts.append(told.format(day=formats.day(bundle.restored_at)))
+        text = _("restored {day}; the bundle stays until it is removed")
+        facts.append(text.format(day=formats.day(bundle.restored_at)))
     facts += [_("from {store}").format(store=one_line(bundle.store, 300)) if bundle.store else "", bundle.name, ""]
     lines += [Content.styled(fact, "dim") for fact in facts]
     for at, tip in enumerate(bundle.conversations[:_LISTED]):
@@ -135,31 +136,31 @@ def contents(row: BundleRow, now: float) -> Content:
 
 
 def _line_of(row: BundleRow, tip: str, title: str | None, now: float) -> Content:
-    """Return the line of one conversation of a bundle: its name and facts."""
-    each = next((each for each in row.deleted if each.conversation.id == tip), None)
+    """Format the line of a conversation: its name and facts."""
+    deleted = next((each for each in row.deleted if each.conversation.id == tip), None)
     mark = ("✓ ", "$success") if tip in row.bundle.back else ("◆ ", "$accent")
-    if each is None:
+    if deleted is None:
         return Content.assemble(mark, one_line(title or tip, 100))
-    conversation = each.conversation
+    conversation = deleted.conversation
     facts = [
         formats.counted(conversation.message_count, "message"),
-        formats.counted(len(each.sessions), "session") if len(each.sessions) > 1 else "",
+        formats.counted(len(deleted.sessions), "session") if len(deleted.sessions) > 1 else "",
         formats.moment(conversation.last_active, now),
     ]
-    told = " · ".join(fact for fact in facts if fact)
-    return Content.assemble(mark, one_line(formats.name(conversation), 100), (f"  {told}", "dim"))
+    text = " · ".join(fact for fact in facts if fact)
+    return Content.assemble(mark, one_line(formats.name(conversation), 100), (f"  {text}", "dim"))
 
 
 def tell_restored(controllers: Controllers, restored: Sequence[Restored], more: Sequence[str]) -> str:
-    """Show what was restored, and let `u` undo it.
+    """Report a restore in the status line, and let `u` undo it.
 
     Args:
         controllers: Of the store.
-        restored: The results.
-        more: Further sentences.
+        restored: Results, one per bundle.
+        more: Further sentences for the message.
 
     Returns:
-        The message that was shown.
+        The message.
     """
     store, folder = controllers.context.store, trash_folder(controllers.context.location)
     files = sessions_folder(controllers.context.location)
@@ -167,27 +168,27 @@ def tell_restored(controllers: Controllers, restored: Sequence[Restored], more: 
     messages = sum(each.messages for each in restored)
     notes = [*(note for each in restored for note in each.notes), *more]
 
-    # What was in the store before does not go with an undo of this.
-    ours = tuple(session for each in restored for session in each.sessions if session not in each.there)
+    # An undo deletes only the sessions that were not in the store before.
+    new = tuple(session for each in restored for session in each.sessions if session not in each.there)
 
     def back() -> tuple[str, tuple[str, ...]]:
-        done = delete(store, ours, folder, sessions_folder=files)
+        done = delete(store, new, folder, sessions_folder=files)
         return done.sentence, done.sessions
 
     sentence = _("restored {sessions}, {messages}")
     sentence = sentence.format(
         sessions=formats.counted(len(sessions), "session"), messages=formats.counted(messages, "message")
     )
-    told = " · ".join([sentence, *notes])
-    if ours:
-        controllers.changing.done(Undoable(told, back), sessions)
+    message = " · ".join([sentence, *notes])
+    if new:
+        controllers.changing.done(Undoable(message, back), sessions)
     else:
-        controllers.context.say(told)
-    return told
+        controllers.context.say(message)
+    return message
 
 
 class DropScreen(CountCard):
-    """Asks for the number of bundles, one included."""
+    """The confirmation of a drop, also of a single bundle."""
 
     KEYS = DROPPING
 
@@ -196,7 +197,7 @@ class DropScreen(CountCard):
         self._bundles = bundles
 
     def words(self, count: int) -> CountWords:
-        """The words around the box."""
+        """Return the texts for this number."""
         return CountWords(
             ngettext("type {count} to drop it", "type {count} to drop them", count).format(count=count),
             _("{count} and Enter drop").format(count=count),
@@ -204,7 +205,7 @@ class DropScreen(CountCard):
         )
 
     def compose(self) -> ComposeResult:
-        """The bundles, the warning, the box for the number."""
+        """Compose the bundles, the warning and the box for the number."""
         count = len(self._bundles)
         with Vertical(id="card"):
             size = formats.size(sum(each.bytes for each in self._bundles))

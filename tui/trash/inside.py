@@ -1,7 +1,4 @@
-"""An opened bundle: its conversations are listed, read and searched as on the main screen, and restored one by one.
-
-The bundle is read into a temporary store; this is the main screen of that store.
-"""
+"""The screen of an opened bundle: the main screen on a temporary store with its conversations, which it can restore."""
 
 from __future__ import annotations
 
@@ -35,18 +32,18 @@ _REFUSED = (
     *("resume-window", "copy-command", "archive", "delete", "pin"),
     *("rename", "undo", "prune", "trash", "retention", "profiles", "view-old"),
 )
-"""Commands that need a session in the store; these are deleted."""
+"""Commands that need sessions in the user's store; these are deleted."""
 
 
 class BundleScreen(MainScreen):
     """The main screen with the conversations of a bundle; `R` restores them.
 
     Args:
-        beside: Controllers of the store they were deleted from.
+        beside: Controllers of the store that the bundle belongs to.
         opened: The bundle as a temporary store; closed with the screen.
         first: Its catalog.
-        shown: The conversations that have been read for the first page.
-        title: The title of the bundle.
+        shown: The conversations of the first page.
+        title: Of the bundle.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(
@@ -68,11 +65,11 @@ class BundleScreen(MainScreen):
         self.callees["resume"] = partial(self.controllers.of_targets, self._put_back)
 
     def on_unmount(self) -> None:
-        """Remove the temporary store; in a thread, because it may be large."""
+        """Remove the temporary store on a thread, as it may be large."""
         threading.Thread(target=self._opened.close, name="bundle").start()
 
     def take(self, row: ListRow) -> None:
-        """Enter on a conversation reads it."""
+        """Handle Enter on a row: show a conversation in the transcript instead of resuming it."""
         if isinstance(row, ConversationRow):
             self.controllers.current.follow_row()
             self.set_focus(self.transcript)
@@ -80,7 +77,7 @@ class BundleScreen(MainScreen):
             super().take(row)
 
     def _put_back(self, conversations: Sequence[Conversation]) -> None:
-        """Restore conversations with their subagents; the bundle keeps everything."""
+        """Restore conversations with their subagents; the bundle keeps them as well."""
         beside, store, name = self._beside.context, self.context.store, self._opened.manifest.name
         trash, files, now = trash_folder(beside.location), sessions_folder(beside.location), beside.clock()
 
@@ -92,9 +89,9 @@ class BundleScreen(MainScreen):
             return restore(beside.store, trash, name, now=now, sessions_folder=files, only=only, stop=stop)
 
         def done(restored: Restored) -> None:
-            told = tell_restored(self._beside, [restored], ())
+            message = tell_restored(self._beside, [restored], ())
             if self.is_attached:
-                self.context.say(told)
+                self.context.say(message)
 
         def failed(error: BrowseError) -> None:
             (self.context if self.is_attached else beside).failed(error)

@@ -1,4 +1,4 @@
-"""The screen of the trash: puts bundles back, checks them, or drops them for good after a question."""
+"""The trash screen: restores, checks and drops bundles."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ from ..writer import Written
 from .bundles import BundleRow, Deleted, DropScreen, contents, read_deleted, tell_restored
 
 _UNTITLED = 50
-"""Most bundles without a title whose names are read at the start."""
+"""Maximum number of untitled bundles whose conversations are read at the start."""
 _SMALL = 4_000_000
-"""Bytes of a bundle up to which it is read as soon as the cursor is on it."""
+"""Bundles below this many bytes are read as soon as the cursor is on them."""
 _MANY = 2_000
-"""Messages from which on progress is shown: to put so many back takes seconds."""
+"""Restoring at least this many messages takes seconds and shows progress."""
 
 
 class TrashScreen(SubScreen):
@@ -61,11 +61,11 @@ class TrashScreen(SubScreen):
         self._bundles: list[Bundle] = []
         self._marked: set[str] = set()
         self._deleted: dict[str, list[Deleted]] = {}
-        """The conversations of bundles that have been read, by the names of the bundles."""
+        """Conversations of the bundles that have been read, by bundle name."""
         self._is_opening = False
 
     def compose(self) -> ComposeResult:
-        """The bundles, and the contents of the current one."""
+        """Compose the list of bundles and the contents of the current one."""
         yield TextLine(id="header")
         with Horizontal(id="panes"):
             yield ConversationList(id="bundles")
@@ -89,12 +89,12 @@ class TrashScreen(SubScreen):
     def _read(self) -> None:
         folder = self._folder
 
-        def done(found: list[Bundle]) -> None:
-            self._bundles = found
-            self._marked &= {each.name for each in found}
+        def done(bundles: list[Bundle]) -> None:
+            self._bundles = bundles
+            self._marked &= {each.name for each in bundles}
             if self.is_whole:
                 self._show()
-                self._read_names([each for each in found if not any(each.titles[:1])][:_UNTITLED])
+                self._read_names([each for each in bundles if not any(each.titles[:1])][:_UNTITLED])
 
         self.context.writer.submit(lambda: list_bundles(folder), done, self.context.failed)
 
@@ -122,9 +122,9 @@ class TrashScreen(SubScreen):
     def _show(self) -> None:
         size = formats.size(sum(each.bytes for each in self._bundles))
         count = formats.counted(len(self._bundles), "bundle")
-        told = _("{bundles} · {size} in {folder}").format(bundles=count, size=size, folder=self._folder)
+        summary = _("{bundles} · {size} in {folder}").format(bundles=count, size=size, folder=self._folder)
         title = " " + _("trash") + "  "
-        self.line("header").update(Content.assemble((title, "bold"), (one_line(told, 300), "dim")))
+        self.line("header").update(Content.assemble((title, "bold"), (one_line(summary, 300), "dim")))
         rows = [BundleRow(each, each.name in self._marked, self._deleted.get(each.name, ())) for each in self._bundles]
         empty = [NoteRow(_("The trash is empty."))]
         self.bundles.show(FixedRows(rows or empty))
@@ -132,8 +132,8 @@ class TrashScreen(SubScreen):
         if isinstance(current, BundleRow):
             self.query_one("#contents", Static).update(contents(current, self.context.clock()))
         if not rows:
-            told = _("Deleted conversations come here, complete. Nothing is removed automatically.")
-            self.query_one("#contents", Static).update(Content.styled(told, "dim"))
+            note = _("Deleted conversations come here, complete. Nothing is removed automatically.")
+            self.query_one("#contents", Static).update(Content.styled(note, "dim"))
 
     def _targets(self) -> list[Bundle]:
         row = self.bundles.current
@@ -142,7 +142,7 @@ class TrashScreen(SubScreen):
 
     @on(ConversationList.Highlighted, "#bundles")
     def highlighted(self, event: ConversationList.Highlighted) -> None:
-        """Show the contents of the bundle."""
+        """Show the contents of the bundle under the cursor."""
         event.stop()
         if isinstance(event.row, BundleRow):
             self.query_one("#contents", Static).update(contents(event.row, self.context.clock()))
@@ -150,12 +150,12 @@ class TrashScreen(SubScreen):
 
     @on(ConversationList.Shown)
     def rows_shown(self, event: ConversationList.Shown) -> None:
-        """Nothing to read: the rows are complete."""
+        """Stop the event; the rows have no missing details."""
         event.stop()
 
     @on(ConversationList.Selected, "#bundles")
     def selected(self, event: ConversationList.Selected) -> None:
-        """Enter: open a bundle."""
+        """Open a bundle."""
         event.stop()
         if not isinstance(event.row, BundleRow) or self._is_opening:
             return
@@ -195,7 +195,7 @@ class TrashScreen(SubScreen):
             self._read()
 
     def action_mark(self) -> None:
-        """Mark a bundle, or unmark it."""
+        """Mark or unmark the current bundle."""
         row = self.bundles.current
         if isinstance(row, BundleRow):
             self._marked ^= {row.bundle.name}
@@ -203,38 +203,38 @@ class TrashScreen(SubScreen):
             self.bundles.action_move(1)
 
     def action_restore(self) -> None:
-        """Put the marked bundles back, or the current one."""
-        meant = self._targets()
-        if not meant:
+        """Restore the marked bundles, or the current one."""
+        bundles = self._targets()
+        if not bundles:
             return
         context, folder = self.context, self._folder
         store, now, files = context.store, context.clock(), sessions_folder(context.location)
-        told = ngettext("putting back 1 bundle …", "restoring {count:,} bundles …", len(meant))
-        self.tell(header.status(told.format(count=len(meant)), ""))
-        progress = self._show_progress(meant)
+        text = ngettext("putting back 1 bundle …", "restoring {count:,} bundles …", len(bundles))
+        self.tell(header.status(text.format(count=len(bundles)), ""))
+        progress = self._show_progress(bundles)
 
         def tell(number: int, stage: Stage) -> None:
             if progress is not None:
-                share = (number + min(1.0, stage.done / max(stage.total, 1))) / len(meant)
-                words = _("{number:,} of {total:,} · {stage}")
-                words = words.format(number=number, total=len(meant), stage=stage.words)
-                context.post(Written(lambda: progress.show(share, words)))
+                share = (number + min(1.0, stage.done / max(stage.total, 1))) / len(bundles)
+                text = _("{number:,} of {total:,} · {stage}")
+                text = text.format(number=number, total=len(bundles), stage=stage.words)
+                context.post(Written(lambda: progress.show(share, text)))
 
         def stop() -> bool:
             return context.writer.stopping.is_set() or (progress is not None and progress.stopped.is_set())
 
-        put_back = partial(restore, store, folder, now=now, sessions_folder=files, stop=stop, check=len(meant) == 1)
+        put_back = partial(restore, store, folder, now=now, sessions_folder=files, stop=stop, check=len(bundles) == 1)
 
         def work() -> tuple[list[Restored], BrowseError | None, tuple[str, ...]]:
             done: list[Restored] = []
             failure: BrowseError | None = None
-            for number, each in enumerate(meant):
+            for number, each in enumerate(bundles):
                 try:
                     done.append(put_back(each.name, tell=partial(tell, number)))
                 except BrowseError as error:
                     failure = error
                     break
-            return done, failure, check_index(store) if done and len(meant) > 1 else ()
+            return done, failure, check_index(store) if done and len(bundles) > 1 else ()
 
         def finished(result: tuple[list[Restored], BrowseError | None, tuple[str, ...]]) -> None:
             restored, error, notes = result
@@ -250,45 +250,45 @@ class TrashScreen(SubScreen):
 
         context.writer.submit(work, finished, context.failed)
 
-    def _show_progress(self, meant: Sequence[Bundle]) -> ProgressScreen | None:
-        messages = sum(each.messages for each in meant)
+    def _show_progress(self, bundles: Sequence[Bundle]) -> ProgressScreen | None:
+        messages = sum(each.messages for each in bundles)
         if messages < _MANY:
             return None
-        count = ngettext("1 bundle to restore", "{count:,} bundles to restore", len(meant))
-        title = f"{count.format(count=len(meant))} · {formats.counted(messages, 'message')}"
+        count = ngettext("1 bundle to restore", "{count:,} bundles to restore", len(bundles))
+        title = f"{count.format(count=len(bundles))} · {formats.counted(messages, 'message')}"
         progress = ProgressScreen(title)
         self.app.push_screen(progress)
         return progress
 
     def action_check(self) -> None:
-        """Compare a bundle with its checksums."""
+        """Verify the checksums of a bundle."""
         row = self.bundles.current
         if not isinstance(row, BundleRow):
             return
         folder, name = self._folder, row.bundle.name
 
         def done(manifest: Manifest) -> None:
-            told = _("{name} is complete: {count:,} messages, all checksums match")
-            self.tell(header.status(told.format(name=name, count=manifest.messages), ""))
+            text = _("{name} is complete: {count:,} messages, all checksums match")
+            self.tell(header.status(text.format(name=name, count=manifest.messages), ""))
 
         self.tell(header.status(_("reading {name} …").format(name=name), ""))
         self.context.writer.submit(lambda: check(folder, name), done, self.context.failed)
 
     def action_drop(self) -> None:
-        """Remove bundles for good, after a question."""
-        meant = self._targets()
-        if not meant:
+        """Remove the marked bundles, or the current one, for good after a confirmation."""
+        bundles = self._targets()
+        if not bundles:
             return
         folder = self._folder
 
         def work() -> int:
-            for each in meant:
-                drop(folder, each.name)
-            return len(meant)
+            for bundle in bundles:
+                drop(folder, bundle.name)
+            return len(bundles)
 
         def done(count: int) -> None:
-            told = ngettext("dropped 1 bundle for good", "dropped {count:,} bundles for good", count)
-            self.tell(header.status(told.format(count=count), ""))
+            text = ngettext("dropped 1 bundle for good", "dropped {count:,} bundles for good", count)
+            self.tell(header.status(text.format(count=count), ""))
             self._marked.clear()
             if self.is_whole:
                 self._read()
@@ -297,4 +297,4 @@ class TrashScreen(SubScreen):
             if go:
                 self.context.writer.submit(work, done, self.context.failed)
 
-        self.app.push_screen(DropScreen(meant), decided)
+        self.app.push_screen(DropScreen(bundles), decided)
