@@ -15,28 +15,28 @@ from .decode import injected_context, split_summary, without_injections
 from .models import ChatMessage
 
 
-class _Texts(NamedTuple):
+class Texts(NamedTuple):
     """The text of a message, with a compaction summary split off."""
 
     summary: str
     said: str
 
 
-def _split(message: ChatMessage) -> _Texts:
+def texts_of(message: ChatMessage) -> Texts:
     """Split the text of a user or model; that of a tool only looks like a summary, if at all."""
     if message.role not in ("user", "assistant"):
-        return _Texts("", message.text)
+        return Texts("", message.text)
     summary, said = split_summary(without_injections(message.text))
     if message.is_summary and not summary:  # flagged by Hermes (0.22), without the usual start
         summary, said = said, ""
-    return _Texts(summary, said)
+    return Texts(summary, said)
 
 
 class Kind(NamedTuple):
     """A kind of block. Texts are translated where they are shown."""
 
     name: str
-    body: Callable[[ChatMessage, _Texts], str | None] = lambda message, texts: None
+    body: Callable[[ChatMessage, Texts], str | None] = lambda message, texts: None
     """Returns the body; None if the message has no such block."""
     label: str = ""
     """On the screen: the line of a folded block, with `{size}`, empty if never folded; or the text of a rule."""
@@ -105,7 +105,7 @@ class Block(NamedTuple):
 
 def blocks_of(message: ChatMessage) -> Iterator[Block]:
     """Yield the blocks of a message in display order; a tool result may be empty."""
-    texts = _split(message)
+    texts = texts_of(message)
     for kind in KINDS:
         body = kind.body(message, texts)
         if body is not None:

@@ -13,10 +13,12 @@ from .models import ChatMessage, Part, State, ToolCall
 SENTINEL = "\x00json:"
 """Prefix of multimodal content (Hermes 0.13 and later); SQL text functions stop at the NUL."""
 
-_SUMMARY_STARTS = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:")  # not shown
+SUMMARY_STARTS = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:")  # not shown
 """Prefixes of a compaction summary; no column marks one (agent/context_compressor.py, 0.19)."""
 
 _SUMMARY_END = re.compile(r"^--- END OF CONTEXT SUMMARY.*$", re.MULTILINE)
+_PRIOR_CONTEXT = "[PRIOR CONTEXT — for reference only; not a new message]"  # not shown
+"""Stands above what was said where a summary was merged behind it (agent/context_compressor.py, 0.18 and 0.19)."""
 _SUMMARY_BELOW = "[END OF PRIOR CONTEXT — COMPACTION SUMMARY BELOW]"  # not shown
 _MEMORY = re.compile(r"<memory-context>.*?</memory-context>\s*", re.DOTALL)
 DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(;base64)?,")
@@ -49,9 +51,9 @@ def split_summary(text: str) -> tuple[str, str]:
     it, after a delimiter (agent/context_compressor.py, 0.19).
     """
     before, delimiter, after = text.partition(_SUMMARY_BELOW)
-    if delimiter and after.lstrip().startswith(_SUMMARY_STARTS):
-        return after.strip(), before.strip()
-    if not text.lstrip().startswith(_SUMMARY_STARTS):
+    if delimiter and after.lstrip().startswith(SUMMARY_STARTS):
+        return after.strip(), before.strip().removeprefix(_PRIOR_CONTEXT).strip()
+    if not text.lstrip().startswith(SUMMARY_STARTS):
         return "", text
     end = _SUMMARY_END.search(text)
     return (text, "") if end is None else (text[: end.start()].rstrip(), text[end.end() :].strip())

@@ -93,7 +93,7 @@ def _read_bones(reader: Reader, session_id: str, segment: int) -> list[tuple[Bon
         last = int(str(rows[-1][0]))
 
 
-def _read_identities(reader: Reader, ids: Sequence[int]) -> dict[int, tuple[object, ...]]:
+def read_identities(reader: Reader, ids: Sequence[int]) -> dict[int, tuple[object, ...]]:
     columns = ", ".join(map(reader.schema.message, _IDENTITY))
     rows = reader.rows_in(f"SELECT m.id, {columns} FROM messages m WHERE m.id IN ({{keys}})", list(ids))
     return {int(str(row[0])): row[1:] for row in rows}
@@ -116,7 +116,7 @@ def _find_twins(reader: Reader, bones: Sequence[tuple[Bone, object]]) -> dict[in
     for bone, order in kept:
         if order is not None:
             groups.setdefault(("order", order), []).append(bone)
-    identities = _read_identities(reader, [bone.id for bone in unordered]) if unordered else {}
+    identities = read_identities(reader, [bone.id for bone in unordered]) if unordered else {}
     for bone in unordered:
         groups.setdefault((bone.timestamp, identities.get(bone.id, bone.id)), []).append(bone)
     folded: dict[int, int] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 import re
@@ -18,6 +19,9 @@ from typing import Any
 
 from figures import Bench, Figure, Line, Skipped, in_turns, percentile, timed
 
+from hermes_browse.store.compression.compactions import read_history
+from hermes_browse.store.compression.context import read_context
+from hermes_browse.store.compression.losses import find_losses
 from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.messages.models import Reading
@@ -263,6 +267,25 @@ def _opening(bench: Bench) -> Figure:
     return Figure("10", "open one message of 200 kB / fifty of 2 kB", one, fifty, 2.0)
 
 
+def _compression(bench: Bench) -> list[Line]:
+    """A conversation of 5,000 messages that was compressed twenty times, in both ways."""
+    from compressed import long_conversation
+
+    lines: list[Line] = []
+    for in_place in (True, False):
+        path = long_conversation(bench.folder / f"compressed-{in_place}.db", in_place=in_place)
+        with Store(path).reader() as reader:
+            conversation = read_catalog(reader, time.time()).conversation("s0")
+            made = functools.partial(read_context, reader, conversation.segments, 2500)
+            history = read_history(reader, conversation.segments)
+            lost = functools.partial(find_losses, reader, history.compactions[10])
+            times, losses = in_turns(bench.rounds * 2, timed(made), timed(lost))
+        way = "in place" if in_place else "by rotation"
+        lines.append(Figure("13", f"context at a message, 20 compactions {way}", times, (), 50.0))
+        lines.append(Figure("13", f"what one of them lost, {way}", losses, (), 500.0))
+    return lines
+
+
 def measure(bench: Bench) -> list[Line]:
     """All figures of reading.
 
@@ -278,4 +301,4 @@ def measure(bench: Bench) -> list[Line]:
                 lines += [*_lists(bench.rounds, small, large, hermes), *_search_page(bench.rounds, large, hermes)]
         lines += _typing(small, large)
         lines += _cancelling(large)
-    return [*lines, _opening(bench)]
+    return [*lines, _opening(bench), *_compression(bench)]

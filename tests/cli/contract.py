@@ -163,6 +163,48 @@ SEARCH = keys(
     suggestions=each(keys(query=TEXT)),
 )
 SHOW = keys(conversation=CONVERSATION, messages=each(MESSAGE))
+NOTE = keys(code=WORD, text=TEXT)
+COMPACTION = keys(
+    at=TIME,
+    kind=one("rotation", "in_place"),
+    session_id=TEXT,
+    into_session_id=maybe(TEXT),
+    replaced=each(COUNT),
+    summary=maybe(COUNT),
+    kept=each(COUNT),
+    tokens_before=maybe(COUNT),
+    tokens_after=maybe(COUNT),
+    bytes_before=COUNT,
+    bytes_after=COUNT,
+    before=each(COUNT),
+    merged=maybe(COUNT),
+    originals=each(maybe(COUNT)),
+    shortened=each(COUNT),
+    not_stored_again=each(COUNT),
+    since=each(COUNT),
+    empty_sessions=each(TEXT),
+    gap=maybe(keys(first=COUNT, last=COUNT, count=COUNT)),
+    known=FLAG,
+    notes=each(NOTE),
+)
+COMPACTIONS = keys(conversation=CONVERSATION, compactions=each(COMPACTION))
+LOST = keys(
+    lost=each(keys(term=TEXT, kind=WORD, count=COUNT, last_message_id=COUNT)),
+    lost_complete=FLAG,
+)
+GIVEN = keys(why=one("head", "summary", "kept", "since"), certain=FLAG)
+KNOWN = keys(
+    conversation_id=TEXT,
+    session_id=TEXT,
+    at=maybe(COUNT),
+    of=maybe(COUNT),
+    certain=FLAG,
+    system_prompt=maybe(TEXT),
+    messages=each(MESSAGE),
+    tokens=maybe(COUNT),
+    bytes=COUNT,
+    notes=each(NOTE),
+)
 LINEAGE = keys(focus=TEXT, resume=keys(id=TEXT, reason=TEXT), nodes=each(NODE))
 RESUME = keys(
     argv=each(TEXT),

@@ -98,6 +98,45 @@ def test_show_and_lineage_of_every_conversation(capsys: Capture, which: list[str
             seen.add(node["id"])
 
 
+def test_compactions_and_context_of_every_conversation(capsys: Capture, which: list[str]) -> None:
+    """Rows of the conversation, in order, each once; what the newest message was given ends before it or with it."""
+    seen = 0
+    for one in everything(capsys, which):
+        rows = ask(capsys, *which, "show", one["root_id"], "--everything")["messages"]
+        ids = {message["id"] for message in rows}
+        document = ask(capsys, *which, "compactions", one["id"], "--lost")
+        contract.holds(document, contract.COMPACTIONS)
+        assert document["conversation"]["id"] == one["id"]
+        for compaction in document["compactions"]:
+            contract.holds(compaction, contract.LOST)
+            assert set(compaction["replaced"]) <= set(compaction["before"]) <= ids
+            assert len(compaction["kept"]) == len(compaction["originals"])
+            assert {lost["last_message_id"] for lost in compaction["lost"]} <= set(compaction["replaced"])
+        seen += len(document["compactions"])
+
+        known = ask(capsys, *which, "context", one["id"])
+        contract.holds(known, contract.KNOWN)
+        given = [message["id"] for message in known["messages"]]
+        assert known["conversation_id"] == one["id"] and known["session_id"] in one["segments"]
+        assert len(given) == len(set(given)) and set(given) <= ids
+        assert not known["messages"] or known["bytes"] > 0
+        for message in known["messages"]:
+            contract.holds(message, contract.GIVEN)
+    assert seen
+
+
+def test_the_context_at_a_message(capsys: Capture, which: list[str]) -> None:
+    """One that is asked for by its id; one that is not there is not found."""
+    one = max(everything(capsys, which), key=lambda each: int(each["message_count"]))
+    rows = ask(capsys, *which, "show", one["id"])["messages"]
+    first = next(message for message in rows if message["role"] == "assistant")
+    known = ask(capsys, *which, "context", one["id"], "--at", str(first["id"]))
+    assert (known["at"], known["of"]) == (first["id"], first["id"])
+    assert [message["id"] for message in known["messages"]] == [row["id"] for row in rows if row["id"] < first["id"]]
+    ended = call(capsys, *which, "context", one["id"], "--at", "987654321")
+    assert ended.code == 4 and "987654321" in ended.err
+
+
 def test_search(capsys: Capture, which: list[str]) -> None:
     """Hits name a conversation that holds their session, and light what they found."""
     homes = {segment: one["id"] for one in everything(capsys, which) for segment in one["segments"]}
@@ -145,6 +184,8 @@ def test_the_demo(capsys: Capture) -> None:
     contract.holds(shown, contract.SHOW)
     assert len(shown["conversation"]["segments"]) == 3
     contract.holds(ask(capsys, "--demo", "lineage", "Fix auth bug"), contract.LINEAGE)
+    contract.holds(ask(capsys, "--demo", "compactions", "Slow ferry search"), contract.COMPACTIONS)
+    contract.holds(ask(capsys, "--demo", "context", "Slow ferry search"), contract.KNOWN)
     contract.holds(ask(capsys, "--demo", "search", "auth"), contract.SEARCH)
     contract.holds(ask(capsys, "--demo", "doctor"), contract.DOCTOR)
     ended = call(capsys, "--demo", "resume", "--last", "--print", "--json")

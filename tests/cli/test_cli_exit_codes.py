@@ -86,6 +86,9 @@ def refused(ended: Ended, code: int, *words: str) -> None:
         ("show x --said --live", "--live"),
         ("show a b", "b"),
         ("lineage", "ID"),
+        ("compactions", "ID"),
+        ("context", "ID"),
+        ("context x --at last", "--at"),
         ("resume", "ID --last"),
         ("resume x --last", "--last"),
         ("resume x --source cli", "--source goes with --last"),
@@ -116,7 +119,10 @@ def test_the_browser_needs_a_terminal(capsys: Capture, root: Path) -> None:
     refused(call(capsys, "--home", str(root)), 2, "hermes-browse list")
 
 
-@pytest.mark.parametrize("command", ["list", "search x", "show x", "lineage x", "resume x", "resume --last --print"])
+@pytest.mark.parametrize(
+    "command",
+    ["list", "search x", "show x", "lineage x", "compactions x", "context x", "resume x", "resume --last --print"],
+)
 def test_no_store(capsys: Capture, tmp_path: Path, command: str) -> None:
     """3 for a store that is missing or none at all, with and without --json."""
     folder = tmp_path / "root"
@@ -164,7 +170,7 @@ def test_a_write_that_was_broken_off(capsys: Capture, root: Path, line: str) -> 
     assert {each.name: each.read_bytes() for each in root.iterdir() if each.is_file()} == before
 
 
-@pytest.mark.parametrize("command", ["show", "lineage", "resume"])
+@pytest.mark.parametrize("command", ["show", "lineage", "compactions", "context", "resume"])
 def test_not_found(capsys: Capture, root: Path, command: str) -> None:
     """4 for what nothing answers to, and for a profile that is not there."""
     home = ["--home", str(root)]
@@ -174,7 +180,7 @@ def test_not_found(capsys: Capture, root: Path, command: str) -> None:
     refused(call(capsys, *home, "--profile", "../..", command, "x"), 4, "There is no profile")
 
 
-@pytest.mark.parametrize("command", ["show", "lineage", "resume"])
+@pytest.mark.parametrize("command", ["show", "lineage", "compactions", "context", "resume"])
 def test_ambiguous(capsys: Capture, root: Path, command: str) -> None:
     """4, with candidates that really begin so."""
     ended = call(capsys, "--home", str(root), command, "2026")

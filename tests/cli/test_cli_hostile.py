@@ -81,6 +81,10 @@ def commands(capsys: Capture, root: Path) -> list[list[str]]:
         for each in (chain, most)
         for options in ([], ["--everything"], ["--markdown"])
     ]
+    shows += [
+        [*words, "--", each["id"]] for each in (chain, most) for words in (["compactions", "--lost"], ["context"])
+    ]
+    shows += [["context", "--markdown", "--", most["id"]]]
     prints = [["resume", "--print", "--", chain["id"]]]
     lists = [["list", "--view", "all", "--limit", "0", "--sort", sort] for sort in ("activity", "title", "size")]
     searches = [["search", word, "--context", "1"] for word in ("owned", "here", "smile")]
@@ -100,7 +104,7 @@ def test_nothing_acts_on_the_terminal(capsys: Capture, root: Path) -> None:
             ended = call(capsys, "--home", str(root), command[0], *options, *command[1:])
             assert ended.code in (0, 4), ended.err
             # A tab inside a message is kept for people, and moves nothing but the cursor.
-            allowed = "\n\t" if command[0] == "show" else "\n"
+            allowed = "\n\t" if command[0] == "show" or "--markdown" in command else "\n"
             assert not acting(ended.out, allowed=allowed if not options else "\n"), command
             assert not acting(ended.err), command
             assert not options or ended.code == 4 or type(ended.document) is dict

@@ -32,7 +32,17 @@ def imported(*arguments: str) -> set[str]:
 @pytest.mark.parametrize("options", [[], ["--json"]], ids=["people", "json"])
 @pytest.mark.parametrize(
     "command",
-    ["list", "search walrus", "show Rewound", "lineage Rewound", "resume Rewound --print", "profiles", "doctor"],
+    [
+        "list",
+        "search walrus",
+        "show Rewound",
+        "lineage Rewound",
+        "compactions Rewound --lost",
+        "context Rewound",
+        "resume Rewound --print",
+        "profiles",
+        "doctor",
+    ],
 )
 def test_no_command_imports_textual(tmp_path: Path, command: str, options: list[str]) -> None:
     """Nor Rich, when its output goes into a pipe."""

@@ -110,6 +110,8 @@ def _steady(document: Any) -> Any:
         "doctor",
         "show Rewound",
         "lineage Rewound",
+        "compactions Rewound --lost",
+        "context Rewound",
         "resume Rewound --print",
         "stats",
         "stats --by tool --period 1y",

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hermes_browse.store.connection.values import as_count, as_flag, as_mapping, as_money, as_time
-from hermes_browse.store.messages.decode import SENTINEL, decode_content, decode_tool_calls
+from hermes_browse.store.messages.decode import SENTINEL, decode_content, decode_tool_calls, split_summary
 from hermes_browse.store.text import as_text, one_line, printable
 
 BIDI = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -137,3 +137,14 @@ def test_json_as_deep_as_the_stack(depth: int) -> None:
     assert (text == f"{SENTINEL}[{nested}]" and not parts) or (text == nested and len(parts) == 1)
     calls = decode_tool_calls(f'[{{"name": "t", "arguments": {nested}}}]')
     assert not calls or json.loads(calls[0].arguments) is not None
+
+
+def test_a_summary_merged_behind_a_message_leaves_what_was_said_alone() -> None:
+    """Hermes 0.18 and 0.19 put a line above the message, too (recorded from both, `tests/data/compression`)."""
+    summary = "[CONTEXT COMPACTION — REFERENCE ONLY] The ferry left.\n\n--- END OF CONTEXT SUMMARY — respond below ---"
+    text = (
+        "[PRIOR CONTEXT — for reference only; not a new message]\nreading the timetable\n\n"
+        f"[END OF PRIOR CONTEXT — COMPACTION SUMMARY BELOW]\n\n{summary}"
+    )
+    assert split_summary(text) == (summary, "reading the timetable")
+    assert split_summary(text.replace("reading the timetable", "")) == (summary, "")

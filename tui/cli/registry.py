@@ -16,6 +16,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "search": ("search.SearchCommand", N_("Chat messages that contain what you ask for, newest first.")),
     "show": ("show.ShowCommand", N_("A whole conversation.")),
     "lineage": ("lineage.LineageCommand", N_("The family tree around a session.")),
+    "compactions": (
+        "compression.CompactionsCommand",
+        N_("Each time Hermes compressed a conversation: what was replaced, kept and lost."),
+    ),
+    "context": ("compression.ContextCommand", N_("What the model was given when a message was written.")),
     "resume": ("resume.ResumeCommand", N_("Go on with a conversation in Hermes.")),
     "rename": ("edit.RenameCommand", N_("Give a conversation another title; an empty one clears it.")),
     "archive": ("edit.ArchiveCommand", N_("Put conversations away: hidden from lists, nothing lost.")),

@@ -53,7 +53,7 @@ class ShowCommand(Command):
             print_json(
                 {
                     "conversation": conversation_json(conversation, radar),
-                    "messages": [_message_json(message) for message in messages],
+                    "messages": [message_json(message) for message in messages],
                     "system_prompt": prompt,
                 }
             )
@@ -64,7 +64,7 @@ class ShowCommand(Command):
         return 0
 
 
-def _message_json(message: ChatMessage) -> Json:
+def message_json(message: ChatMessage) -> Json:
     """A MESSAGE of the JSON contract."""
     return {
         "id": message.id,
@@ -91,7 +91,8 @@ def _name(conversation: Conversation) -> str:
     return one_line(conversation.title or conversation.preview or conversation.id)
 
 
-def _heading(message: ChatMessage) -> str:
+def heading(message: ChatMessage) -> str:
+    """When, who, and how the message stands."""
     name = _(_NAMES[message.role]) if message.role in _NAMES else message.role
     if message.role == "tool" and message.tool_name:
         name = _("tool {name}").format(name=message.tool_name)
@@ -100,7 +101,8 @@ def _heading(message: ChatMessage) -> str:
     return one_line(f"{timestamp(message.timestamp, seconds=True)}  {name}")
 
 
-def _body(message: ChatMessage) -> str:
+def body_of(message: ChatMessage) -> str:
+    """What is shown of a message, printable; empty for nothing."""
     lines: list[str] = []
     for block in blocks_of(message):
         if block.kind.shown:
@@ -121,8 +123,8 @@ def as_lines(conversation: Conversation, messages: Sequence[ChatMessage]) -> Ite
             seam = _(SEAM.shown or "").format(id=one_line(segment))
             yield Line("seam", f"── {seam} ──")
             yield Line("said", "")
-        yield Line(message.role if message.role in _NAMES else "other", _heading(message))
-        if body := _body(message):
+        yield Line(message.role if message.role in _NAMES else "other", heading(message))
+        if body := body_of(message):
             yield Line("said" if message.role in _NAMES else "tool", body, 2)
         yield Line("said", "")
 
@@ -140,7 +142,7 @@ def _as_markdown(conversation: Conversation, messages: Sequence[ChatMessage]) ->
             segment = message.session_id
             seam = _("continued in `{id}`").format(id=one_line(segment))
             lines += ["---", "", f"*{seam}*", ""]
-        lines += [f"### {_heading(message)}", ""]
-        if body := _body(message):
+        lines += [f"### {heading(message)}", ""]
+        if body := body_of(message):
             lines += [fenced(body) if message.role == "tool" else body, ""]
     return "\n".join(lines).rstrip()

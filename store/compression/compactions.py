@@ -1,0 +1,313 @@
+"""Each compaction of a conversation: what was replaced, by which summary, and what was carried over.
+
+Hermes compresses in two ways (agent/conversation_compression.py, 0.16 to 0.19). By rotation it ends the session and
+writes a new one; in place (since 0.18) it marks all live rows as compacted and writes new ones below them. Either way
+it writes a *block*: the first messages again, the summary, and the last messages again. Where roles would not
+alternate it merges the summary with one of these. The rows from one block up to the next one are a *generation*: what
+the model is sent is always its generation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from itertools import pairwise
+from typing import NamedTuple
+
+from ..connection.connect import Reader
+from ..messages.gaps import IdGap, read_id_gaps
+from ..messages.transcript import read_identities
+from ..sessions.session import Session
+from ..wording import N_
+from .blocks import Carried, Cut, Known, carried, end_of_block, find_cuts, sent_of
+from .rows import Row, read_rows, written_at_once
+
+_FALLBACK = "Summary generation was unavailable"  # not shown
+
+
+class Kind(StrEnum):
+    """How a conversation was compressed."""
+
+    ROTATION = "rotation"
+    IN_PLACE = "in_place"
+
+
+class Note(StrEnum):
+    """What is not known of a compaction or a context, or out of the ordinary; `NOTES` has the sentences."""
+
+    ABORTED = "aborted"
+    SHELLS = "empty_shells"
+    NO_SUMMARY = "no_summary"
+    NO_ORIGINALS = "no_originals"
+    NOT_MARKED = "not_marked"
+    FALLBACK = "fallback_summary"
+    NOT_STORED_AGAIN = "not_stored_again"
+    REPEATED = "repeated"
+    EDGE = "edge_inferred"
+    ORDER = "order_unknown"
+    GAP = "id_gap"
+    SHORTENED = "shortened"
+    UNANSWERED = "unanswered"
+    STORED_LATE = "stored_late"
+    COPY = "copy"
+    SUMMARY = "at_summary"
+    REWOUND = "rewound"
+    PROMPT = "prompt_overwritten"
+
+
+NOTES: Mapping[Note, str] = {
+    Note.ABORTED: N_("Hermes ended the session to compress it, and nothing was written after that."),
+    Note.SHELLS: N_("Empty sessions stand between the two."),
+    Note.NO_SUMMARY: N_("No summary is stored: what stood before is in no message that follows."),
+    Note.NO_ORIGINALS: N_("The messages that the summary stands for are not in this conversation."),
+    Note.NOT_MARKED: N_("The messages that were replaced still count as live: a resume sends them and the summary."),
+    Note.FALLBACK: N_("No model wrote the summary: Hermes put it together after the call had failed."),
+    Note.NOT_STORED_AGAIN: N_(
+        "The newest messages were not stored again: the model still had them (`/compress here`), but a resume does not."
+    ),
+    Note.REPEATED: N_("There was nothing to summarise: the same messages were written again."),
+    Note.EDGE: N_("Which messages were carried over is inferred from what they say."),
+    Note.ORDER: N_("Hermes 0.17 may have sent these messages in the order of their times, after a resume."),
+    Note.GAP: N_("Ids are missing among these messages: rows of this or of another session are gone from the store."),
+    Note.SHORTENED: N_("Some messages were carried over shortened: old results of tools, arguments, images."),
+    Note.UNANSWERED: N_("No answer is stored after this message: nothing shows that the model was given it."),
+    Note.STORED_LATE: N_("This message was stored only after the compaction that followed it."),
+    Note.COPY: N_("This row repeats an earlier one; the context is that of the original."),
+    Note.SUMMARY: N_("This is a summary; the context is what the model was given from then on."),
+    Note.REWOUND: N_("Messages were taken back more than once: which of them were there is inferred."),
+    Note.PROMPT: N_("Compression in place may have changed the system prompt; only the newest one is stored."),
+}
+"""A sentence for each, passed to `_` where it is shown."""
+
+
+class Compaction(NamedTuple):
+    """One time Hermes compressed a conversation. Ids are those of `messages`, in order."""
+
+    at: float | None
+    """When its first row was written; of an aborted one, when the session ended."""
+    kind: Kind
+    session_id: str
+    """Whose rows were replaced."""
+    into_session_id: str | None
+    """Which session goes on; the same one in place, None where there is none."""
+    before: tuple[int, ...]
+    """What the model was last given before it: the generation, older summaries included."""
+    replaced: tuple[int, ...]
+    """Those of `before` that the summary stands for."""
+    summary: int | None
+    merged: int | None
+    """The row whose text was merged with the summary."""
+    kept: tuple[Carried, ...]
+    not_stored_again: tuple[int, ...]
+    """The newest of `before` that were kept, but not written again."""
+    since: tuple[int, ...]
+    """Rows that follow, up to the next compaction."""
+    bytes_before: int
+    bytes_after: int
+    """Of the summary and what was carried over."""
+    shells: tuple[str, ...]
+    """Empty sessions between the two."""
+    gap: IdGap | None
+    """Ids missing where it happened."""
+    notes: tuple[Note, ...]
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the rows say all there is to know of it."""
+        return not self.notes or set(self.notes) <= {Note.FALLBACK, Note.SHORTENED, Note.SHELLS, Note.REPEATED}
+
+
+class Generation(NamedTuple):
+    """Rows of one session that were sent together."""
+
+    segment: int
+    rows: tuple[Row, ...]
+    block: int
+    """How many of them a compaction wrote."""
+    compaction: int | None
+    """Index of it; None at the beginning of a conversation."""
+
+
+class History(NamedTuple):
+    """All generations of a conversation, oldest first, and the compactions between them."""
+
+    generations: tuple[Generation, ...]
+    compactions: tuple[Compaction, ...]
+    copies: Mapping[int, int]
+    """Row that repeats another → that one, which may itself repeat one."""
+    gaps: Mapping[int, IdGap]
+    """Row → ids before it that are in no row of the store."""
+
+
+def read_history(reader: Reader, segments: Sequence[Session]) -> History:
+    """Find the compactions of a conversation.
+
+    Args:
+        reader: An open reader.
+        segments: Its sessions, root first.
+    """
+    rows = read_rows(reader, segments)
+    steps = [(one.id, other.id) for each in rows for one, other in pairwise(each) if other.id > one.id + 1]
+    made = _Making(segments, read_id_gaps(reader, steps))
+    for index, each in enumerate(rows):
+        made.add_segment(index, each)
+    made.end()
+    return made.verified(reader)
+
+
+class _Making:
+    """A history in the making."""
+
+    def __init__(self, segments: Sequence[Session], gaps: Mapping[int, IdGap]) -> None:
+        self.segments = segments
+        self.gaps = gaps
+        self.generations: list[Generation] = []
+        self.compactions: list[Compaction] = []
+        self.shells: list[str] = []
+        self.summaries: Known = {}
+
+    def add_segment(self, index: int, rows: list[Row]) -> None:
+        """Go through the rows of the next session."""
+        if not rows:
+            self.shells.append(self.segments[index].id)
+            return
+        cuts = find_cuts(rows, self.summaries, self._last_sent() if index > 0 else None)
+        ends = [cut.start for cut in cuts[1:]] + [len(rows)]
+        if not cuts or cuts[0].start > 0:
+            first = cuts[0].start if cuts else len(rows)
+            self.generations.append(Generation(index, tuple(rows[:first]), 0, None))
+        for cut, end in zip(cuts, ends, strict=False):
+            self._add(index, cut, rows[cut.start : end])
+
+    def end(self) -> None:
+        """Name a compaction that was begun and came to nothing."""
+        last = self.generations[-1] if self.generations else None
+        ended = self.segments[last.segment] if last is not None else None
+        if last is None or ended is None or ended.end_reason != "compression":
+            return
+        before = tuple(row.id for row in sent_of(last.rows))
+        size = sum(row.size for row in sent_of(last.rows))
+        into = self.segments[-1].id if self.shells else None
+        self.compactions.append(
+            Compaction(
+                at=ended.ended_at, kind=Kind.ROTATION, session_id=ended.id, into_session_id=into, before=before,
+                replaced=(), summary=None, merged=None, kept=(), not_stored_again=(), since=(), bytes_before=size,
+                bytes_after=0, shells=tuple(self.shells), gap=None, notes=(Note.ABORTED,),
+            )
+        )  # fmt: skip
+
+    def _last_sent(self) -> list[Row]:
+        return sent_of(self.generations[-1].rows) if self.generations else []
+
+    def _add(self, index: int, cut: Cut, rows: list[Row]) -> None:
+        """Add the generation that a block begins, and the compaction that wrote it."""
+        session = self.segments[index]
+        previous = self.generations[-1] if self.generations else None
+        is_rotation = cut.start == 0 and index > 0
+        sent = sent_of(previous.rows) if previous is not None and (cut.start > 0 or is_rotation) else []
+        at = cut.summary - cut.start if cut.summary is not None else None
+        end, is_edge_known = end_of_block(rows, at, sent)
+        kept, merged = carried(rows, at, end, sent)
+        summary = rows[at] if at is not None else None
+        again = {
+            row.id
+            for row in sent
+            if row.summary and summary and summary.summary and row.summary.text == summary.summary.text
+        }
+        originals = {each.original for each in kept} | {merged} | again
+        tail = [place for place, row in enumerate(sent) if row.id in originals]
+        behind = [each for each in kept if not each.is_head and each.original is not None]
+        rest = sent[tail[-1] + 1 :] if tail and (behind or merged is not None) else []
+        rest = [row for row in rest if row.id not in originals]
+        lasting = {row.id for row in rest}
+        notes: list[Note] = []
+        if self.shells:
+            notes.append(Note.SHELLS)
+        is_again = bool(sent) and all(row.id in originals for row in sent)
+        if is_again:
+            notes.append(Note.REPEATED)
+        elif summary is None:
+            notes.append(Note.NO_SUMMARY)
+        elif summary.summary is not None and _FALLBACK in summary.summary.text:
+            notes.append(Note.FALLBACK)
+        if not sent:
+            notes.append(Note.NO_ORIGINALS)
+        if not cut.is_marked:
+            notes.append(Note.NOT_MARKED)
+        if rest:
+            notes.append(Note.NOT_STORED_AGAIN)
+        if (not is_edge_known and sent) or _repeats_itself(rows, end):
+            notes.append(Note.EDGE)
+        if is_rotation and _may_be_reordered(rows[: end + 1]):
+            notes.append(Note.ORDER)
+        gap = next((self.gaps[row.id] for row in rows[: end + 1] if row.id in self.gaps), None)
+        if gap is not None:
+            notes.append(Note.GAP)
+        replaced = [row.id for row in sent if row.id not in originals and row.id not in lasting]
+        self.compactions.append(
+            Compaction(
+                at=next((row.timestamp for row in (summary, rows[0]) if row is not None), None),
+                kind=Kind.ROTATION if is_rotation else Kind.IN_PLACE,
+                session_id=self.segments[previous.segment].id if previous is not None and sent else session.id,
+                into_session_id=session.id,
+                before=tuple(row.id for row in sent),
+                replaced=tuple(replaced),
+                summary=summary.id if summary is not None else None,
+                merged=merged,
+                kept=kept,
+                not_stored_again=tuple(row.id for row in rest),
+                since=tuple(row.id for row in rows[end:]),
+                bytes_before=sum(row.size for row in sent),
+                bytes_after=sum(row.size for row in rows[:end]) + sum(row.size for row in rest),
+                shells=tuple(self.shells),
+                gap=gap,
+                notes=tuple(notes),
+            )
+        )
+        self.shells.clear()
+        self.generations.append(Generation(index, tuple(rows), end, len(self.compactions) - 1))
+
+    def verified(self, reader: Reader) -> History:
+        """The history, its pairs of rows compared text by text: until here lengths and beginnings were."""
+        pairs = {each.id: each.original for one in self.compactions for each in one.kept if each.original is not None}
+        texts = {
+            key: tuple(value.strip() if isinstance(value, str) else value for value in row)
+            for key, row in read_identities(reader, [*pairs, *pairs.values()]).items()
+        }
+        shortens = {row.id for each in self.generations for row in each.rows if row.call or row.is_multimodal}
+        differs = {copy for copy, original in pairs.items() if texts.get(copy) != texts.get(original)}
+        checked: list[Compaction] = []
+        for one in self.compactions:
+            kept = tuple(
+                each._replace(original=None)
+                if each.id in differs and each.id not in shortens
+                else each._replace(is_changed=each.id in differs)
+                for each in one.kept
+            )
+            lost = {each.original for each in one.kept} - {each.original for each in kept}
+            given_up = lost | set(one.replaced)
+            notes = (*one.notes, Note.SHORTENED) if any(each.is_changed for each in kept) else one.notes
+            replaced = tuple(each for each in one.before if each in given_up)
+            checked.append(one._replace(kept=kept, notes=notes, replaced=replaced))
+        copies = {each.id: each.original for one in checked for each in one.kept if each.original is not None}
+        return History(tuple(self.generations), tuple(checked), copies, self.gaps)
+
+
+def _may_be_reordered(rows: Sequence[Row]) -> bool:
+    """Whether rows of a continuation are in another order by id than by time, and not written at once.
+
+    Hermes 0.17 loaded a conversation by time, with rows that had kept theirs behind a newer summary; 0.16, 0.18 and
+    0.19 load by id, and 0.19 writes at once. Which release wrote a row stands nowhere.
+    """
+    neighbours = list(pairwise(rows))
+    is_late = any((one.timestamp or 0.0) > (other.timestamp or 0.0) for one, other in neighbours)
+    return is_late and not any(written_at_once(one, other, 1) for one, other in neighbours)
+
+
+def _repeats_itself(rows: Sequence[Row], end: int) -> bool:
+    """Whether a row behind a block is an earlier one of the same generation to the time: a block that was not found.
+
+    Hermes 0.18 joins two messages of one role when it loads a conversation, and may write it again like that.
+    """
+    seen = {(row.timestamp, row.mark) for row in rows[:end] if row.timestamp is not None}
+    return any((row.timestamp, row.mark) in seen for row in rows[end:])
