@@ -257,3 +257,49 @@ def _was_compressed_later(history: History, number: int) -> bool:
         for each in later
         if each.segment == history.generations[number].segment
     )
+
+
+class Memory(NamedTuple):
+    """What the model still had of a conversation in a context."""
+
+    known: frozenset[int]
+    """Rows that were sent, and those whose text was sent in a row that repeats them."""
+    forgotten: tuple[int, ...]
+    """Earlier rows that were not sent in any form but a summary; summaries and what was taken back are not counted."""
+    said: int
+    """Those, and what was said that was sent."""
+
+
+def memory_of(history: History, given: Sequence[Given]) -> Memory:
+    """Find out which earlier messages a context lacks.
+
+    Args:
+        history: Of the conversation.
+        given: The rows of a context of it.
+    """
+    originals = dict(history.copies)
+    shortened = {each.id for one in history.compactions for each in one.kept if each.is_changed}
+    merged = {one.summary: one.merged for one in history.compactions if one.summary is not None}
+    known: set[int] = set()
+    for row in given:
+        at: int | None = row.id
+        while at is not None and at not in known:
+            known.add(at)
+            at = merged.get(at) if at in merged else None if at in shortened else originals.get(at)
+    last = max((number for number, each in enumerate(history.generations) if known & _ids(each)), default=-1)
+    summaries = {one.summary for one in history.compactions}
+    earlier = [
+        row.id
+        for each in history.generations[: last + 1]
+        for row in each.rows
+        if row.id not in originals and row.id not in summaries and row.state is not State.REWOUND
+    ]
+    sent = {row.id for row in given}
+    newest = {row.id for row in history.generations[last].rows} if last >= 0 else set()
+    forgotten = tuple(each for each in earlier if each not in known and each not in newest)
+    told = sum(row.id in sent and row.id not in summaries for row in given)
+    return Memory(frozenset(known), forgotten, len(forgotten) + told)
+
+
+def _ids(generation: Generation) -> set[int]:
+    return {row.id for row in generation.rows}

@@ -192,10 +192,14 @@ def read_skeleton(reader: Reader, segments: Sequence[Session], reading: Reading 
 
 def read_messages(reader: Reader, bones: Sequence[Bone]) -> list[ChatMessage]:
     """Read the chat messages of a slice of a skeleton, in order; rows deleted meanwhile are left out."""
+    return read_messages_of(reader, [bone.id for bone in bones])
+
+
+def read_messages_of(reader: Reader, ids: Sequence[int]) -> list[ChatMessage]:
+    """Read the chat messages with some ids of `messages`, in that order; missing ones are left out."""
     statement = f"SELECT {select(reader.schema)} FROM messages m WHERE m.id IN ({{keys}})"
-    rows = reader.rows_in(statement, [bone.id for bone in bones])
-    messages = {message.id: message for message in map(to_message, rows)}
-    return [messages[bone.id] for bone in bones if bone.id in messages]
+    messages = {message.id: message for message in map(to_message, reader.rows_in(statement, list(ids)))}
+    return [messages[each] for each in ids if each in messages]
 
 
 def read_system_prompt(reader: Reader, session_id: str) -> str | None:

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 _PLACES = {
+    "compactions": ".compression.screen.CompactionsScreen",
     "details": ".transcript.cards.show_details",
     "doctor": ".doctor.screen.DoctorScreen",
     "everywhere": ".profiles.everywhere.EverywhereScreen",

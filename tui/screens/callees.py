@@ -54,6 +54,7 @@ def callees(by: Controllers, panes: Panes) -> dict[str, Callee]:
         "copy-id": by.of_current(lambda each: by.copying.copy(each.id, each.id)),
         "copy-command": by.of_current(lambda each: by.resuming.plan_command(each.id, by.copying.copy_command)),
         "details": by.of_current(lambda each: load("details")(context, panes.app, each)),
+        "compactions": by.of_current(lambda each: by.open_screen("compactions")),
         "mark": lambda: by.changing.mark(),
         "mark-range": lambda: by.changing.mark_range(),
         "mark-all": lambda: by.changing.mark_all(),
