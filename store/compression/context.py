@@ -286,20 +286,20 @@ def memory_of(history: History, given: Sequence[Given]) -> Memory:
         while at is not None and at not in known:
             known.add(at)
             at = merged.get(at) if at in merged else None if at in shortened else originals.get(at)
-    last = max((number for number, each in enumerate(history.generations) if known & _ids(each)), default=-1)
-    summaries = {one.summary for one in history.compactions}
-    earlier = [
-        row.id
-        for each in history.generations[: last + 1]
-        for row in each.rows
-        if row.id not in originals and row.id not in summaries and row.state is not State.REWOUND
-    ]
     sent = {row.id for row in given}
-    newest = {row.id for row in history.generations[last].rows} if last >= 0 else set()
-    forgotten = tuple(each for each in earlier if each not in known and each not in newest)
-    told = sum(row.id in sent and row.id not in summaries for row in given)
-    return Memory(frozenset(known), forgotten, len(forgotten) + told)
-
-
-def _ids(generation: Generation) -> set[int]:
-    return {row.id for row in generation.rows}
+    # A block that was not found, as after Hermes joined two messages, leaves rows that say the same without a link.
+    marks = {row.mark for each in history.generations for row in each.rows if row.id in sent}
+    last = max(
+        (number for number, each in enumerate(history.generations) if any(row.id in sent for row in each.rows)),
+        default=-1,
+    )
+    summaries = {one.summary for one in history.compactions}
+    forgotten: list[int] = []
+    for each in history.generations[: max(last, 0)]:
+        for row in each.rows:
+            if row.mark in marks:
+                known.add(row.id)
+            elif not (row.id in known or row.id in originals or row.id in summaries or row.state is State.REWOUND):
+                forgotten.append(row.id)
+    told = sum(row.id not in summaries for row in given)
+    return Memory(frozenset(known), tuple(forgotten), len(forgotten) + told)

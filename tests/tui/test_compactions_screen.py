@@ -153,3 +153,42 @@ async def test_rows_fill_exactly_their_width(tmp_path: Path) -> None:
         assert inspection is not None
         for row in compaction_rows(inspection.compactions, {0: "27 lost"}):
             assert [line_width(row.spans(width, NOW)) for width in range(20, 160)] == list(range(20, 160))
+
+
+def _lit(browser: Browser) -> set[int]:
+    """The messages on the page that are not dimmed."""
+    page = browser.screen.transcript.page
+    assert page.model is not None
+    found: set[int] = set()
+    for index, line in page.frame():
+        bone = page.model.bone(index)
+        if bone is not None and any("dim" not in looks.split() for text, looks in line if text.strip()):
+            found.add(bone.id)
+    return found
+
+
+async def test_what_the_model_saw_at_a_message_is_lit_and_counted(tmp_path: Path) -> None:
+    async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW), (120, 50)) as browser:
+        await browser.press("tab", "x")
+        assert "context here: 2 messages since a summary of 4 · " in browser.text("#facts")
+        assert "since a summary of 4" in browser.text("#status")
+        assert {6, 7, 8} <= _lit(browser) and not _lit(browser) & {1, 2, 3, 4}
+        await browser.press("x")
+        assert _lit(browser) >= {1, 2, 3, 4, 6, 7, 8}
+        assert "context here" not in browser.text("#facts") + browser.text("#status")
+
+
+async def test_what_came_after_a_message_was_not_seen_there(tmp_path: Path) -> None:
+    async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW), (120, 50)) as browser:
+        await browser.press("tab", "g", "J", "x")
+        assert "all 3 messages so far" in browser.text("#facts")
+        assert _lit(browser) == {1, 2, 3}
+        await browser.press("v")  # another reading is read anew
+        assert "context here" not in browser.text("#facts")
+        assert browser.screen.transcript.page.seen is None
+
+
+async def test_the_recap_has_no_context(tmp_path: Path) -> None:
+    async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW)) as browser:
+        await browser.press("tab", "p", "x")
+        assert "no message here" in browser.text("#status")

@@ -83,6 +83,7 @@ def callees(by: Controllers, panes: Panes) -> dict[str, Callee]:
         "reverse": by.listing.turn_round,
         "reload": by.listing.reload,
         "reading": by.reading.next_reading,
+        "seen-here": lambda: load("here")(context, transcript, by.reading.fit_titles),
         "recap": by.reading.show_recap,
         "tools": transcript.action_cycle_tools,
         "reasoning": transcript.action_toggle_reasoning,
