@@ -5,12 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, loose, open_app
+from browsing import Browser, browsing, demo_app, loose, open_app
 from builders import T0, make_store
 from compressed import END, case, long_conversation, store_of
 
+from hermes_browse.store.compression.context import read_memory
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.messages.models import Reading
+from hermes_browse.store.messages.transcript import read_skeleton
+from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.first_page import read_neighbourhood
+from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.compression.rows import compaction_rows
 from hermes_browse.tui.compression.screen import CompactionsScreen
+from hermes_browse.tui.resume.preflight import not_remembered
 from hermes_browse.tui.shared.styled import line_width
 
 NOW = T0 + 86_400
@@ -192,3 +200,28 @@ async def test_the_recap_has_no_context(tmp_path: Path) -> None:
     async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW)) as browser:
         await browser.press("tab", "p", "x")
         assert "no message here" in browser.text("#status")
+
+
+async def test_the_resume_card_says_what_the_model_will_not_remember(tmp_path: Path) -> None:
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("enter")  # the newest of the sample was compressed twice
+        assert "The model has only a summary of 47 of 56 messages" in browser.card()
+
+
+@pytest.mark.parametrize("in_place", [True, False])
+def test_what_a_resume_lacks(tmp_path: Path, in_place: bool) -> None:
+    path = long_conversation(tmp_path / "state.db", 300, 4, in_place=in_place)
+    with Store(path).reader() as reader:
+        conversation = read_neighbourhood(reader, ["s0"], NOW).of_session("s0")
+        assert conversation is not None
+        memory = read_memory(reader, conversation.segments)
+        live = {bone.id for bone in read_skeleton(reader, conversation.segments, Reading.LIVE).bones}
+    assert live <= memory.known and not live & set(memory.forgotten)
+    assert f"summary of {len(memory.forgotten)} of {memory.said} messages" in not_remembered(memory)
+
+
+def test_nothing_is_said_where_nothing_is_forgotten(tmp_path: Path) -> None:
+    path = store_of(tmp_path / "state.db", case("0.19.0-place-killed.json"))
+    with Store(path).reader() as reader:
+        found = read_catalog(reader, NOW).select(View.ALL)
+        assert [not_remembered(read_memory(reader, each.segments)) for each in found] == [""] * len(found)
