@@ -233,7 +233,7 @@ class CompactionsScreen(SubScreen):
         losses = self._losses.get(self._number)
         parts: list[tuple[str, str]] = [("  " + title_of_replaced(one), "bold")]
         if losses is not None and losses.terms:
-            parts.append((f" · {self._count_lost(losses)}", "$accent bold"))
+            parts.append((f" · {self._count_lost(losses)}", "$accent bold"))  # not shown
         self.line("replaced-title").update(Content.assemble(*parts))
 
     def _light(self, losses: Losses) -> None:
@@ -279,7 +279,7 @@ class CompactionsScreen(SubScreen):
             return replaced_markdown(inspection, number, messages)
 
         self.context.page_worker.submit(
-            "copy replaced", work, lambda text: self._copy(text, title_of_replaced(one)), self.context.failed
+            "copying", work, lambda text: self._copy(text, title_of_replaced(one)), self.context.failed
         )
 
     def action_copy_lost(self) -> None:
