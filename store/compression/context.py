@@ -83,6 +83,10 @@ class Contexts:
         }
         self._copied = {original: copy for copy, original in history.copies.items()}
 
+    def place_of(self, message_id: int) -> tuple[int, int]:
+        """Return the generation of a row, and its index there."""
+        return self._places[message_id]
+
     def __contains__(self, message_id: int) -> bool:
         """Whether a row is part of the conversation."""
         return message_id in self._places
@@ -257,3 +261,68 @@ def _was_compressed_later(history: History, number: int) -> bool:
         for each in later
         if each.segment == history.generations[number].segment
     )
+
+
+class Memory(NamedTuple):
+    """What the model still had of a conversation in a context."""
+
+    known: frozenset[int]
+    """Rows that were sent, and those whose text was sent in a row that repeats them."""
+    forgotten: tuple[int, ...]
+    """Earlier rows that were not sent in any form but a summary; summaries and what was taken back are not counted."""
+    said: int
+    """Those, and what was said that was sent."""
+    has_summary: bool
+    """Whether a summary was sent."""
+
+
+def memory_of(history: History, given: Sequence[Given]) -> Memory:
+    """Find out which earlier messages a context lacks.
+
+    Args:
+        history: Of the conversation.
+        given: The rows of a context of it.
+    """
+    originals = dict(history.copies)
+    shortened = {each.id for one in history.compactions for each in one.kept if each.is_changed}
+    merged = {one.summary: one.merged for one in history.compactions if one.summary is not None}
+    known: set[int] = set()
+    for each in given:
+        at: int | None = each.id
+        while at is not None and at not in known:
+            known.add(at)
+            at = merged.get(at) if at in merged else None if at in shortened else originals.get(at)
+    sent = {each.id for each in given}
+    # A block that was not found, as after Hermes joined two messages, leaves rows that say the same without a link.
+    marks = {row.mark for generation in history.generations for row in generation.rows if row.id in sent}
+    last = max(
+        (number for number, each in enumerate(history.generations) if any(row.id in sent for row in each.rows)),
+        default=-1,
+    )
+    summaries = {one.summary for one in history.compactions}
+    forgotten: list[int] = []
+    for generation in history.generations[: max(last, 0)]:
+        for row in generation.rows:
+            if row.mark in marks:
+                known.add(row.id)
+            elif not (row.id in known or row.id in originals or row.id in summaries or row.state is State.REWOUND):
+                forgotten.append(row.id)
+    told = sum(row.id not in summaries for row in given)
+    return Memory(frozenset(known), tuple(forgotten), len(forgotten) + told, told < len(given))
+
+
+def read_memory(reader: Reader, segments: Sequence[Session]) -> Memory:
+    """Find out what the model will not have when Hermes resumes a conversation.
+
+    Args:
+        reader: An open reader.
+        segments: Its sessions, root first.
+    """
+    contexts = Contexts(read_history(reader, segments))
+    newest = contexts.newest
+    if newest is None:
+        return Memory(frozenset(), (), 0, False)
+    number, _at = contexts.place_of(newest)
+    generation = contexts.history.generations[number]
+    given = [Given(row.id, Why.SINCE) for row in generation.rows if row.state is not State.REWOUND]
+    return memory_of(contexts.history, given)

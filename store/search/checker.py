@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil
 
 from ..connection.connect import Reader
@@ -37,6 +37,8 @@ class Checker:
     """The candidates are what MATCH returns for the whole plan: the texts need no check."""
     cache: SearchCache | None = None
     """Where rows with their texts are kept for the next search."""
+    continued: dict[str, bool] = field(default_factory=dict)
+    """Sessions that were asked about → whether a compression ended them and another one goes on."""
 
     @property
     def _is_decided(self) -> bool:
@@ -82,8 +84,31 @@ class Checker:
         if test is None or text is None:
             return True
         return test(
-            RowFacts(row.role, row.moment, row.state, text.stored, text.tool_name, text.tool_calls, row.has_reasoning)
+            RowFacts(
+                row.role,
+                row.moment,
+                row.state,
+                text.stored,
+                text.tool_name,
+                text.tool_calls,
+                row.has_reasoning,
+                lambda: self._is_continued(row.session_id),
+            )
         )
+
+    def _is_continued(self, session_id: str) -> bool:
+        """Whether a compression ended a session and another one goes on, so that the model has a summary of it."""
+        found = self.continued.get(session_id)
+        if found is None:
+            schema = self.reader.schema
+            reason, ended, parent = (schema.session(name) for name in ("end_reason", "ended_at", "parent_session_id"))
+            statement = (
+                f"SELECT {reason} = 'compression' AND EXISTS (SELECT 1 FROM sessions c WHERE "
+                f"c.parent_session_id = s.id AND c.started_at >= {ended}) FROM sessions s WHERE s.id = ?"
+            )
+            known = parent != "NULL" and bool(self.reader.value(statement, [session_id]))
+            found = self.continued[session_id] = known
+        return found
 
     def hits(self, walk: Walk, ids: Iterator[int] | None = None, *, batch: int = 0) -> Iterator[StoredRow]:
         """Yield the hits of a run, or of other candidates, in order; batches grow while few hits are found in them.

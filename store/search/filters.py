@@ -52,6 +52,8 @@ class RowFacts:
     tool_name: str
     tool_calls: str
     has_reasoning: bool = False
+    is_continued: Callable[[], bool] = lambda: False
+    """Whether its session was ended by a compression and continued in another one; looked up only when asked for."""
 
 
 RowTest = Callable[[RowFacts], bool]
@@ -208,15 +210,18 @@ _IS_CONVERSATION: Mapping[str, Callable[[Conversation, float], bool]] = {
     "subagent": lambda chat, now: chat.kind is Kind.SUBAGENT,
     "branch": lambda chat, now: chat.relation is Relation.BRANCHED,
 }
-_IS_ROW = {"compacted": State.COMPACTED, "rewound": State.REWOUND}
+_IS_ROW: Mapping[str, RowTest] = {
+    "compacted": lambda row: row.state is State.COMPACTED,
+    "rewound": lambda row: row.state is State.REWOUND,
+    "forgotten": lambda row: row.state is State.COMPACTED or (row.state is State.LIVE and row.is_continued()),
+}
 _IS = (*_IS_CONVERSATION, *_IS_ROW)
 
 
 def _is(typed: Filter, now: float) -> Test:
     value = typed.value.lower()
     if value in _IS_ROW:
-        state = _IS_ROW[value]
-        return Test(lambda row: row.state is state)
+        return Test(_IS_ROW[value])
     test = _IS_CONVERSATION[value]
     return Test(conversation=lambda chat: test(chat, now))
 
@@ -299,7 +304,8 @@ FILTERS = (
         key="is", make_test=_is, example="is:live is:archived -is:rewound …",  # not shown otherwise
         help=N_(
             "live open stale (open, silent for a day) ended empty "
-            "archived pinned hidden chat automation subagent branch; compacted or rewound (taken back) messages"
+            "archived pinned hidden chat automation subagent branch; messages: compacted, rewound (taken back), "
+            "forgotten (compressed: the model has them no longer)"
         ),
         also_called=("state", "status", "type"), reason=_one_of(_IS), values=lambda stored, now: _IS,
     ),

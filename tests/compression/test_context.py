@@ -12,7 +12,7 @@ from compressed import DATA, case, long_conversation, store_of
 from playing import said_by
 
 from hermes_browse.store.compression.compactions import Note, read_history
-from hermes_browse.store.compression.context import Context, Contexts, Why, context_of, read_context
+from hermes_browse.store.compression.context import Context, Contexts, Why, context_of, memory_of, read_context
 from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.sessions.first_page import read_neighbourhood
@@ -188,3 +188,33 @@ def test_a_message_of_another_conversation_is_not_found(tmp_path: Path) -> None:
     path = long_conversation(tmp_path / "state.db", 100, 1)
     with Store(path).reader() as reader, pytest.raises(NotFoundError):
         read_context(reader, _segments(reader, "s0"), 10_000)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_forgotten_stands_in_nothing_that_was_sent(name: str, tmp_path: Path) -> None:
+    """Each message is sent, or is repeated by one that is, or counts as forgotten; never two of these."""
+    played = Played(name, tmp_path)
+    for _segments, contexts in played.contexts.values():
+        for row_id in played.rows:
+            if row_id not in contexts:
+                continue
+            _of, _number, given, _notes = contexts.at(row_id)
+            memory = memory_of(contexts.history, given)
+            assert {row.id for row in given} <= memory.known
+            assert not memory.known & set(memory.forgotten)
+            sent = {said_by(played.rows[row.id]) for row in given}
+            assert [each for each in memory.forgotten if said_by(played.rows[each]) in sent] == []
+            assert memory.said >= len(memory.forgotten)
+
+
+def test_everything_is_known_before_a_compaction_and_little_after_many(tmp_path: Path) -> None:
+    path = long_conversation(tmp_path / "state.db", 300, 4)
+    with Store(path).reader() as reader:
+        segments = read_neighbourhood(reader, ["s0"], 2e9).of_session("s0").segments  # type: ignore[union-attr]
+        contexts = Contexts(read_history(reader, segments))
+    first, newest = contexts.history.generations[0], contexts.newest
+    assert newest is not None
+    assert memory_of(contexts.history, contexts.at(first.rows[-1].id)[2]).forgotten == ()
+    memory = memory_of(contexts.history, contexts.at(newest)[2])
+    assert first.rows[5].id in memory.forgotten
+    assert len(memory.forgotten) > memory.said / 2

@@ -6,12 +6,17 @@ from pathlib import Path
 
 import pytest
 from builders import DAY, make_store
+from compressed import long_conversation
 from shapes import NAMES
 from store_builder import T0, tool_call
 
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.messages.models import Reading
+from hermes_browse.store.messages.transcript import read_skeleton
 from hermes_browse.store.search import Scope, count, make_conditions, parse, search, split_by_edits
 from hermes_browse.store.search.conditions import edits_file
+from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.models import View
 
 NOW = T0 + 30 * DAY
 PATCH = "*** Begin Patch\n*** Update File: src/auth.py\n@@\n-see lib/other.py\n+x\n*** End Patch"
@@ -51,7 +56,7 @@ def _store(path: Path, shape: str = "22", *, fts: bool = True) -> Path:
 
 def _found(path: Path, text: str, scope: Scope | None = None) -> list[int]:
     with Store(path).reader() as reader:
-        answer = search(reader, parse(text), scope=scope, now=NOW)
+        answer = search(reader, parse(text), scope=scope, now=NOW, limit=0)
         assert count(reader, parse(text), scope=scope, now=NOW).count == len(answer.hits)
         return [hit.message_id for hit in answer.hits]
 
@@ -125,3 +130,24 @@ def test_stale_is_open_and_silent(tmp_path: Path) -> None:
     path = make_store(tmp_path / "s.db", "22", sessions, rows)
     assert _found(path, "word is:stale") == [1]
     assert sorted(_found(path, "word -is:stale"), reverse=True) == [3, 2]
+
+
+@pytest.mark.parametrize("in_place", [True, False])
+def test_forgotten_is_what_a_resume_does_not_send(tmp_path: Path, in_place: bool) -> None:
+    """Every other row, but the live ones of the tip: those replaced in place, and those of sessions that went on."""
+    path = long_conversation(tmp_path / "state.db", 120, 2, in_place=in_place)
+    with Store(path).reader() as reader:
+        found = read_catalog(reader, NOW).select(View.ALL)
+        live = {bone.id for bone in read_skeleton(reader, found[0].segments, Reading.LIVE).bones}
+        every = {bone.id for bone in read_skeleton(reader, found[0].segments, Reading.EVERYTHING).bones}
+    forgotten = set(_found(path, "is:forgotten"))
+    assert forgotten == every - live
+    assert set(_found(path, "-is:forgotten")) == live
+    assert set(_found(path, "request is:forgotten")) == forgotten & set(_found(path, "request"))
+
+
+def test_nothing_is_forgotten_where_a_compression_came_to_nothing(tmp_path: Path) -> None:
+    sessions = [{"id": "s", "end_reason": "compression", "ended_at": 5000.0}]
+    messages = [{"id": 1, "session_id": "s", "role": "user", "content": "a kayak", "timestamp": 4000.0}]
+    path = make_store(tmp_path / "state.db", "22", sessions, messages)
+    assert _found(path, "kayak is:forgotten") == [] and _found(path, "kayak -is:forgotten") == [1]

@@ -35,6 +35,7 @@ from hermes_browse.tui.transcript.view import TranscriptView
 
 KEYS = Path(__file__).resolve().parents[2] / "docs" / "keys.md"
 _MODULES = {
+    "compactions": "compression.screen",
     "deleting": "edit.deleting",
     "doctor": "doctor.screen",
     "dropping": "trash.bundles",

@@ -58,6 +58,17 @@ RETENTION = at(
     Shown("bundle", "b", N_("bundle"), N_("Put a copy into the trash, from where it can be restored"), "bundle"),
     *_EVERY,
 )
+COMPACTIONS = at(
+    "compactions",
+    Shown("next-lost", "n", N_("next lost"), N_("To the next thing that nothing mentions any more"), "lost(1)"),
+    Shown("previous-lost", "N", N_("lost before"), N_("To the one before"), "lost(-1)"),
+    Shown("copy", "c", N_("copy"), N_("Copy what was replaced, as Markdown to paste into the conversation"), "copy"),
+    Shown("copy-lost", "C", N_("copy lost"), N_("Copy only what was lost, as Markdown"), "copy_lost"),
+    Shown("pane", "tab,right", N_("pane"), N_("To the next pane"), "pane(1)"),
+    Command("previous-pane", "shift+tab,left", N_("pane back"), N_("To the previous pane"), "pane(-1)"),
+    Command("read", "o", N_("read"), N_("Read the conversation where it was compressed"), "read_there"),
+    *_EVERY,
+)
 INSIGHTS = at(
     "insights",
     Shown("shorter", "left_square_bracket", N_("shorter"), N_("A shorter period"), "period(-1)"),
@@ -194,6 +205,7 @@ SCREENS: Mapping[str, tuple[Command, ...]] = {
     "prune": PRUNE,
     "trash": TRASH,
     "retention": RETENTION,
+    "compactions": COMPACTIONS,
     "insights": INSIGHTS,
     "doctor": DOCTOR,
     "everywhere": EVERYWHERE,

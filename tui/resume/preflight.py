@@ -12,12 +12,13 @@ from textual.content import Content
 from textual.events import Resize
 from textual.widgets import Static
 
+from hermes_browse.store.compression.context import Memory
 from hermes_browse.store.hermes.resume import ResumePlan
 from hermes_browse.store.messages.details import Details
 from hermes_browse.store.messages.recap import RecapLine
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line, printable
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import _, ngettext
 
 from .. import formats
 from ..commands.screens import PREFLIGHT
@@ -78,14 +79,38 @@ def place_and_cost(conversation: Conversation, details: Details | None, *, is_sa
         yield " · ".join(told)
 
 
+def not_remembered(memory: Memory) -> str:
+    """Return what the model will not remember when it goes on; empty if it has everything that was said."""
+    count = len(memory.forgotten)
+    if memory.has_summary:
+        words = ngettext(
+            "The model has only a summary of 1 of {said:,} messages · M shows what was lost",
+            "The model has only a summary of {count:,} of {said:,} messages · M shows what was lost",
+            count,
+        )
+    else:
+        words = ngettext(
+            "The model no longer has 1 of {said:,} messages, nor a summary · M shows it",
+            "The model no longer has {count:,} of {said:,} messages, nor a summary · M shows them",
+            count,
+        )
+    return words.format(count=count, said=memory.said) if count else ""
+
+
 class PreflightScreen(Card[bool]):
     """Asks for a key that is not the one that brought it up."""
 
     KEYS = PREFLIGHT
 
-    def __init__(self, plan: ResumePlan, recap: Sequence[RecapLine], details: Details | None = None) -> None:
+    def __init__(
+        self,
+        plan: ResumePlan,
+        recap: Sequence[RecapLine],
+        details: Details | None = None,
+        memory: Memory | None = None,
+    ) -> None:
         super().__init__()
-        self._plan, self._recap, self._details = plan, recap, details
+        self._plan, self._recap, self._details, self._memory = plan, recap, details, memory
 
     def compose(self) -> ComposeResult:
         """Target, warnings, command, recap, keys."""
@@ -102,6 +127,8 @@ class PreflightScreen(Card[bool]):
             yield from warnings[: len(warnings) - len(introduction)]
             for fact in place_and_cost(conversation, self._details, is_sample=plan.is_sample):
                 yield Static(Content.styled(fact, "dim"), classes="fact")
+            if self._memory is not None and (words := not_remembered(self._memory)):
+                yield Static(Content.styled(words, "dim"), classes="fact", id="memory")
             yield from introduction
             yield Static(Content.styled(printable(plan.shell()), "dim"), id="command")
             with VerticalScroll(id="recap", can_focus=False):
@@ -120,6 +147,9 @@ class PreflightScreen(Card[bool]):
         card, recap = self.query_one("#card"), self.query_one("#recap")
         others = self.query_one("#answer").virtual_region.bottom - recap.virtual_region.height
         room = self.size.height if self.has_class("-short") else self.size.height * 9 // 10
+        if room - card.gutter.height - others < 2 and (memory := self.query("#memory").filter(".fact")):
+            memory.remove()  # what is asked and the keys come first
+            self.call_after_refresh(self._fit)
         recap.styles.max_height = max(2, room - card.gutter.height - others)
         recap.scroll_end(animate=False)  # what was said last tells best where it goes on
 

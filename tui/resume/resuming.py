@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from textual.app import SuspendNotSupported
 
+from hermes_browse.store.compression.context import Memory, read_memory
 from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
@@ -23,7 +24,7 @@ from ..screens.panes import Panes
 from .preflight import PreflightScreen
 from .terminal_windows import Outcome, Windows
 
-_Planned = tuple[ResumePlan, list[RecapLine], Details | None]
+_Planned = tuple[ResumePlan, list[RecapLine], Details | None, Memory | None]
 
 
 def _on_surface(plan: ResumePlan, surfaces: Mapping[str, str]) -> ResumePlan:
@@ -40,8 +41,10 @@ def _planned(
     if is_printed:
         plan = plan.to_print()
     if not plan.is_risky:
-        return plan, [], None
-    return plan, read_recap(reader, plan.conversation.segments), read_details(reader, plan.conversation)
+        return plan, [], None, None
+    segments = plan.conversation.segments
+    details = read_details(reader, plan.conversation)
+    return plan, read_recap(reader, segments), details, read_memory(reader, segments)
 
 
 class Resuming:
@@ -108,7 +111,7 @@ class Resuming:
         self._context.page_worker.submit("plan", work, done, self._context.failed)
 
     def _ask(self, planned: _Planned, go: Callable[[ResumePlan], object]) -> None:
-        plan, recap, details = planned
+        plan, recap, details, memory = planned
         if not plan.is_risky:
             go(plan)
             return
@@ -117,7 +120,7 @@ class Resuming:
             if is_wanted:
                 go(plan)
 
-        self._panes.app.push_screen(PreflightScreen(plan, recap, details), decided)
+        self._panes.app.push_screen(PreflightScreen(plan, recap, details, memory), decided)
 
     # In a window
 

@@ -7,6 +7,7 @@ from typing import Any
 
 _PLACES = {
     "bundle": ".trash.inside.BundleScreen",
+    "compactions": ".compression.screen.CompactionsScreen",
     "details": ".transcript.cards.show_details",
     "doctor": ".doctor.screen.DoctorScreen",
     "everywhere": ".profiles.everywhere.EverywhereScreen",

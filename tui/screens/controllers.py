@@ -176,6 +176,12 @@ class Controllers:
             self.listing.set_view(view)
         self.context.show_header()
 
+    @property
+    def message_id(self) -> int | None:
+        """The message that keys act on in the transcript, if that has the keys."""
+        transcript = self._panes.transcript
+        return transcript.current_id if self._panes.focused is transcript else None
+
     def of_current(self, do: Callable[[Conversation], object]) -> Callable[[], None]:
         """Return a callee that calls `do` with the current conversation if there is one."""
 

@@ -136,8 +136,8 @@ def conversation_title(conversation: Conversation, width: int) -> Content:
     return Content.assemble("  ", (name, "bold"), " " * space, (right, "dim"))
 
 
-def conversation_facts(conversation: Conversation, reading: Reading, width: int) -> Content:
-    """Directory, branch, tokens, cost, state, and what a resume opens."""
+def conversation_facts(conversation: Conversation, reading: Reading, width: int, here: str = "") -> Content:
+    """Directory, branch, tokens, cost, state, and what a resume opens; before that, what the model saw somewhere."""
     state = formats.status(conversation.status)
     if conversation.status is Status.ENDED:
         state = formats.end_reason(conversation.tip.end_reason) or state
@@ -157,6 +157,7 @@ def conversation_facts(conversation: Conversation, reading: Reading, width: int)
     if reading is not Reading.SAID:
         is_live = reading is Reading.LIVE
         facts.insert(0, _("what the model still sees") if is_live else pgettext("reading", "everything"))
+    facts.insert(0, here)
     return Content.assemble("  ", (clip(" · ".join(fact for fact in facts if fact), width - 3), "dim"))
 
 

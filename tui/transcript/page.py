@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 
@@ -31,6 +31,15 @@ _AHEAD = 4
 
 Place = tuple[int, int]
 """An entry, and a line in it."""
+
+
+class Seen(NamedTuple):
+    """What the model saw at a message."""
+
+    entries: frozenset[int]
+    """The messages that it had, and the one in question."""
+    words: str
+    """How much that was, in one line."""
 
 
 def _rule(text: str, width: int) -> list[Line]:
@@ -117,6 +126,8 @@ class Page:
         """The message whose terms are highlighted more strongly."""
         self.hit_number: int | None = None
         """The index of the current match of the hit, the same at any width; None for all of them."""
+        self.seen: Seen | None = None
+        """Everything else is dimmed; None for no dimming."""
         self.heights = Heights([])
         self.missing: tuple[int, int] | None = None
         """Entries to be read for this page; None if all have been."""
@@ -136,6 +147,7 @@ class Page:
         """Show another conversation, at its end."""
         self.model = model
         self.opened.clear()
+        self.seen = None
         self.at_end, self.place = True, (0, 0)
         self.heights = Heights([self._estimate(index) for index in range(len(model) if model is not None else 0)])
         self.forget()
@@ -159,6 +171,7 @@ class Page:
             bone = old.bone(index)
             return model.entry_of(bone.id) if bone is not None else None
 
+        self.seen = None
         (index, line), last = self.place, len(old) - 1
         while index < last and moved(index) is None:
             index, line = index + 1, 0
@@ -170,6 +183,10 @@ class Page:
         self.forget()
         old_ids = {bone.id for bone in old.skeleton.bones}
         return sum(bone.id not in old_ids for bone in model.skeleton.bones)
+
+    def see(self, seen: Seen | None) -> None:
+        """Dim what the model did not see, or nothing."""
+        self.seen, self._frame = seen, None
 
     def forget(self) -> None:
         """Drop all layouts, as look, folds or messages have changed."""
@@ -337,6 +354,8 @@ class Page:
             if lines is None:
                 is_missing = True
                 lines = [[("…", "dim")]] * self.heights[index]
+            if self.seen is not None and index not in self.seen.entries and self.model.bone(index) is not None:
+                lines = [[(text, f"{looks} dim" if text else looks) for text, looks in line] for line in lines]
             frame += [(index, line) for line in lines[skip:]]
             skip = 0
             index += 1

@@ -269,7 +269,9 @@ class ConversationPane:
         detailed = self._context.details.complete(conversation)[0]
         width = self._panes.transcript.size.width
         self._panes.line("title").update(header.conversation_title(detailed, width))
-        self._panes.line("facts").update(header.conversation_facts(detailed, self.reading, width))
+        seen = self._panes.transcript.page.seen
+        here = seen.words if seen is not None else ""
+        self._panes.line("facts").update(header.conversation_facts(detailed, self.reading, width, here))
 
     def fit_titles(self) -> None:
         """Fit title and facts to another width of the pane."""

@@ -14,6 +14,7 @@ from ..bindings import bindings
 from ..commands.panes import TRANSCRIPT
 from ..shared.styled import line_text
 from .model import Look, Tools, TranscriptModel
+from .page import Seen
 from .scroll import TranscriptScroll
 
 if TYPE_CHECKING:
@@ -87,6 +88,11 @@ class TranscriptView(TranscriptScroll):
         self._needed = None
         self._place()
         self._step_on()
+
+    def see(self, seen: Seen | None) -> None:
+        """Dim all messages but some, or none."""
+        self.page.see(seen)
+        self.refresh()
 
     def on_click(self, event: events.Click) -> None:
         """Make the message current; toggle its fold if that was clicked."""

@@ -1,0 +1,227 @@
+"""The inspector of compactions, and what the model saw at a message, on stores that Hermes wrote."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from browsing import Browser, browsing, demo_app, loose, open_app
+from builders import T0, make_store
+from compressed import END, case, long_conversation, store_of
+
+from hermes_browse.store.compression.context import read_memory
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.messages.models import Reading
+from hermes_browse.store.messages.transcript import read_skeleton
+from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.first_page import read_neighbourhood
+from hermes_browse.store.sessions.models import View
+from hermes_browse.tui.compression.rows import compaction_rows
+from hermes_browse.tui.compression.screen import CompactionsScreen
+from hermes_browse.tui.resume.preflight import not_remembered
+from hermes_browse.tui.shared.styled import line_width
+
+NOW = T0 + 86_400
+
+
+def _screen(browser: Browser) -> CompactionsScreen:
+    screen = browser.app.screen
+    assert isinstance(screen, CompactionsScreen)
+    return screen
+
+
+@pytest.fixture
+def clipboard(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What was copied."""
+    copied: list[str] = []
+    monkeypatch.setattr("hermes_browse.tui.app.BrowseApp.copy_to_clipboard", lambda app, text: copied.append(text))
+    return copied
+
+
+def _deploys(path: Path, said: str = "Never deploy on Fridays, use the staging host db-7.example.org first.") -> Path:
+    """A conversation compressed once, by rotation: the summary mentions nothing of what the user decided."""
+    sessions = [
+        {"id": "old", "title": "Deploys", "end_reason": "compression", "ended_at": T0 + 50},
+        {"id": "new", "parent_session_id": "old", "started_at": T0 + 50},
+    ]
+    told = [
+        ("old", "user", said),
+        ("old", "assistant", "Understood. I edited deploy/rollout.yaml and ran it."),
+        ("old", "user", "How long did it take?"),
+        ("old", "assistant", "It took 4721 s."),
+        ("new", "user", "[CONTEXT COMPACTION — REFERENCE ONLY] The user asked for a rollout." + END),
+        ("new", "assistant", "Ready."),
+        ("new", "user", "Go on then."),
+        ("new", "assistant", "Deploying now."),
+    ]
+    messages = [
+        {"id": number, "session_id": session, "role": role, "content": text, "timestamp": T0 + number * 10}
+        for number, (session, role, text) in enumerate(told, 1)
+    ]
+    return make_store(path, "22", sessions, messages)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
+async def test_both_sides_of_a_compaction_are_shown(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW), size) as browser:
+        await browser.press("M")
+        screen = _screen(browser)
+        assert "4 msgs ▸ summary" in browser.text("#compactions")
+        assert "old → new" in browser.text("#about")
+        assert "Replaced: 4 messages" in browser.text("#replaced-title")
+        assert "Never deploy on Fridays" in browser.text("#replaced")
+        assert "REFERENCE ONLY] The user asked" in browser.text("#instead")
+        replaced, instead = screen.replaced.region, screen.instead.region
+        assert (replaced.y == instead.y) is (size[0] >= 100)
+        assert (replaced.x == instead.x) is (size[0] < 100)
+
+
+async def test_lost_terms_are_walked_and_copied(tmp_path: Path, clipboard: list[str]) -> None:
+    async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW)) as browser:
+        await browser.press("M", "n")
+        assert "decision: Never deploy on Fridays" in browser.text("#status")
+        seen = set()
+        for _step in range(12):
+            seen.add(browser.text("#status").partition("·")[2].strip())
+            await browser.press("n")
+        assert any("deploy/rollout.yaml" in each for each in seen)
+        assert any("4721" in each for each in seen)
+        first = browser.text("#status")
+        await browser.press("n", "N")
+        assert browser.text("#status") == first
+        await browser.press("C")
+        assert "- Never deploy on Fridays" in clipboard[-1]
+        assert "- `deploy/rollout.yaml`" in clipboard[-1]
+        await browser.press("c")
+        assert "Understood. I edited deploy/rollout.yaml and ran it." in clipboard[-1]
+        assert "Go on then." not in clipboard[-1]
+
+
+async def test_the_compaction_of_the_message_at_the_cursor_comes_first(tmp_path: Path) -> None:
+    store = long_conversation(tmp_path / "state.db", 300, 4)
+    async with browsing(open_app(loose(store), NOW)) as browser:
+        await browser.press("M")
+        assert _screen(browser).overview.cursor == len(_screen(browser).overview) - 1
+        await browser.press("escape", "tab", "g", "J", "J", "M")
+        assert _screen(browser).overview.cursor == 0
+
+
+async def test_enter_goes_to_what_was_replaced_and_escape_back(tmp_path: Path) -> None:
+    async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW)) as browser:
+        await browser.press("M", "enter")
+        screen = _screen(browser)
+        assert screen.replaced.has_focus
+        await browser.press("tab")
+        assert screen.instead.has_focus
+        await browser.press("tab")
+        assert screen.overview.has_focus
+        await browser.press("escape")
+        assert browser.app.screen is browser.screen
+
+
+async def test_a_conversation_without_compactions_says_so(tmp_path: Path) -> None:
+    store = store_of(tmp_path / "state.db", case("0.19.0-place-killed.json"))
+    async with browsing(open_app(loose(store), NOW)) as browser:
+        await browser.press("M", "n", "c", "C", "tab")
+        assert "has not compressed" in browser.text("#compactions")
+
+
+@pytest.mark.parametrize("name", ["0.16.0-rotation-failing", "0.18.2-place-often", "0.19.0-rotation-twice"])
+async def test_recorded_compactions_are_listed_each(tmp_path: Path, name: str) -> None:
+    store = store_of(tmp_path / "state.db", case(f"{name}.json"))
+    async with browsing(open_app(loose(store), NOW)) as browser:
+        await browser.press("4", "M")
+        inspection = _screen(browser)._inspection
+        assert inspection is not None and inspection.compactions
+        for number, one in enumerate(inspection.compactions):
+            screen = _screen(browser)
+            screen.overview.cursor = number
+            await browser.settle()
+            assert screen._number == number
+            assert len(screen.replaced.page.model.skeleton.bones) == len(one.replaced)  # type: ignore[union-attr]
+
+
+async def test_escapes_and_markup_of_a_store_are_only_shown(tmp_path: Path, clipboard: list[str]) -> None:
+    said = "Never use \x1b]0;owned\x07/tmp/[bold]evil[/bold]/x.py, always run \u202egnp.exe instead."
+    async with browsing(open_app(loose(_deploys(tmp_path / "state.db", said)), NOW)) as browser:
+        await browser.press("M", "n")
+        for widget in ("#status", "#replaced", "#compactions", "#about"):
+            text = browser.text(widget)
+            assert "\x1b" not in text and "\u202e" not in text and "\x07" not in text
+        assert "[bold]" in browser.text("#replaced")
+        await browser.press("C")
+        assert "\x1b" not in clipboard[-1]
+
+
+async def test_rows_fill_exactly_their_width(tmp_path: Path) -> None:
+    store = long_conversation(tmp_path / "state.db", 300, 4, in_place=False)
+    async with browsing(open_app(loose(store), NOW)) as browser:
+        await browser.press("M")
+        inspection = _screen(browser)._inspection
+        assert inspection is not None
+        for row in compaction_rows(inspection.compactions, {0: "27 lost"}):
+            assert [line_width(row.spans(width, NOW)) for width in range(20, 160)] == list(range(20, 160))
+
+
+def _lit(browser: Browser) -> set[int]:
+    """The messages on the page that are not dimmed."""
+    page = browser.screen.transcript.page
+    assert page.model is not None
+    found: set[int] = set()
+    for index, line in page.frame():
+        bone = page.model.bone(index)
+        if bone is not None and any("dim" not in looks.split() for text, looks in line if text.strip()):
+            found.add(bone.id)
+    return found
+
+
+async def test_what_the_model_saw_at_a_message_is_lit_and_counted(tmp_path: Path) -> None:
+    async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW), (120, 50)) as browser:
+        await browser.press("tab", "x")
+        assert "context here: 2 messages since a summary of 4 · " in browser.text("#facts")
+        assert "since a summary of 4" in browser.text("#status")
+        assert {6, 7, 8} <= _lit(browser) and not _lit(browser) & {1, 2, 3, 4}
+        await browser.press("x")
+        assert _lit(browser) >= {1, 2, 3, 4, 6, 7, 8}
+        assert "context here" not in browser.text("#facts") + browser.text("#status")
+
+
+async def test_what_came_after_a_message_was_not_seen_there(tmp_path: Path) -> None:
+    async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW), (120, 50)) as browser:
+        await browser.press("tab", "g", "J", "x")
+        assert "all 3 messages so far" in browser.text("#facts")
+        assert _lit(browser) == {1, 2, 3}
+        await browser.press("v")  # another reading is read anew
+        assert "context here" not in browser.text("#facts")
+        assert browser.screen.transcript.page.seen is None
+
+
+async def test_the_recap_has_no_context(tmp_path: Path) -> None:
+    async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW)) as browser:
+        await browser.press("tab", "p", "x")
+        assert "no message here" in browser.text("#status")
+
+
+async def test_the_resume_card_says_what_the_model_will_not_remember(tmp_path: Path) -> None:
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("enter")  # the newest of the sample was compressed twice
+        assert "The model has only a summary of 47 of 56 messages" in browser.card()
+
+
+@pytest.mark.parametrize("in_place", [True, False])
+def test_what_a_resume_lacks(tmp_path: Path, in_place: bool) -> None:
+    path = long_conversation(tmp_path / "state.db", 300, 4, in_place=in_place)
+    with Store(path).reader() as reader:
+        conversation = read_neighbourhood(reader, ["s0"], NOW).of_session("s0")
+        assert conversation is not None
+        memory = read_memory(reader, conversation.segments)
+        live = {bone.id for bone in read_skeleton(reader, conversation.segments, Reading.LIVE).bones}
+    assert live <= memory.known and not live & set(memory.forgotten)
+    assert f"summary of {len(memory.forgotten)} of {memory.said} messages" in not_remembered(memory)
+
+
+def test_nothing_is_said_where_nothing_is_forgotten(tmp_path: Path) -> None:
+    path = store_of(tmp_path / "state.db", case("0.19.0-place-killed.json"))
+    with Store(path).reader() as reader:
+        found = read_catalog(reader, NOW).select(View.ALL)
+        assert [not_remembered(read_memory(reader, each.segments)) for each in found] == [""] * len(found)

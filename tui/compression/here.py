@@ -1,0 +1,90 @@
+"""What the model saw at a message: the rest of the transcript is dimmed, and the header says what it had."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+from hermes_browse.store.compression.compactions import NOTES, read_history
+from hermes_browse.store.compression.context import Context as Given
+from hermes_browse.store.compression.context import Contexts, Memory, Why, context_of, memory_of
+from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.wording import _, ngettext
+
+from .. import formats
+from ..context import Context
+from ..transcript.page import Seen
+from ..transcript.view import TranscriptView
+from .inspection import tokens
+
+
+def sentence(given: Given, memory: Memory) -> str:
+    """Describe a context in one line."""
+    counts = Counter(row.why for row in given.rows)
+    kept, since = counts[Why.HEAD] + counts[Why.KEPT], counts[Why.SINCE]
+    if given.compaction is None:
+        words = ngettext("context here: the 1 message so far", "context here: all {count:,} messages so far", since)
+        parts = [words.format(count=since)]
+    else:
+        forgotten = len(memory.forgotten)
+        if counts[Why.SUMMARY]:
+            words = ngettext(
+                "context here: 1 message since a summary of {forgotten:,}",
+                "context here: {count:,} messages since a summary of {forgotten:,}",
+                since,
+            )
+        else:
+            words = ngettext(
+                "context here: 1 message, {forgotten:,} earlier ones gone without a summary",
+                "context here: {count:,} messages, {forgotten:,} earlier ones gone without a summary",
+                since,
+            )
+        parts = [words.format(count=since, forgotten=forgotten)]
+        if kept:
+            parts.append(ngettext("1 carried over", "{count:,} carried over", kept).format(count=kept))
+    parts.append(_("about {count} tokens").format(count=formats.number(tokens(given.size))))
+    if not given.is_certain:
+        parts.append(_("inferred"))
+    return " · ".join(parts)
+
+
+def doubt(given: Given) -> str:
+    """Return why a context is not certain; empty if it is."""
+    return "" if given.is_certain else " ".join(_(NOTES[note]) for note in given.notes)
+
+
+def toggle_here(context: Context, transcript: TranscriptView, shown: Callable[[], None]) -> None:
+    """Show what the model saw at the current message, or everything alike again.
+
+    Args:
+        context: The store.
+        transcript: Of the main screen.
+        shown: Called when the transcript has changed.
+    """
+    model, message_id = transcript.model, transcript.current_id
+    if transcript.page.seen is not None:
+        transcript.see(None)
+        shown()
+        context.page_left()
+        return
+    if model is None or message_id is None or message_id < 0:
+        context.say(_("no message here"))
+        return
+    segments = model.conversation.segments
+
+    def work(reader: Reader) -> tuple[Given, Memory]:
+        contexts = Contexts(read_history(reader, segments))
+        given = context_of(reader, segments, contexts, message_id, prompt=False)
+        return given, memory_of(contexts.history, given.rows)
+
+    def done(answer: tuple[Given, Memory]) -> None:
+        given, memory = answer
+        if transcript.model is not model:
+            return
+        entries = {model.shown_at(each) for each in (*memory.known, message_id)} - {None}
+        transcript.see(Seen(frozenset(each for each in entries if each is not None), sentence(given, memory)))
+        shown()
+        more = doubt(given) or _("what the model did not see here is dimmed")
+        context.say_of_page(f"{sentence(given, memory)} · {more}")
+
+    context.transcript_worker.submit("here", work, done, context.failed)

@@ -1,0 +1,155 @@
+"""What the inspector shows of the compactions of a conversation: transcripts of both sides, sentences, Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+from hermes_browse.store.compression.compactions import NOTES, Compaction, History, Kind, Note, read_history
+from hermes_browse.store.compression.losses import Losses, Lost, Term
+from hermes_browse.store.compression.rows import Row
+from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.messages.models import ChatMessage, Reading, State
+from hermes_browse.store.messages.transcript import Bone, Skeleton
+from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.text import fenced, one_line
+from hermes_browse.store.wording import N_, _, ngettext
+
+from .. import formats
+from ..transcript.cards import BYTES_PER_TOKEN
+from ..transcript.copying import document
+from ..transcript.model import TranscriptModel
+
+WAYS: Mapping[Kind, str] = {Kind.ROTATION: N_("new session"), Kind.IN_PLACE: N_("in place")}
+TERMS: Mapping[Term, str] = {
+    Term.DECISION: N_("decision"),
+    Term.COMMAND: N_("command"),
+    Term.URL: N_("address"),
+    Term.PATH: N_("path"),
+    Term.IDENTIFIER: N_("identifier"),
+    Term.NUMBER: N_("number"),
+    Term.NAME: N_("name"),
+}
+
+
+class Inspection:
+    """The compactions of a conversation; made on a worker's thread.
+
+    Args:
+        conversation: With all its segments.
+        history: Of these.
+    """
+
+    def __init__(self, conversation: Conversation, history: History) -> None:
+        self.conversation, self.history = conversation, history
+
+    @property
+    def compactions(self) -> Sequence[Compaction]:
+        """Oldest first."""
+        return self.history.compactions
+
+    @cached_property
+    def _rows(self) -> Mapping[int, Row]:
+        return {row.id: row for each in self.history.generations for row in each.rows}
+
+    def _model(self, ids: Sequence[int]) -> TranscriptModel:
+        rows = [self._rows[each] for each in ids if each in self._rows]
+        # One segment for all, as seams have no place in a part.
+        bones = tuple(Bone(row.id, 0, row.role, row.timestamp, State.LIVE, False) for row in rows)
+        return TranscriptModel(self.conversation, Skeleton((self.conversation.root_id,), bones, Reading.EVERYTHING))
+
+    def replaced(self, number: int) -> TranscriptModel:
+        """Return a transcript of what a summary replaced; no message has been read."""
+        return self._model(self.compactions[number].replaced)
+
+    def instead(self, number: int) -> TranscriptModel:
+        """Return a transcript of what the model had from then on: the summary among what was carried over."""
+        one = self.compactions[number]
+        generation = next((each for each in self.history.generations if each.compaction == number), None)
+        written = [row.id for row in generation.rows[: generation.block]] if generation is not None else []
+        return self._model([*written, *one.not_stored_again])
+
+
+def inspect(reader: Reader, conversation: Conversation) -> Inspection:
+    """Find the compactions of a conversation; on a worker's thread."""
+    return Inspection(conversation, read_history(reader, conversation.segments))
+
+
+def tokens(count: int) -> int:
+    """Estimate the tokens of so many bytes, as Hermes does."""
+    return count // BYTES_PER_TOKEN
+
+
+def notes(one: Compaction) -> Iterator[str]:
+    """Yield what is not known of a compaction or is out of the ordinary, in sentences."""
+    yield from (_(NOTES[note]) for note in one.notes if note is not Note.GAP)
+    if one.gap is not None:
+        words = _("The ids {first} to {last} are in no row of the store.")
+        yield words.format(first=one.gap.first, last=one.gap.last)
+
+
+def title_of_replaced(one: Compaction) -> str:
+    """Return the title of the left pane."""
+    if not one.replaced:
+        return _("Replaced: nothing")
+    words = ngettext("Replaced: 1 message", "Replaced: {count:,} messages", len(one.replaced))
+    return words.format(count=len(one.replaced))
+
+
+def title_of_instead(one: Compaction) -> str:
+    """Return the title of the right pane."""
+    kept = len(one.kept) + len(one.not_stored_again)
+    if one.summary is None and not kept:
+        return _("Instead: nothing")
+    words = ngettext("1 carried over", "{count:,} carried over", kept).format(count=kept)
+    first = _("no summary") if one.summary is None else _("the summary")
+    return _("Instead: {parts}").format(parts=f"{first} · {words}" if kept else first)
+
+
+def describe_lost(lost: Lost, number: int, count: int) -> str:
+    """Return a sentence about a lost term, for the status line."""
+    words = ngettext(
+        "lost {number:,} of {count:,} · {kind}: {term} · said once, in message {id}",
+        "lost {number:,} of {count:,} · {kind}: {term} · said {times:,} times, last in message {id}",
+        lost.times,
+    )
+    return words.format(
+        number=number,
+        count=count,
+        kind=_(TERMS[lost.kind]),
+        term=one_line(lost.term, 120),
+        times=lost.times,
+        id=lost.last_message_id,
+    )
+
+
+def replaced_markdown(inspection: Inspection, number: int, messages: Sequence[ChatMessage]) -> str:
+    """Return the messages that a summary replaced as Markdown, to be pasted into a conversation."""
+    model = inspection.replaced(number)
+    model.add(messages)
+    parts = [_("Messages from before the compression of {time}:").format(time=_time(inspection, number))]
+    parts += [document(each, model).text.rstrip() for each in messages if not model.is_paired(each)]
+    return "\n\n".join(parts) + "\n"
+
+
+def lost_markdown(inspection: Inspection, number: int, losses: Losses) -> str:
+    """Return what a compaction lost as Markdown, to be pasted into a conversation."""
+    words = _("Details from before the compression of {time} that its summary does not mention:")
+    lines = [words.format(time=_time(inspection, number))]
+    for kind, label in TERMS.items():
+        terms = [each for each in losses.terms if each.kind is kind]
+        if not terms:
+            continue
+        lines += ["", f"## {_(label)}", ""]
+        for each in terms:
+            if kind is Term.DECISION:
+                lines.append(f"- {one_line(each.term)}")
+            elif "`" in each.term or "\n" in each.term:
+                lines += [fenced(each.term), ""]
+            else:
+                lines.append(f"- `{each.term}`")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _time(inspection: Inspection, number: int) -> str:
+    return formats.timestamp(inspection.compactions[number].at)
