@@ -15,6 +15,7 @@ import pytest
 from browsing import Browser, browsing, demo_app, open_app
 from effort import slow_but
 from textual.events import Key
+from textual.timer import Timer
 
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.first_page import read_neighbourhood
@@ -413,3 +414,25 @@ async def test_a_job_is_the_run_that_is_shown(tmp_path: Path) -> None:
         shown, row = screen.transcript.model, browser.row
         assert shown is not None and isinstance(row, JobRow)
         assert shown.conversation.root_id == row.runs[0].root_id == newest.conversation.root_id
+
+
+async def test_a_timer_that_was_stopped_too_late_empties_no_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Textual may have queued its call already when the conversation has been read."""
+    callbacks: list[Callable[[], None]] = []
+    original = MainScreen.set_timer
+
+    def set_timer(self: MainScreen, delay: float, callback: Callable[[], None]) -> Timer:
+        callbacks.append(callback)
+        return original(self, delay, callback)
+
+    monkeypatch.setattr(MainScreen, "set_timer", set_timer)
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("down")
+        shown = browser.screen.transcript.model
+        assert shown is not None and callbacks
+        for callback in callbacks:
+            callback()
+        await browser.settle()
+        assert browser.screen.transcript.model is shown

@@ -13,6 +13,7 @@ _PLACES = {
     "everywhere": ".profiles.everywhere.EverywhereScreen",
     "export": ".export.exporting.ask_and_export",
     "help": "help.HelpScreen",
+    "here": ".compression.here.toggle_here",
     "measuring": ".list.measuring.Measuring",
     "insights": ".insights.screen.InsightsScreen",
     "old": ".legacy.old_screen.OldScreen",

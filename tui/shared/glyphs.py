@@ -98,6 +98,10 @@ LEGENDS = (
         ("!", N_("deleted within a week")),
         ("·", N_("deleted later")),
     )),
+    Legend(N_("Signs here"), "compression", "compactions", (
+        ("▸", N_("before and after a compression")),
+        ("█ ░", N_("how much of the context was left after it")),
+    )),
     Legend(N_("Signs here"), "trash", "trash", (
         ("✓", N_("marked")),
         ("!", N_("damaged")),

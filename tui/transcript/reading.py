@@ -114,6 +114,8 @@ class ConversationPane:
         self._recap = False
         self._timer: Timer | None = None
         self._late: Timer | None = None
+        self._request: object = None
+        """Identifies what is being read; a timer that has been stopped may still call back."""
         self._retry: Callable[[], None] | None = None
         """Reads again what could not be read because the store was busy."""
         self._page_of = self._tree_of = ""
@@ -125,7 +127,7 @@ class ConversationPane:
         for timer in (self._timer, self._late):
             if timer is not None:
                 timer.stop()
-        self._timer = self._late = None
+        self._timer = self._late = self._request = None
         self._context.transcript_worker.cancel("open")
 
     def _show_nothing(self) -> None:
@@ -221,11 +223,15 @@ class ConversationPane:
 
         def failed(error: BrowseError) -> None:
             self._cancel()
-            self._retry = begin if isinstance(error, StoreBusyError) else None
+            self._retry = retry if isinstance(error, StoreBusyError) else None
             self._clear(conversation)
             self._context.failed(error)
 
+        request = self._request = object()
+
         def late() -> None:
+            if self._request is not request:
+                return
             self._late = None
             self._clear(conversation)
             tree = self._panes.lineage
@@ -234,10 +240,16 @@ class ConversationPane:
                 tree.show(FixedRows([]))
 
         def begin() -> None:
+            if self._request is not request:
+                return
             self._timer = None
             self._late = self._panes.set_timer(_PATIENCE, late)
             self._context.transcript_worker.submit("open", work, done, failed)
             self._read_tree(conversation)
+
+        def retry() -> None:
+            self._request = request
+            begin()
 
         # The row is painted first, and its conversation is read only if the cursor stays there.
         self._timer = self._panes.set_timer(_REST, begin)
