@@ -1,4 +1,4 @@
-"""The question before conversations are moved to the trash."""
+"""The confirmation before conversations are moved to the trash."""
 
 from __future__ import annotations
 
@@ -22,34 +22,42 @@ if TYPE_CHECKING:
     from hermes_browse.store.sessions.session import Session
 
 NAMED = 12
-"""Conversations that a card names."""
+"""Maximum number of conversations that the card names."""
 SPARED = 6
-"""Spared ones it names."""
+"""Maximum number of spared ones it names."""
 _ORPHANS = 3
-"""Kept conversations it names."""
+"""Maximum number of kept relatives it names."""
 
 
 def _kept(sessions: Sequence[Session]) -> str:
-    """Return which conversations stay without their parent: by title if all have one, else their number."""
+    """Return a sentence on the conversations that lose their parent: by title if all have one, else their number."""
     titles = [one_line(each.title, 40) for each in sessions if each.title]
     count = len(sessions)
     if len(titles) < count:
-        kept = ngettext(
+        text = ngettext(
             "1 related conversation is kept and becomes standalone",
             "{count:,} related conversations are kept and become standalone",
             count,
         )
-        return kept.format(count=count)
+        return text.format(count=count)
     names = pgettext("list", ", ").join(titles[:_ORPHANS])
     if count > _ORPHANS:
         more = _("{names} and {count:,} more are kept and become standalone")
         return more.format(names=names, count=count - _ORPHANS)
-    kept = ngettext("{names} is kept and becomes standalone", "{names} are kept and become standalone", count)
-    return kept.format(names=names)
+    text = ngettext("{names} is kept and becomes standalone", "{names} are kept and become standalone", count)
+    return text.format(names=names)
 
 
 class DeleteScreen(CountCard):
-    """Asks; for several conversations the answer is their number, never the key that came here."""
+    """Asks for a key to delete one conversation, for their number to delete several.
+
+    Args:
+        plan: The deletion.
+        trash: Path of the trash.
+        totals: Sentence on the totals.
+        spared: Sentence on the spared conversations.
+        warning: A further sentence.
+    """
 
     KEYS = DELETING
 
@@ -59,7 +67,7 @@ class DeleteScreen(CountCard):
         self._warning = warning
 
     def words(self, count: int) -> CountWords:
-        """What is said around the box."""
+        """Return the texts for this number."""
         return CountWords(
             ngettext("type {count} to delete it", "type {count} to delete them", count).format(count=count),
             _("{count} and Enter delete").format(count=count),
@@ -67,7 +75,7 @@ class DeleteScreen(CountCard):
         )
 
     def compose(self) -> ComposeResult:
-        """What goes, what stays, the question."""
+        """Compose the question, what is deleted and spared, and the box or the keys."""
         plan = self._plan
         count = len(plan.would)
         with Vertical(id="card"):
@@ -101,8 +109,8 @@ class DeleteScreen(CountCard):
                 formats.size(each.own.total + each.along.total),
             ]
             if along := len(each.subagents):
-                told = ngettext("with 1 subagent ({messages})", "with {count:,} subagents ({messages})", along)
-                facts.append(told.format(count=along, messages=formats.counted(each.along.shown, "message")))
+                text = ngettext("with 1 subagent ({messages})", "with {count:,} subagents ({messages})", along)
+                facts.append(text.format(count=along, messages=formats.counted(each.along.shown, "message")))
             name = one_line(formats.name(conversation), 42)
             lines.append(Content.assemble("  ", name, (f"  {' · '.join(facts)}", "dim")))
         if len(plan.would) > NAMED:
@@ -119,10 +127,10 @@ class DeleteScreen(CountCard):
         return lines
 
     def action_go(self) -> None:
-        """One conversation is deleted by a key; several by their number."""
+        """Delete a single conversation; several need their number."""
         if len(self._plan.would) == 1:
             self.dismiss(True)
 
     def action_scroll(self, lines: int) -> None:
-        """Scroll what goes."""
+        """Scroll the list of conversations."""
         self.query_one("#doomed", VerticalScroll).scroll_relative(y=lines, animate=False)

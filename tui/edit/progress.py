@@ -1,4 +1,4 @@
-"""The card of long work: how far it is and how long it will take; it can be stopped between two portions."""
+"""The progress of long work, which can be stopped between two portions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..screens.card import Card, keys_line
 
 
 class ProgressScreen(Card[None]):
-    """Shows progress until it is told that all is done."""
+    """Shows progress until `finish` is called."""
 
     KEYS = PROGRESS
 
@@ -25,10 +25,10 @@ class ProgressScreen(Card[None]):
         self._title = title
         self._finished = False
         self.stopped = threading.Event()
-        """Set when the user wants no more."""
+        """Set when the user stops the work."""
 
     def compose(self) -> ComposeResult:
-        """What is done, the bar, the numbers."""
+        """Compose the title, the bar, the numbers and the keys."""
         with Vertical(id="card"):
             yield Static(Content.styled(self._title, "bold"))
             yield ProgressBar(total=1.0, show_eta=False, id="progress")
@@ -36,14 +36,14 @@ class ProgressScreen(Card[None]):
             yield Static(
                 Content.styled(_("Hermes can write between two portions and while one is being saved."), "dim")
             )
-            told = _("{key} stops; what is done stays done, and can be undone")
-            yield keys_line(told.format(key=self.key("stop")))
+            text = _("{key} stops; what is done stays done, and can be undone")
+            yield keys_line(text.format(key=self.key("stop")))
 
     def show(self, share: float, words: str) -> None:
-        """How far it has come.
+        """Show progress.
 
         Args:
-            share: Of all, up to one.
+            share: From 0 to 1.
             words: The same in numbers.
         """
         if self.is_whole:
@@ -51,20 +51,20 @@ class ProgressScreen(Card[None]):
             self.query_one("#numbers", Static).update(words)
 
     def finish(self) -> None:
-        """All is done, or has stopped."""
+        """Close the card when the work is done or stopped."""
         if self.app.screen is self:
             self.dismiss(None)
         else:
-            self._finished = True  # something stands on top of it: it goes when that has gone
+            self._finished = True  # another screen is over it: close when that is closed
 
     def on_screen_resume(self) -> None:
-        """What stood on top of it has gone."""
+        """Close the card if the work finished while another screen was over it."""
         if self._finished and self.app.screen is self:
             self._finished = False
             self.dismiss(None)
 
     def action_stop(self) -> None:
-        """No more; a portion that is under way is given up where it still can be."""
+        """Stop the work; the portion under way is cancelled if that is still possible."""
         self.stopped.set()
         if self.is_whole:
             self.query_one("#answer", Static).update(Content.styled(_("stopping …"), "$accent"))

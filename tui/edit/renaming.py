@@ -1,4 +1,4 @@
-"""The card that gives a conversation another title, with Hermes' rules at each letter."""
+"""The card that renames a conversation; it checks Hermes' rules for titles at each letter."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from ..shared.text_box import TextBox
 
 
 class RenameScreen(Card[None]):
-    """Asks for a title, and stays until it has been given: what was typed is not lost where it is refused.
+    """Asks for a title and stays open until it is stored, so that a refused one can be edited.
 
     Args:
-        conversation: Which.
-        wanted: Takes what was typed; `done` or `refused` answers.
+        conversation: The conversation.
+        wanted: Called with the text; is to call `done` or `refused`.
     """
 
     KEYS = RENAMING
@@ -35,10 +35,10 @@ class RenameScreen(Card[None]):
     def __init__(self, conversation: Conversation, wanted: Callable[[str], None]) -> None:
         super().__init__()
         self._conversation, self._wanted = conversation, wanted
-        self._is_asked = False
+        self._is_submitted = False
 
     def compose(self) -> ComposeResult:
-        """What it is called, the box, what would be stored."""
+        """Compose the current name, the box, the verdict and the keys."""
         with Vertical(id="card"):
             yield Static(
                 Content.assemble((_("Rename") + "  ", "bold"), (one_line(formats.name(self._conversation), 200), "dim"))
@@ -48,16 +48,16 @@ class RenameScreen(Card[None]):
             yield keys_line(self.told_keys(_("Enter rename")))
 
     def on_mount(self) -> None:
-        """Begin with what it is called now."""
-        self._judge(self.query_one(Input).value)
+        """Check the current title."""
+        self._check(self.query_one(Input).value)
 
     @on(Input.Changed)
     def typed(self, event: Input.Changed) -> None:
-        """Say what would become of it."""
+        """Check the typed title."""
         event.stop()
-        self._judge(event.value)
+        self._check(event.value)
 
-    def _judge(self, typed: str) -> None:
+    def _check(self, typed: str) -> None:
         checked = check_title(typed)
         verdict = self.query_one("#verdict", Static)
         count = _("{count} of {limit}").format(count=checked.length, limit=LONGEST)
@@ -72,25 +72,25 @@ class RenameScreen(Card[None]):
 
     @on(Input.Submitted)
     def submitted(self, event: Input.Submitted) -> None:
-        """Rename; not to what cannot be a title."""
+        """Rename, unless the title is invalid or already submitted."""
         event.stop()
-        if not check_title(event.value).problem and not self._is_asked:
-            self._is_asked = True
+        if not check_title(event.value).problem and not self._is_submitted:
+            self._is_submitted = True
             self._wanted(event.value)
 
     def done(self) -> None:
-        """It has the title."""
+        """Close the card after the title was stored."""
         if self.is_current:
             self.dismiss(None)
 
     def refused(self, error: BrowseError) -> bool:
-        """It could not be given: say why, whole, above what was typed.
+        """Show why the title was not stored.
 
         Returns:
-            False when the card has been left meanwhile, and nobody would read it here.
+            False if the card was closed meanwhile, so that the error must be shown elsewhere.
         """
         if not self.is_current:
             return False
-        self._is_asked = False
+        self._is_submitted = False
         self.query_one("#verdict", Static).update(Content.styled(one_line(str(error), 1000), "$error"))
         return True

@@ -1,1 +1,1 @@
-"""From a conversation to Hermes."""
+"""Resuming a conversation in Hermes."""

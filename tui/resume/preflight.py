@@ -1,4 +1,4 @@
-"""The card before a risky resume: what is opened, what speaks against it, and the recap."""
+"""The card before a risky resume: the target, the warnings, the command and the recap."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ from ..shared import clipboard
 from ..transcript.cards import BYTES_PER_TOKEN
 
 _CACHED = 0.1
-"""What a token from the cache costs at least, of one that is sent anew: a tenth with Anthropic, more elsewhere."""
+"""Minimum price of a cached token relative to an uncached one: a tenth with Anthropic, more elsewhere."""
 
 
 def anew_at_most(conversation: Conversation, tokens: float) -> float | None:
-    """The most that sending so many tokens anew can cost in USD, by what this conversation has cost so far.
+    """Return the maximum cost in USD of sending so many uncached tokens, from the conversation's cost so far.
 
-    Nothing in a store tells prices. But a token written costs no less than one sent anew, one from the cache no less
-    than a tenth of it: what was paid for all of them bounds the price of one.
+    A store has no prices. But an output or cache-write token costs no less than an uncached input token, and a cached
+    one no less than a tenth of it, so the total cost bounds the price of one token.
 
     Args:
         conversation: With its recorded cost.
         tokens: Of the context.
 
     Returns:
-        None where no cost is recorded.
+        None if no cost is recorded.
     """
     spent, cost = conversation.tokens, conversation.cost_usd
     weight = spent.input + spent.cache_write + spent.output + _CACHED * spent.cache_read
@@ -49,12 +49,12 @@ def anew_at_most(conversation: Conversation, tokens: float) -> float | None:
 
 
 def place_and_cost(conversation: Conversation, details: Details | None, *, is_sample: bool = False) -> Iterator[str]:
-    """Where it goes on, with what, and how much that is: printable lines.
+    """Yield printable lines on directory and branch, then on model, context size and cost.
 
     Args:
-        conversation: What is resumed.
-        details: Read for it; None where they were not.
-        is_sample: Its directory is made up, so nothing is said of whether it is there.
+        conversation: The conversation to resume.
+        details: Its details; None if they were not read.
+        is_sample: Its directory is made up, so its absence is not reported.
     """
     place = []
     if conversation.cwd:
@@ -67,16 +67,16 @@ def place_and_cost(conversation: Conversation, details: Details | None, *, is_sa
         yield " · ".join(place)
     if details is None:
         return
-    named = conversation.model, details.facts.get("billing_provider")
-    told = [one_line(each, 80) for each in named if each]
+    names = conversation.model, details.facts.get("billing_provider")
+    facts = [one_line(name, 80) for name in names if name]
     tokens = (details.live_bytes + details.prompt_bytes) / BYTES_PER_TOKEN
     if tokens:
         sentence = _("context about {count} tokens, all sent again unless the provider still has them cached")
-        told.append(sentence.format(count=formats.number(tokens)))
+        facts.append(sentence.format(count=formats.number(tokens)))
         if (most := anew_at_most(conversation, tokens)) is not None:
-            told.append(_("that is {cost} at most").format(cost=formats.money(most)))
-    if told:
-        yield " · ".join(told)
+            facts.append(_("that is {cost} at most").format(cost=formats.money(most)))
+    if facts:
+        yield " · ".join(facts)
 
 
 def not_remembered(memory: Memory) -> str:
@@ -98,7 +98,7 @@ def not_remembered(memory: Memory) -> str:
 
 
 class PreflightScreen(Card[bool]):
-    """Asks for a key that is not the one that brought it up."""
+    """Asks for confirmation, by another key than the one that opened it."""
 
     KEYS = PREFLIGHT
 
@@ -113,7 +113,7 @@ class PreflightScreen(Card[bool]):
         self._plan, self._recap, self._details, self._memory = plan, recap, details, memory
 
     def compose(self) -> ComposeResult:
-        """Target, warnings, command, recap, keys."""
+        """Compose target, warnings, facts, command, recap and keys."""
         plan, conversation = self._plan, self._plan.conversation
         with Vertical(id="card"):
             yield Static(Content.styled(one_line(formats.name(conversation), 200), "bold"))
@@ -122,7 +122,7 @@ class PreflightScreen(Card[bool]):
             warnings = [
                 Static(Content.assemble(mark, printable(each.text)), classes="warning") for each in plan.warnings
             ]
-            # The last one of the sample store introduces the command.
+            # The last warning of the sample store introduces the command.
             introduction = warnings[-1:] if plan.is_sample else []
             yield from warnings[: len(warnings) - len(introduction)]
             for fact in place_and_cost(conversation, self._details, is_sample=plan.is_sample):
@@ -139,7 +139,7 @@ class PreflightScreen(Card[bool]):
             yield keys_line(self.told_keys(without=without))
 
     def on_resize(self, event: Resize) -> None:
-        """Leave the recap as much room as the rest does not need: the keys below it are always in sight."""
+        """Limit the recap to the free height, so that the keys below it are always visible."""
         super().on_resize(event)
         self.call_after_refresh(self._fit)
 
@@ -151,25 +151,23 @@ class PreflightScreen(Card[bool]):
             memory.remove()  # what is asked and the keys come first
             self.call_after_refresh(self._fit)
         recap.styles.max_height = max(2, room - card.gutter.height - others)
-        recap.scroll_end(animate=False)  # what was said last tells best where it goes on
+        recap.scroll_end(animate=False)  # the last messages matter most
 
     def _recap_content(self) -> Content:
         looks = {"user": "$warning", "assistant": "$success", "earlier": "dim"}
         names = {"user": set_cell_size(_("you"), 5), "assistant": set_cell_size(_("asst"), 5), "earlier": ""}
-        parts: list[Content] = []
-        for line in self._recap:
-            parts.append(Content.assemble((names[line.role], looks[line.role]), line.text))
+        parts = [Content.assemble((names[line.role], looks[line.role]), line.text) for line in self._recap]
         return Content("\n").join(parts) if parts else Content.styled(_("No messages."), "dim")
 
     def action_go(self) -> None:
-        """Resume; not where there is nothing to resume, or nothing to resume with."""
+        """Resume, if Hermes is installed and this is not the sample store."""
         if self._plan.executable is not None:
             self.dismiss(True)
         elif self._plan.is_sample:
             self.answer(_("The sample store has nothing to resume"))
 
     def action_copy(self) -> None:
-        """Put the command on the clipboard, and say by which way; that of the sample store would open an empty chat."""
+        """Copy the command; not that of the sample store, which would open an empty chat."""
         if self._plan.is_sample:
             return
 

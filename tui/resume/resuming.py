@@ -1,4 +1,4 @@
-"""From a conversation to Hermes: the plan, the card where something speaks against it, the hand-over."""
+"""The controller that resumes conversations in Hermes: plan, confirmation if it is risky, hand-over."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _Planned = tuple[ResumePlan, list[RecapLine], Details | None, Memory | None]
 
 
 def _on_surface(plan: ResumePlan, surfaces: Mapping[str, str]) -> ResumePlan:
-    """The plan on the surface that is set for its source."""
+    """Apply the surface configured for the plan's source."""
     return on_surface(plan, surfaces) if surfaces else plan
 
 
 def _planned(
     reader: Reader, location: Location, session_id: str, now: float, surfaces: Mapping[str, str], *, is_printed: bool
 ) -> _Planned:
-    """The plan of a resume, with the recap and what else the card will show, where there will be one."""
+    """Plan a resume; if it is risky, also read the recap and the details for the card."""
     plan = _on_surface(plan_resume(reader, location, session_id, now), surfaces)
     plan = replace(plan, conversation=with_details(reader, [plan.conversation])[0])
     if is_printed:
@@ -48,12 +48,12 @@ def _planned(
 
 
 class Resuming:
-    """Plans a resume off the screen's thread and asks where it is risky.
+    """Plans a resume off the screen's thread, and asks for confirmation if it is risky.
 
     Args:
         context: The store.
-        panes: What the card stands over.
-        came_back: Called when Hermes was run in this terminal and has ended.
+        panes: The main screen.
+        came_back: Called after Hermes ran in this terminal.
     """
 
     def __init__(self, context: Context, panes: Panes, came_back: Callable[[], None]) -> None:
@@ -61,7 +61,7 @@ class Resuming:
         self._windows: Windows | None = None
 
     def start(self, session_id: str) -> None:
-        """Resume the conversation of a session as the user has set it; at once, or after the card."""
+        """Resume the conversation of a session in the configured mode."""
         self._plan(session_id, self._begin)
 
     def start_there(self, location: Location, session_id: str) -> None:
@@ -95,11 +95,11 @@ class Resuming:
         elif mode == "return":
             self._ask(planned, self._run_and_return)
         else:
-            self._in_thread(lambda: self._held(planned))
+            self._in_thread(lambda: self._find_window(planned))
 
     def start_in_window(self, session_id: str) -> None:
-        """Go to the window that holds the conversation, or open one, at once or after the card."""
-        self._plan(session_id, lambda planned: self._in_thread(lambda: self._held(planned)))
+        """Go to the window that has the conversation, or open one."""
+        self._plan(session_id, lambda planned: self._in_thread(lambda: self._find_window(planned)))
 
     def _plan(self, session_id: str, done: Callable[[_Planned], None]) -> None:
         location, now = self._context.location, self._context.clock()
@@ -116,38 +116,38 @@ class Resuming:
             go(plan)
             return
 
-        def decided(is_wanted: bool | None) -> None:
-            if is_wanted:
+        def decided(is_confirmed: bool | None) -> None:
+            if is_confirmed:
                 go(plan)
 
         self._panes.app.push_screen(PreflightScreen(plan, recap, details, memory), decided)
 
     # In a window
 
-    def _held(self, planned: _Planned) -> Callable[[], None]:
-        """Look for the window that holds a conversation; not on the screen's thread."""
+    def _find_window(self, planned: _Planned) -> Callable[[], None]:
+        """Go to the window that has the conversation; else return a call that opens one. Not on the screen's thread."""
         plan = planned[0]
         self._windows = self._windows or Windows()
         windows = self._windows
         outcome = windows.go_to(plan)
         if outcome is not None:
-            return lambda: self._told(outcome)
+            return lambda: self._report(outcome)
 
         def opened() -> Callable[[], None]:
             outcome = windows.open(plan)
-            return lambda: self._told(outcome)
+            return lambda: self._report(outcome)
 
         return lambda: self._ask(planned, lambda plan: self._in_thread(opened))
 
     def _in_thread(self, work: Callable[[], Callable[[], None]]) -> None:
-        """Ask another program without making the screen wait; what comes of it is done on the screen's thread."""
+        """Run `work` on a thread, then the function it returns on the screen's thread."""
 
         async def run() -> None:
             (await asyncio.to_thread(work))()
 
         self._panes.run_worker(run(), group="windows")
 
-    def _told(self, outcome: Outcome) -> None:
+    def _report(self, outcome: Outcome) -> None:
         if outcome.done:
             self._context.say(outcome.text)
         else:
@@ -166,15 +166,15 @@ class Resuming:
             self._context.failed(BrowseError(_("This terminal cannot be lent to Hermes and taken back.")))
             return
         except OSError as error:
-            wrong = _("{program} could not be started: {reason}.")
-            self._context.failed(BrowseError(wrong.format(program=plan.executable, reason=error.strerror)))
+            text = _("{program} could not be started: {reason}.")
+            self._context.failed(BrowseError(text.format(program=plan.executable, reason=error.strerror)))
             return
         self._came_back()
-        told = _("back from Hermes, which ended with {code}").format(code=ended)
-        self._context.say(_("back from Hermes") if ended == 0 else told)
+        failure = _("back from Hermes, which ended with {code}").format(code=ended)
+        self._context.say(_("back from Hermes") if ended == 0 else failure)
 
     def plan_command(self, session_id: str, done: Callable[[str], None]) -> None:
-        """Give the command that resumes the conversation of a session, for a shell."""
+        """Call `done` with the shell command that resumes the conversation of a session."""
         location, now = self._context.location, self._context.clock()
         surfaces = self._context.options.surface
 

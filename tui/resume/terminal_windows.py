@@ -1,7 +1,7 @@
-"""Hermes in a window of its own beside the browser: tmux, Zellij, WezTerm, kitty, Windows Terminal.
+"""Open Hermes in a new window of the terminal: tmux, Zellij, WezTerm, kitty, Windows Terminal.
 
-Each is asked through its own program, with the words of the command apart, so that no shell reads a title or an id. A
-window that already holds the conversation is gone to instead, where the terminal can be asked for it.
+Each is controlled through its own program with separate arguments, so that no shell parses a title or an id. If a
+window already has the conversation, and the terminal can find it, that is activated instead.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from hermes_browse.store.wording import _
 from .. import formats
 
 _PATIENCE = 5.0
-"""Seconds a terminal may take to answer."""
+"""Maximum seconds for a terminal to answer."""
 _MARK = "@hermes_session"
-"""The option of a tmux window that tells which conversation it holds."""
+"""The option of a tmux window with the key of its conversation."""
 _PLAIN = re.compile(r"[\w.:=\\/ -]*", re.ASCII)
-"""What neither Windows Terminal nor cmd.exe reads as anything but itself."""
+"""Arguments that neither Windows Terminal nor cmd.exe interprets."""
 
 
 class Outcome(NamedTuple):
-    """What came of it."""
+    """Success or failure."""
 
     done: bool
     text: str
@@ -38,7 +38,7 @@ class Outcome(NamedTuple):
 
 
 class _Answer(NamedTuple):
-    """What a program said."""
+    """Exit code and output of a program."""
 
     code: int
     out: str
@@ -46,7 +46,7 @@ class _Answer(NamedTuple):
 
 
 def _ask(argv: Sequence[str]) -> _Answer:
-    """Run a program of the terminal's; one that is not there, or does not answer, is one that fails."""
+    """Run a program of the terminal; a missing or hanging one counts as failed, with the code -1."""
     try:
         ended = subprocess.run(
             argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_PATIENCE, check=False, errors="replace"
@@ -59,7 +59,7 @@ def _ask(argv: Sequence[str]) -> _Answer:
 
 
 def terminal_of(environment: Mapping[str, str]) -> str | None:
-    """Which of them the browser runs in: the innermost that can be told; None for none.
+    """Return the innermost known terminal that the browser runs in, else None.
 
     Args:
         environment: As `os.environ`.
@@ -77,19 +77,19 @@ def terminal_of(environment: Mapping[str, str]) -> str | None:
 
 
 def _key(plan: ResumePlan) -> str:
-    """The same for every segment of a conversation, without a letter that any program reads as more."""
+    """Return a key that is the same for all segments of a conversation, in hexadecimal, which is safe everywhere."""
     words = "\0".join([*plan.env.values(), *plan.argv[1:3], plan.conversation.root_id])
     return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _command(plan: ResumePlan) -> list[str]:
-    """The command as words; a window starts from the terminal's environment, not from ours."""
+    """Return the command's arguments, with `env`, as a window has the terminal's environment, not ours."""
     settings = [f"{name}={value}" for name, value in plan.env.items()]
     return ["env", *settings, plan.executable or plan.argv[0], *plan.argv[1:]]
 
 
 def _title(plan: ResumePlan) -> str:
-    """A name for the window; tmux would run what stands behind a `#` in it."""
+    """Return a name for the window, without `#`, after which tmux would run commands."""
     return formats.clip(one_line(formats.name(plan.conversation), 60).replace("#", " ").lstrip("-"), 24) or "hermes"
 
 
@@ -101,18 +101,14 @@ def _opened(name: str, answer: _Answer, done: str) -> Outcome:
 
 
 class Windows:
-    """Windows of the terminal around the browser, and which conversation is in which."""
+    """Windows of the terminal around the browser, and their conversations."""
 
     def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
         self._environment = environment
         self._wezterm: dict[str, str] = {}
 
     def go_to(self, plan: ResumePlan) -> Outcome | None:
-        """Go to the window that already holds the conversation; None when there is none, or no way to know.
-
-        Args:
-            plan: What would be resumed.
-        """
+        """Activate the window that has the conversation; None if there is none, or none can be found."""
         name, key = terminal_of(self._environment), _key(plan)
         if name == "tmux":
             here = self._environment.get("TMUX_PANE", "")
@@ -133,7 +129,7 @@ class Windows:
         return None
 
     def open(self, plan: ResumePlan) -> Outcome:
-        """Open Hermes on a conversation in a new window, the browser staying as it is.
+        """Open Hermes on a conversation in a new window; the browser keeps running.
 
         Args:
             plan: With an executable.
@@ -156,7 +152,7 @@ class Windows:
         return Outcome(False, _("no window here: it takes tmux, Zellij, WezTerm or kitty · Y copies"))
 
     def _tmux(self, plan: ResumePlan) -> Outcome:
-        # A directory is a format to tmux, and a word that ends in a semicolon ends its command.
+        # tmux expands formats in a directory, and an argument that ends in a semicolon ends its command.
         folder = os.getcwd().replace("#", "##")
         words = ["new-window", "-P", "-F", "#{window_id}", "-n", _title(plan), "-c", folder, *_command(plan)]
         made = _ask(["tmux", *(f"{word[:-1]}\\;" if word.endswith(";") else word for word in words)])
@@ -166,7 +162,7 @@ class Windows:
 
     def _kitty(self, plan: ResumePlan) -> Outcome:
         if not self._environment.get("KITTY_LISTEN_ON"):
-            # Without a socket kitty would answer through the terminal, in the midst of what is typed.
+            # Without a socket kitty would answer through the terminal, into the keyboard input.
             return Outcome(False, _("kitty wants allow_remote_control and listen_on in its kitty.conf"))
         words = ["kitty", "@", "launch", "--type=tab", "--tab-title", _title(plan), "--cwd", os.getcwd()]
         answer = _ask([*words, "--var", f"hermes_session={_key(plan)}", *_command(plan)])

@@ -1,4 +1,4 @@
-"""Days and months in words: long ones for sentences, short ones for columns, where no year looks like a day."""
+"""Dates in words: long for sentences, short for columns, where a year must not look like a day."""
 
 from __future__ import annotations
 
@@ -18,43 +18,43 @@ MONTHS = (
     N_("Jan"), N_("Feb"), N_("Mar"), N_("Apr"), N_("May"), N_("Jun"), N_("Jul"), N_("Aug"), N_("Sep"), N_("Oct"),
     N_("Nov"), N_("Dec"),
 )  # fmt: skip
-"""To be shown through `_`."""
+"""To be translated through `_`."""
 
 
 def weekday(number: int) -> str:
-    """`Mon`, from 0 for Monday; at most four cells in every language."""
+    """Return `Mon` for 0; at most four cells in every language."""
     return _(_WEEKDAYS[number])
 
 
 def short_day(day: date) -> str:
-    """`Thu 5 Mar 2026`."""
+    """Return `Thu 5 Mar 2026`."""
     return _("{weekday} {day} {month} {year}").format(
         weekday=weekday(day.weekday()), day=day.day, month=_(MONTHS[day.month - 1]), year=day.year
     )
 
 
 def short_date(day: date) -> str:
-    """`5 Mar`, of a year that is known; at most eight cells in every language."""
+    """Return `5 Mar`; at most eight cells in every language."""
     return day.strftime(_("%-d %b"))
 
 
 def full_date(day: date) -> str:
-    """`5 Mar 2026`."""
+    """Return `5 Mar 2026`."""
     return day.strftime(_("%-d %b %Y"))
 
 
 def short_month(day: date) -> str:
-    """`Mar 2026`: a year of two figures would look like a day; at most eight cells in every language."""
+    """Return `Mar 2026`, as a two-digit year would look like a day; at most eight cells in every language."""
     return day.strftime(_("%b %Y"))
 
 
 def month(day: date) -> str:
-    """`March 2026`."""
+    """Return `March 2026`."""
     return _("{month} {year}").format(month=_(_LONG_MONTHS[day.month - 1]), year=day.year)
 
 
 def long_day(day: date) -> str:
-    """`Thursday, 5 March 2026`."""
+    """Return `Thursday, 5 March 2026`."""
     return _("{weekday}, {day} {month} {year}").format(
         weekday=_(_LONG_WEEKDAYS[day.weekday()]), day=day.day, month=_(_LONG_MONTHS[day.month - 1]), year=day.year
     )

@@ -1,4 +1,4 @@
-"""Stacked columns drawn in eighths of a cell, and the widget that paints rows of cells."""
+"""Stacked columns drawn in eighths of a cell, and a base class of widgets that paint rows of cells."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from textual.widget import Widget
 from hermes_browse.store.text import printable
 
 LOWER = " ▁▂▃▄▅▆▇█"
-"""The lower eighths of a cell, from none to all."""
+"""The lower eighths of a cell, from empty to full."""
 _HATCHED = "▒"
 
 Part = tuple[str, float]
@@ -21,7 +21,7 @@ Part = tuple[str, float]
 
 
 class Cell(NamedTuple):
-    """Letters that look alike: names of looks, for what is drawn and for what is behind it."""
+    """Text with a look for the foreground and one for the background."""
 
     text: str
     look: str
@@ -32,12 +32,12 @@ NOTHING = Cell(" ", "none")
 
 
 def edges(count: int, width: int) -> list[int]:
-    """Where columns begin that share a width, and where the last one ends: `count` + 1 places."""
+    """Return the `count` + 1 edges of columns that share a width."""
     return [index * width // count for index in range(count + 1)] if count else [0]
 
 
 def gap(count: int, width: int) -> int:
-    """How many cells are left free between two columns that share a width: one where each has three or more."""
+    """Return the free cells between columns that share a width: one if each has three or more."""
     return 1 if count and width // count >= 3 else 0
 
 
@@ -50,18 +50,18 @@ def stack(
     exact: bool = False,
     band: int | None = None,
 ) -> list[list[Cell]]:
-    """Stacked columns as rows of single cells, top first. They share the width; the highest fills the height.
+    """Draw stacked columns as rows of single cells, top first. They share the width; the highest fills the height.
 
-    A cell shows two looks at most. Where more meet, the lowest and the largest of the others are shown.
+    A cell shows at most two looks: the lowest, and the largest of the others.
 
     Args:
         columns: The parts of each column, lowest first.
         width: Cells, at least as many as columns.
         height: Rows.
         hatched: The look that is hatched as well as coloured.
-        exact: Draw the height of each column to the eighth, even if a part within its last cell is not seen. Otherwise
-            every part is at least an eighth high and is seen, and the last cell of a column may look full.
-        band: The index of the column that has the look `here` behind it, up to the top.
+        exact: Draw the height of each column to the eighth, even if that hides a part in its top cell. Otherwise
+            every part is at least an eighth high and visible, and the top cell of a column may look full.
+        band: Index of a column with the look `here` as background, up to the top.
     """
     count = len(columns)
     places, free = edges(count, width), gap(count, width)
@@ -81,17 +81,17 @@ def stack(
 
 
 def _heights(parts: Sequence[Part], highest: float, most: int, *, exact: bool) -> list[tuple[str, int]]:
-    """How many eighths high the parts stand."""
+    """Return the height of each part in eighths."""
     scale = most / highest if highest > 0 else 0.0
     if not exact:
         return [(look, max(1, round(value * scale)) if value > 0 and scale else 0) for look, value in parts]
-    found, reached, total = [], 0, 0.0
+    heights, reached, total = [], 0, 0.0
     for look, value in parts:
         total += value
         end = max(1, round(total * scale)) if total > 0 else 0
-        found.append((look, end - reached))
+        heights.append((look, end - reached))
         reached = end
-    return found
+    return heights
 
 
 def _cell(parts: Sequence[tuple[str, int]], row: int, hatched: str, *, exact: bool) -> Cell:
@@ -117,29 +117,24 @@ def _cell(parts: Sequence[tuple[str, int]], row: int, hatched: str, *, exact: bo
 
 
 def runs(cells: Sequence[Cell]) -> list[Cell]:
-    """The same row, with neighbours that look alike put together."""
-    found: list[Cell] = []
+    """Merge adjacent cells of the same looks."""
+    merged: list[Cell] = []
     for each in cells:
-        if found and found[-1][1:] == each[1:]:
-            found[-1] = found[-1]._replace(text=found[-1].text + each.text)
+        if merged and merged[-1][1:] == each[1:]:
+            merged[-1] = merged[-1]._replace(text=merged[-1].text + each.text)
         else:
-            found.append(each)
-    return found
+            merged.append(each)
+    return merged
 
 
 class Picture(Widget):
-    """Rows of cells, each with a look of the style sheet."""
+    """A widget of rows of cells, with looks from the style sheet."""
 
     NAME: ClassVar[str] = ""
-    """What its looks begin with in the style sheet: `axis` for `axis--goes`."""
+    """Prefix of its component classes: `axis` for `axis--goes`."""
 
     def strip(self, cells: Sequence[Cell], width: int) -> Strip:
-        """A line of the screen.
-
-        Args:
-            cells: From left to right.
-            width: Cells of the line; what is missing stays free.
-        """
+        """Build a screen line of `width` cells, padded on the right."""
         base = self.rich_style
         segments = []
         for text, look, behind in cells:

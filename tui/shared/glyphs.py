@@ -1,4 +1,4 @@
-"""The signs the browser draws: what each means, and the ASCII sign that can replace it.
+"""The signs the browser draws: their meanings, and their ASCII replacements.
 
 Both take one cell, so that nothing shifts. Signs that stand for different states have different replacements.
 """
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from hermes_browse.store.wording import N_
 
 MODES = ("auto", "ascii", "unicode")
-"""What the option `glyphs` may be; `auto` is ASCII where the terminal's encoding is not UTF-8."""
+"""Values of the option `glyphs`; `auto` is ASCII if the terminal's encoding is not UTF-8."""
 
 _SIGNS = {
     # what a conversation or session is
@@ -28,19 +28,19 @@ _SIGNS = {
 }  # fmt: skip
 
 PUNCTUATION = frozenset("…“”‘’–—−•×∞¢≥≤·→↵↑↓←\u00a0\ufffd")
-"""Signs that mean what they mean in any text, and names of keys: they need no words."""
+"""Signs with their usual meaning, and names of keys: they need no legend."""
 
 
 class Legend(NamedTuple):
-    """The signs of one pane or screen, in words."""
+    """The signs of one pane or screen, explained."""
 
     title: str
     folder: str
     """The folder of `tui/` that draws them."""
     place: str
-    """The screen they are on, by the name of its table of commands."""
+    """Their screen, by the name of its table of commands."""
     signs: tuple[tuple[str, str], ...]
-    """Each sign, or several of a kind, and what it means."""
+    """Each sign, or several of a kind, and its meaning."""
 
 
 LEGENDS = (
@@ -128,45 +128,45 @@ LEGENDS = (
         ("★", N_("a search that is kept")),
     )),
 )  # fmt: skip
-"""What all signs mean, in the order of the help; a sign that is drawn and not here fails a test."""
+"""Meanings of all signs, in the order of the help; a test fails for a sign that is drawn and not here."""
 
 
 def _drawn() -> dict[str, str]:
-    """Rules and blocks, ours and those of Textual's own widgets."""
-    found: dict[str, str] = {}
+    """Return replacements of box drawing, blocks and Braille, ours and those of Textual's widgets."""
+    signs: dict[str, str] = {}
     for code in range(0x2500, 0x2580):  # box drawing
         name = unicodedata.name(chr(code))
         is_level = "HORIZONTAL" in name and "VERTICAL" not in name and "DOWN" not in name and "UP" not in name
         is_upright = "VERTICAL" in name and not any(part in name for part in ("HORIZONTAL", "LEFT", "RIGHT"))
-        found[chr(code)] = "-" if is_level else "|" if is_upright else "+"
-    found |= {"╱": "/", "╲": "\\", "╳": "X", "├": "|", "└": "`"}  # the last two lead through trees
+        signs[chr(code)] = "-" if is_level else "|" if is_upright else "+"
+    signs |= {"╱": "/", "╲": "\\", "╳": "X", "├": "|", "└": "`"}  # the last two are tree lines
     for code in range(0x2580, 0x25A0):  # block elements: bars, columns, edges of boxes and scroll bars
-        found[chr(code)] = " "
-    found |= dict.fromkeys("█▉▊▋▓", "#") | dict.fromkeys("▌▍▎▏▐▕", "|") | {"▒": ":", "░": "."}
-    found |= dict.fromkeys("▁▂▃", "_") | dict.fromkeys("▄▅▆▇", "#")  # the tops of columns
-    for code in range(0x2400, 0x2425):  # what is shown in the place of a control character
-        found[chr(code)] = "?"
+        signs[chr(code)] = " "
+    signs |= dict.fromkeys("█▉▊▋▓", "#") | dict.fromkeys("▌▍▎▏▐▕", "|") | {"▒": ":", "░": "."}
+    signs |= dict.fromkeys("▁▂▃", "_") | dict.fromkeys("▄▅▆▇", "#")  # the tops of columns
+    for code in range(0x2400, 0x2425):  # pictures of control characters
+        signs[chr(code)] = "?"
     for code in range(0x2800, 0x2900):  # Braille patterns: spinners, plots
-        found[chr(code)] = " " if code == 0x2800 else ":"
-    return found
+        signs[chr(code)] = " " if code == 0x2800 else ":"
+    return signs
 
 
 TABLE = {ord(sign): plain for sign, plain in (_drawn() | _SIGNS).items()}
-"""All of them, for `str.translate`."""
+"""All replacements, for `str.translate`."""
 
 
 def plain(text: str) -> str:
-    """The text with our signs in ASCII and all other letters as they are; it takes as many cells."""
+    """Replace our signs by ASCII ones of the same width; other characters stay."""
     return text if text.isascii() else text.translate(TABLE)
 
 
 def is_unicode(encoding: str | None) -> bool:
-    """Whether an encoding can hold every letter; assumed where it is not known."""
+    """Return whether an encoding can hold every character; True if it is unknown."""
     return encoding is None or encoding.lower().replace("_", "-").startswith("utf")
 
 
 def are_plain(mode: str, encoding: str | None) -> bool:
-    """Whether signs have to be ASCII.
+    """Return whether signs must be ASCII.
 
     Args:
         mode: One of `MODES`.
@@ -176,7 +176,7 @@ def are_plain(mode: str, encoding: str | None) -> bool:
 
 
 def encodable(text: str, encoding: str) -> str:
-    """The text with a question mark for each cell that an encoding has no letter for.
+    """Replace characters that an encoding lacks by a question mark per cell.
 
     Args:
         text: Printable.
@@ -200,13 +200,10 @@ def _or_question(letter: str, encoding: str) -> str:
 
 
 def replace_unencodable(error: UnicodeError) -> tuple[str, int]:
-    """An error handler for codecs: signs of ours in ASCII, question marks for the rest.
-
-    Args:
-        error: What could not be encoded.
+    """Codec error handler: our signs become ASCII ones, the rest question marks.
 
     Raises:
-        UnicodeError: It is not about encoding.
+        UnicodeError: `error` is not an encoding error.
     """
     if not isinstance(error, UnicodeEncodeError):
         raise error

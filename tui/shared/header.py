@@ -1,4 +1,4 @@
-"""Texts of one line for the main screen, as `Content`: titles, counts, status."""
+"""One-line texts of the main screen as `Content`: titles, views, status."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def _style(text: str, style: str) -> Content:
 
 
 def store_name(location: Location) -> str:
-    """The name of the store, for a title."""
+    """Return the name of the store for a title."""
     return one_line(location.name, 30)
 
 
 def title(location: Location, shown: str, width: int) -> Content:
-    """The title: program, store, and what is shown and hidden."""
+    """Build the title: program, store, and the counts of shown and hidden conversations."""
     left = " hermes-browse  "
     name = store_name(location)
     space = width - cell_len(left) - cell_len(name) - cell_len(shown) - 1
@@ -39,7 +39,7 @@ def title(location: Location, shown: str, width: int) -> Content:
 
 
 def marked(count: int, messages: int) -> str:
-    """How much is marked, for the line of views."""
+    """Return the number of marks for the line of views."""
     return _("✓ {count:,} marked · {messages} msgs").format(count=count, messages=formats.number(messages))
 
 
@@ -55,21 +55,21 @@ def views(
     progress: str = "",
     width: int = 0,
 ) -> Content:
-    """The views with their counts, then what is marked, else what is searched for, else the order.
+    """Build the line of views with their counts, then the marks, else the search, else the order.
 
-    Where there is no room for all, counts become short (`21k`), then only the view on screen keeps its count, then
-    the others are only numbers. What is marked is never cut.
+    If there is no room for all, counts become short (`21k`), then only the current view has a count, then the others
+    are only numbers. Marks are never cut.
 
     Args:
-        catalog: What is counted.
-        view: The one on screen; None for that of old transcripts.
+        catalog: The conversations to count.
+        view: The current view; None for that of old transcripts.
         sort: The order.
-        reverse: Turned round.
-        search: What is searched for, in the place of the order.
-        marks: What is marked.
-        old: Old transcripts beside the store; their view is there when there are some.
-        progress: How much is measured of what the list is sorted by.
-        width: Cells; 0 for as many as it takes.
+        reverse: Whether it is reversed.
+        search: Text on the search; replaces the order.
+        marks: Text on the marks; replaces the search.
+        old: Number of old transcripts beside the store; 0 hides their view.
+        progress: Progress of measuring the sort key.
+        width: Cells; 0 for unlimited.
     """
     counts = catalog.forest.counts()
     every: list[tuple[str, int | None, bool]] = [
@@ -79,31 +79,31 @@ def views(
     if old:
         every.append((f"5 {pgettext('view', 'Old')}", old, view is None))
     order = f"{order_arrow(sort, reverse=reverse)} {order_name(sort)}"
-    told = marks or search or " · ".join(filter(None, (order, progress)))
+    suffix = marks or search or " · ".join(filter(None, (order, progress)))
     exact, short = _labels(every, "{:,}".format), _labels(every, formats.number)
     own = [label if is_shown else label.rpartition(" ")[0] for label, (*_, is_shown) in zip(short, every, strict=True)]
-    if _line_width(own, told) > width > 0:
+    if _line_width(own, suffix) > width > 0:
         own = [label if is_shown else label[0] for label, (*_, is_shown) in zip(own, every, strict=True)]
-    fitting = (each for each in (exact, short) if not width or _line_width(each, told) <= width)
+    fitting = (each for each in (exact, short) if not width or _line_width(each, suffix) <= width)
     parts: list[Content] = [Content(" ")]
     commands = ["view-chats", "view-auto", "view-archived", "view-all", "view-old"]
     for label, command, (*_facts, is_shown) in zip(next(fitting, own), commands, every, strict=False):
         click = Style.from_meta({"@click": f"screen.do('{command}')"})
         parts += [_style(f" {label} ", "bold reverse" if is_shown else "dim").stylize(click), Content(" ")]  # not shown
-    return Content("").join([*parts, _style(f"  {told}", "bold $accent" if marks else "dim")])
+    return Content("").join([*parts, _style(f"  {suffix}", "bold $accent" if marks else "dim")])
 
 
 def _labels(views: Sequence[tuple[str, int | None, bool]], form: Callable[[float], str]) -> list[str]:
-    """`2 Automation 20,912`, the count as `form` gives it; `…` where it is not known yet."""
+    """Return labels such as `2 Automation 20,912`, counts formatted by `form`; `…` for an unknown count."""
     return [f"{name} {form(count) if count is not None else '…'}" for name, count, _ in views]
 
 
-def _line_width(labels: Sequence[str], told: str) -> int:
-    return 1 + sum(cell_len(each) + 3 for each in labels) + 2 + cell_len(told)
+def _line_width(labels: Sequence[str], suffix: str) -> int:
+    return 1 + sum(cell_len(each) + 3 for each in labels) + 2 + cell_len(suffix)
 
 
 def offers(choices: Sequence[str], width: int) -> Content:
-    """Completions of a query, as many as there is room for."""
+    """Build the line of completions, as many as fit."""
     key = _("Tab takes") + " "
     parts, left = [Content.assemble("  ", (key, "dim"))], width - cell_len(key) - 3
     for number, choice in enumerate(choices):
@@ -116,18 +116,18 @@ def offers(choices: Sequence[str], width: int) -> Content:
 
 
 def status(text: str, state: str) -> Content:
-    """The status line: a sentence, and whether the store is being written to."""
+    """Build the status line: a sentence, and the state of writers."""
     between = " │ " if text and state else ""
     return Content.assemble((one_line(text, 400), "dim"), (between + state, "dim"))
 
 
 def failure(text: str) -> Content:
-    """The status line after a failure."""
+    """Build the status line for an error."""
     return Content.styled(one_line(text, 400), "$error")
 
 
 def conversation_title(conversation: Conversation, width: int) -> Content:
-    """The name of a conversation, and where it is from."""
+    """Build the title of the transcript: name, source, model, number of messages."""
     model = one_line((conversation.model or "").rpartition("/")[2], 30)
     facts = [one_line(conversation.source, 20), model, formats.messages(conversation.message_count)]
     right = " · ".join(fact for fact in facts if fact)
@@ -137,7 +137,7 @@ def conversation_title(conversation: Conversation, width: int) -> Content:
 
 
 def conversation_facts(conversation: Conversation, reading: Reading, width: int, here: str = "") -> Content:
-    """Directory, branch, tokens, cost, state, and what a resume opens; before that, what the model saw somewhere."""
+    """Build the facts line: what the model saw at a message, state, resume target, directory, branch, tokens, cost."""
     state = formats.status(conversation.status)
     if conversation.status is Status.ENDED:
         state = formats.end_reason(conversation.tip.end_reason) or state
@@ -162,7 +162,7 @@ def conversation_facts(conversation: Conversation, reading: Reading, width: int,
 
 
 def lineage_title(lineage: Lineage) -> Content:
-    """The size of the family, and a warning where Hermes would open another session."""
+    """Build the title of the tree: its size, and a warning if Hermes would resume another session."""
     count = len(lineage.nodes)
     label = "  " + ngettext("Lineage · 1 session", "Lineage · {count} sessions", count).format(count=count)
     if lineage.predicted != lineage.resume.id:

@@ -1,4 +1,4 @@
-"""Keys as they are printed on a keyboard."""
+"""Names of keys as printed on a keyboard."""
 
 from __future__ import annotations
 
@@ -46,5 +46,5 @@ def _key_name(key: str) -> str:
 
 
 def key_names(keys: str) -> str:
-    """Keys of a binding as they are printed on a keyboard: `Ctrl+R`, `F5`, `Space`, `Enter`, `Esc`, `q`."""
+    """Return the keys of a binding as printed on a keyboard: `Ctrl+R`, `F5`, `Space`, `Enter`, `Esc`, `q`."""
     return " ".join(map(_key_name, keys.split(",")))

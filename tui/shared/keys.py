@@ -1,7 +1,7 @@
-"""The line of keys at the bottom, from the bindings.
+"""The footer: one line of text with the active keys, each of which can be clicked.
 
-Textual's footer is a widget for each key, composed and styled twice while the screen starts: that takes as
-long as everything else on it. This is one line of text; a click on a key is the key.
+Textual's footer has a widget per key, composed and styled twice at the start, which takes as long as the rest of the
+screen.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .lines import TextLine
 
 
 class _Key(NamedTuple):
-    """One key of the line."""
+    """One key of the footer."""
 
     binding: Binding
     key: str
@@ -30,41 +30,41 @@ class _Key(NamedTuple):
 
     @property
     def is_help(self) -> bool:
-        """Whether it opens the help of its screen."""
+        """Whether it opens the help."""
         return self.binding.action in ("help", "do('help')")
 
     @property
     def width(self) -> int:
-        """Cells it takes."""
+        """Cells."""
         return cell_len(self.key) + cell_len(_(self.binding.description)) + 3
 
     def parts(self) -> tuple[tuple[str, str], tuple[str, str]]:
-        """Texts with their styles."""
+        """Return its texts with their styles."""
         dim = "" if self.enabled else " dim"
         return (f" {self.key}", f"bold $footer-key-foreground{dim}"), (f" {_(self.binding.description)} ", dim.strip())
 
 
 class KeyLine(TextLine):
-    """Keys and what they do, for the pane that has the focus."""
+    """The keys of the focused pane and their titles."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._keys: list[_Key] = []
 
     def on_mount(self) -> None:
-        """Follow the focus."""
+        """Subscribe to changes of the bindings."""
         self.screen.bindings_updated_signal.subscribe(self, self._bindings_changed)
 
     def _bindings_changed(self, screen: Screen[object]) -> None:
         if self.is_attached and screen is self.screen:
-            self.call_after_refresh(self._tell)
+            self.call_after_refresh(self._update_keys)
 
     def on_resize(self, event: Resize) -> None:
-        """As many keys as there is room for."""
-        self._tell()
+        """Show as many keys as fit."""
+        self._update_keys()
 
-    def _tell(self) -> None:
-        if not self.is_attached:  # its screen has been left meanwhile
+    def _update_keys(self) -> None:
+        if not self.is_attached:  # its screen was closed meanwhile
             return
         active: dict[str, ActiveBinding] = {}
         for each in self.screen.active_bindings.values():
@@ -76,7 +76,7 @@ class KeyLine(TextLine):
             keys.insert(0, _Key(enter, "Enter", enabled=True))
         room = self.size.width - sum(key.width for key in keys if key.is_help)
         shown: list[_Key] = []
-        for key in keys:  # the help, which has the others, always has its place
+        for key in keys:  # the help, which lists the others, is always shown
             if not key.is_help:
                 room -= key.width
             if room >= 0 or key.is_help:
@@ -88,7 +88,7 @@ class KeyLine(TextLine):
 
     @property
     def _enter(self) -> Binding | None:
-        """The binding of Enter in the focused pane; it has a key to print if it depends on the row under the cursor."""
+        """The binding of Enter in the focused pane; with `key_display` if it depends on the row under the cursor."""
         enter = self.screen.active_bindings.get("enter")
         title = getattr(self.screen.focused, "enter_title", "")
         if enter is None or not title:
@@ -96,14 +96,14 @@ class KeyLine(TextLine):
         return replace(enter.binding, description=title, key_display="Enter")
 
     def _printed(self, binding: Binding) -> str:
-        """The key as it is printed; Enter only where Enter really does it in the pane that has the focus."""
+        """Return the key as printed; Enter only if it has this action in the focused pane."""
         enter = self._enter
         if binding.key_display == "Enter" and (enter is None or enter.description != binding.description):
             binding = replace(binding, key_display=None)
         return self.app.get_key_display(binding)
 
     def on_click(self, event: Click) -> None:
-        """A click on a key presses it."""
+        """Press the clicked key."""
         event.stop()
         column = event.x
         for key in self._keys:

@@ -1,4 +1,4 @@
-"""Widgets made of lines: one line of text, a long scroll of them, a text to look at; and the filter of all lines."""
+"""Widgets of styled lines: a single line, a base class of long views, a read-only text; and the ASCII filter."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from .styled import LOOKS, Line, Span, breaks, line_text, line_width, slice_span
 
 
 class GlyphFilter(LineFilter):
-    """Puts ASCII signs in the place of ours in all that is painted, after everything else.
+    """Replaces our signs by ASCII ones in everything that is painted.
 
     Args:
-        encoding: Of the terminal's stream; None where it is not known. What a narrow one lacks becomes a question mark.
+        encoding: Of the terminal's stream; None if unknown. Characters it lacks become question marks.
     """
 
     def __init__(self, encoding: str | None) -> None:
@@ -39,7 +39,7 @@ class GlyphFilter(LineFilter):
         self._narrow = None if is_unicode(encoding) else encoding
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """A line with its signs replaced; each part keeps its width."""
+        """Replace the signs of a line; each segment keeps its width."""
         return [
             segment if segment.control or segment.text.isascii() else Segment(self._text(segment.text), segment.style)
             for segment in segments
@@ -51,24 +51,24 @@ class GlyphFilter(LineFilter):
 
 
 class TextLine(Static):
-    """One line of `Content`, set as a whole; text of a store comes as plain content, never as markup.
+    """One line of `Content`, without markup.
 
-    Where its style sheet gives it the height of its text, it grows for a text that needs more lines, and shrinks again.
+    With an automatic height in the style sheet it grows and shrinks with its text.
     """
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__("", id=id, markup=False)
-        self.auto_links = False  # what can be clicked looks as it is drawn
+        self.auto_links = False  # no link style over clickable parts
 
     def update(self, content: VisualType = "", *, layout: bool = False) -> None:
-        """Show another text; where the line keeps its height, nothing else has to be laid out."""
+        """Show another text; lays out the screen only if the height changes."""
         before = self.content
         if isinstance(before, Content) and isinstance(content, Content) and content.is_same(before):
-            return  # said with every letter typed, and drawn once
+            return  # the same text is often set per keystroke
         super().update(content, layout=layout or self._grows(content))
 
     def _grows(self, content: VisualType) -> bool:
-        """Whether a text takes another number of lines than there are."""
+        """Return whether a text may need another height."""
         width = self.size.width
         if not isinstance(content, Content) or not self.styles.is_auto_height or not width:
             return False
@@ -76,50 +76,50 @@ class TextLine(Static):
 
 
 class LongView(ScrollView, inherit_bindings=False):
-    """A Line-API view whose length may change with every key. It never scrolls sideways, so keys for that are free.
+    """A Line-API view whose length may change with every key. It has no horizontal scrolling, so those keys are free.
 
-    In Textual 8 another `virtual_size` lays out all widgets of the screen, which takes several times as long as drawing
-    the lines that changed: where rows follow each letter typed, and heights are corrected while scrolling, that is most
-    of a frame. Here only the scroll bar is told, unless the height of the view itself follows from its content.
+    In Textual 8 a change of `virtual_size` lays out all widgets of the screen, which takes most of a frame: too long
+    for a list that changes with each letter, or heights corrected while scrolling. Here it updates only the scroll bar,
+    unless the height of the view depends on its content.
     """
 
     LOOK_PREFIX = "transcript"
-    """What the names of its component classes begin with."""
+    """Prefix of its component classes."""
 
     virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
     """Columns and lines of the whole content."""
 
     def __init__(self, *, id: str | None = None) -> None:
-        self._looks: dict[str, Style] = {}  # Textual tells of styles while the widget is being made
+        self._looks: dict[str, Style] = {}  # before super: it calls notify_style_update
         super().__init__(id=id)
         take_bare_lines(self)
 
     def watch_virtual_size(self, size: Size) -> None:
-        """Tell the scroll bar, and the layout where that matters."""
+        """Update the scroll bar, and the layout if the height depends on it."""
         if self.styles.is_auto_height:
             self.refresh(layout=True)
         else:
             tell_scroll_bar(self, size)
 
     def notify_style_update(self) -> None:
-        """Another theme: forget the looks."""
+        """Clear the cached styles after a change of theme."""
         super().notify_style_update()
         self._looks.clear()
 
     def on_focus(self) -> None:
-        """Draw what the keys are about."""
+        """Redraw as focused."""
         self._looks.clear()
         self.refresh()
 
     def on_blur(self) -> None:
-        """Draw it as what the keys are no longer about."""
+        """Redraw as not focused."""
         self._looks.clear()
         self.refresh()
 
     def _look_style(self, looks: str) -> Style:
-        """The style of some looks, separated by spaces; that of the widget itself for none.
+        """Return the style of looks, separated by spaces; that of the widget itself for none.
 
-        Working one out from the style sheet takes most of the time that a line takes, so each is kept.
+        Cached, as computing it from the style sheet takes most of the time of rendering a line.
         """
         style = self._looks.get(looks)
         if style is None:
@@ -133,19 +133,19 @@ class LongView(ScrollView, inherit_bindings=False):
         return style
 
     def _strip(self, spans: Iterable[Span], width: int, first: Sequence[Segment] = ()) -> Strip:
-        """Spans as a line of the screen, behind segments that are there already."""
+        """Build a screen line of `first` and spans."""
         base = self._look_style("")
-        # Spans are printable already; this is the last door before the terminal, so it is shut as well.
+        # Spans should be printable already; this is the last check before the terminal.
         segments = [Segment(printable(text), base + self._look_style(looks)) for text, looks in spans if text]
         return Strip([*first, *segments]).adjust_cell_length(width, base)
 
 
 class LinesView(LongView, can_focus=True):
-    """A text of any length to look at: lines with looks, wrapped to the width; only those on screen are painted.
+    """A read-only text: styled lines wrapped to the width, of which only those on screen are painted.
 
     Args:
         lines: Printable, not wrapped.
-        hang: Cells by which what is wrapped stands further right.
+        hang: Cells by which continued lines are indented.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"transcript--{name}" for name in LOOKS}
@@ -163,7 +163,7 @@ class LinesView(LongView, can_focus=True):
         self.on_resize()
 
     def on_resize(self) -> None:
-        """Another width."""
+        """Wrap the lines to the width."""
         width = max(self.scrollable_content_region.width, 8)
         self._wrapped = [piece for line in self._lines for piece in self._wrap(line, width)]
         self.virtual_size = Size(width, len(self._wrapped))
@@ -181,7 +181,7 @@ class LinesView(LongView, can_focus=True):
         return [slice_spans(line, 0, first), *([space, *piece] for piece in wrap_spans(rest, width - self._hang))]
 
     def render_line(self, y: int) -> Strip:
-        """One line of the screen."""
+        """Render one screen line."""
         width, number = self.scrollable_content_region.width, y + self.scroll_offset.y
         if number >= len(self._wrapped):
             return Strip.blank(width, self._look_style(""))
@@ -196,9 +196,9 @@ class LinesView(LongView, can_focus=True):
         self.scroll_relative(y=pages * max(self.size.height - 2, 1), animate=False)
 
     def action_scroll_home(self, animate: bool = False) -> None:
-        """To the first line."""
+        """Scroll to the first line."""
         self.scroll_home(animate=animate)
 
     def action_scroll_end(self, animate: bool = False) -> None:
-        """To the last line."""
+        """Scroll to the last line."""
         self.scroll_end(animate=animate)

@@ -1,4 +1,4 @@
-"""Other programs for what the browser does not show itself: the system's browser, a pager, an editor."""
+"""Run other programs: the system's web browser, a pager, an editor."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hermes_browse.store.text import printable
 from hermes_browse.store.wording import _
 
 _PATIENCE = 8.0
-"""Seconds the browser's starter is waited for; what takes longer goes on without us."""
+"""Maximum seconds to wait for the web browser's starter."""
 _QUIETLY = "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))"  # not shown
 _IN_TERMINAL = ("GenericBrowser", "Elinks")
 """Classes of `webbrowser` (Python 3.11 to 3.14) for programs that run in the foreground and take the terminal."""
@@ -27,9 +27,9 @@ _EDITORS = ("nano", "vi", "notepad")
 
 
 def takes_the_terminal() -> bool | None:
-    """Whether the browser of this system is one of text, which needs the terminal; None when there is none.
+    """Return whether the system's web browser is a text browser, which needs the terminal; None if there is none.
 
-    Asks the system, which may start a program: not for the screen's thread.
+    Not for the screen's thread: this may start a program.
     """
     try:
         return type(webbrowser.get()).__name__ in _IN_TERMINAL
@@ -38,13 +38,13 @@ def takes_the_terminal() -> bool | None:
 
 
 def open_quietly(address: str) -> bool:
-    """Hand an address to a browser that has a window, and say whether a program took it.
+    """Open an address in a graphical web browser; return whether a program accepted it.
 
-    In a process of its own whose words go nowhere: starters such as xdg-open talk to the terminal. Isolated (`-I`), so
-    that nothing in the working directory is taken for a module.
+    Runs in a process without output, as starters such as xdg-open write to the terminal; isolated (`-I`), so that
+    Python imports nothing from the working directory.
 
     Args:
-        address: Checked before: of the web, or of a mail.
+        address: A checked web or mail address.
     """
     try:
         return start_quietly([sys.executable, "-I", "-c", _QUIETLY, address], _PATIENCE) in (0, None)
@@ -53,14 +53,14 @@ def open_quietly(address: str) -> bool:
 
 
 def start_quietly(command: Sequence[str], patience: float) -> int | None:
-    """Start a program that says nothing and outlives the browser.
+    """Start a program without input and output that outlives this one.
 
     Args:
-        command: Words.
-        patience: Seconds to wait for it to end.
+        command: Arguments.
+        patience: Maximum seconds to wait for it.
 
     Returns:
-        Its exit code; None while it runs.
+        Its exit code; None if it still runs.
 
     Raises:
         OSError: It cannot be started.
@@ -74,27 +74,23 @@ def start_quietly(command: Sequence[str], patience: float) -> int | None:
 
 
 def open_here(address: str) -> bool:
-    """Show an address in a browser of text and wait for it; the terminal must be free.
-
-    Args:
-        address: Checked before.
-    """
+    """Show a checked address in a text browser and wait for it; the terminal must be free."""
     try:
         return webbrowser.open(address)
     except (webbrowser.Error, OSError):
         return False
 
 
-def _command(wanted: Sequence[str | None], otherwise: Sequence[str]) -> list[str] | None:
-    for each in wanted:
-        if each and each.strip():
-            return shlex.split(each, posix=sys.platform != "win32")
-    found = next((name for name in otherwise if shutil.which(name)), None)
-    return [found] if found is not None else None
+def _command(settings: Sequence[str | None], defaults: Sequence[str]) -> list[str] | None:
+    for setting in settings:
+        if setting and setting.strip():
+            return shlex.split(setting, posix=sys.platform != "win32")
+    installed = next((name for name in defaults if shutil.which(name)), None)
+    return [installed] if installed is not None else None
 
 
 def pager(environment: Mapping[str, str]) -> list[str] | None:
-    """The command that pages a file, without the file; None when there is none.
+    """Return the pager's command without the file; None if there is none.
 
     Args:
         environment: As `os.environ`: `PAGER`.
@@ -103,7 +99,7 @@ def pager(environment: Mapping[str, str]) -> list[str] | None:
 
 
 def editor(environment: Mapping[str, str]) -> list[str] | None:
-    """The command that edits a file, without the file; None when there is none.
+    """Return the editor's command without the file; None if there is none.
 
     Args:
         environment: As `os.environ`: `VISUAL`, else `EDITOR`.
@@ -113,11 +109,11 @@ def editor(environment: Mapping[str, str]) -> list[str] | None:
 
 @contextmanager
 def private_file(text: str, suffix: str) -> Iterator[Path]:
-    """A file only its owner can read (0600, in a folder of 0700), gone when the block ends.
+    """Write a file that only its owner can read (0600, in a folder of 0700), removed when the block ends.
 
     Args:
-        text: What it holds, made printable: a pager hands controls on to the terminal.
-        suffix: Of its name; tells an editor what it is.
+        text: Its contents, made printable, as a pager passes controls on to the terminal.
+        suffix: Of its name, for the editor's file type.
     """
     with TemporaryFolder("text") as folder:
         path = folder / f"text{suffix}"
@@ -128,7 +124,7 @@ def private_file(text: str, suffix: str) -> Iterator[Path]:
 
 @contextmanager
 def _left_to_the_child() -> Iterator[None]:
-    """Ctrl+C is for the program in front, not for us; by a handler, for what is ignored here is ignored there too."""
+    """Leave Ctrl+C to the child; with an empty handler, as the child would inherit an ignored signal."""
     before = signal.signal(signal.SIGINT, lambda number, stack: None)
     try:
         yield
@@ -145,7 +141,7 @@ def show(command: Sequence[str], text: str, suffix: str = ".txt") -> str:
         suffix: Of the file.
 
     Returns:
-        What went wrong, as a printable sentence; empty when nothing did.
+        The error as a printable sentence; empty on success.
     """
     with private_file(text, suffix) as path, _left_to_the_child():
         try:

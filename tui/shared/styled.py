@@ -1,4 +1,4 @@
-"""Text with named looks, wrapped to cells: the form of all lines before they are painted."""
+"""Styled text: spans with named looks; wrapping, clipping and highlighting them."""
 
 from __future__ import annotations
 
@@ -23,47 +23,47 @@ LOOKS = (
     "underline", "reverse", "sgr-black", "sgr-red", "sgr-green", "sgr-yellow", "sgr-blue", "sgr-magenta", "sgr-cyan",
     "sgr-white",
 )  # fmt: skip
-"""Names of looks that texts and transcripts use; each has a style in the sheet."""
+"""Looks that texts and transcripts use; each has a component class in the style sheet."""
 
 TAB = "    "
 JOINT, SPACE_JOINT = ("", "joint"), ("", "space-joint")
-"""Empty spans at the start of a line that continues the one above it, behind any prefix. They tell what was left out at
-the break, nothing or one space, so that a term can be found across it; they are never painted and take no cells.
+"""Empty spans at the start of a continued line, after any prefix. They record what the break left out, nothing or one
+space, so that find can match across it; they are never painted.
 """
 
 
 def _breaks_ascii(text: str, width: int) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
+    ranges: list[tuple[int, int]] = []
     start, length = 0, len(text)
     while length - start > width:
         cut = text.rfind(" ", start + 1, start + width + 1)
         if cut <= start:
-            found.append((start, start + width))
+            ranges.append((start, start + width))
             start += width
         else:
-            found.append((start, cut))
+            ranges.append((start, cut))
             start = cut + 1
-    found.append((start, length))
-    return found
+    ranges.append((start, length))
+    return ranges
 
 
 def _breaks_wide(text: str, width: int) -> list[tuple[int, int]]:
-    """Break at spaces, and between wide characters, where words have no spaces."""
-    found: list[tuple[int, int]] = []
+    """Break at spaces, and after wide characters, as their scripts have no spaces."""
+    ranges: list[tuple[int, int]] = []
     start, used = 0, 0
     last_break: tuple[int, int] | None = None  # end of the line, start of the next
     for begin, end, cells in split_graphemes(text)[0]:
         if used + cells > width and begin > start:
             if text[begin] == " ":
-                found.append((start, begin))
+                ranges.append((start, begin))
                 start, used, last_break = end, 0, None
                 continue
             if last_break is not None and last_break[0] > start:
-                found.append((start, last_break[0]))
+                ranges.append((start, last_break[0]))
                 start = last_break[1]
                 used = cell_len(text[start:begin])
             else:
-                found.append((start, begin))
+                ranges.append((start, begin))
                 start, used = begin, 0
             last_break = None
         used += cells
@@ -71,15 +71,15 @@ def _breaks_wide(text: str, width: int) -> list[tuple[int, int]]:
             last_break = (begin, end)
         elif cells > 1:
             last_break = (end, end)
-    found.append((start, len(text)))
-    return found
+    ranges.append((start, len(text)))
+    return ranges
 
 
 def breaks(text: str, width: int) -> list[tuple[int, int]]:
-    """Break a line without newlines: half-open ranges of it, each at most `width` cells.
+    """Break a line into half-open ranges of at most `width` cells.
 
     Args:
-        text: One printable line.
+        text: Printable, without newlines.
         width: Cells, at least 2.
     """
     width = max(width, 2)
@@ -89,17 +89,17 @@ def breaks(text: str, width: int) -> list[tuple[int, int]]:
 
 
 def slice_spans(spans: Sequence[Span], start: int, end: int) -> Line:
-    """The part of spans between two positions in their joined text."""
-    found: Line = []
+    """Return the part of spans between two positions in their joined text."""
+    part: Line = []
     position = 0
     for text, look in spans:
         if position >= end:
             break
         piece = text[max(start - position, 0) : max(end - position, 0)]
         if piece:
-            found.append((piece, look))
+            part.append((piece, look))
         position += len(text)
-    return found
+    return part
 
 
 def _joint(before: int, start: int) -> Span:
@@ -107,7 +107,7 @@ def _joint(before: int, start: int) -> Span:
 
 
 def wrap_spans(spans: Sequence[Span], width: int) -> list[Line]:
-    """Spans, which may hold newlines, as lines of at most `width` cells; a continued line begins with a joint."""
+    """Wrap spans, which may contain newlines, to lines of at most `width` cells; continued ones begin with a joint."""
     lines: list[Line] = []
     current: Line = []
     for text, look in spans:
@@ -132,52 +132,52 @@ def wrap_spans(spans: Sequence[Span], width: int) -> list[Line]:
 
 
 def wrap_text(text: str, width: int, look: str) -> list[Line]:
-    """Plain text as lines of one look, with joints."""
+    """Wrap a text of one look; see `wrap_spans`."""
     return wrap_spans([(text, look)], width)
 
 
 def safe_text(text: str) -> str:
-    """A stored text made printable, its lines ended by newlines and its tabs expanded."""
+    """Make a stored text printable, with newlines as line ends and tabs expanded."""
     return printable(text.replace("\r\n", "\n")).replace("\t", TAB)
 
 
 def indent(lines: Iterable[Line], prefix: Span, first: Span | None = None) -> list[Line]:
-    """Lines with a prefix each, the first with another one if that is given."""
+    """Prefix lines, the first one with `first` if given."""
     return [[first if first is not None and index == 0 else prefix, *line] for index, line in enumerate(lines)]
 
 
 def line_text(line: Line) -> str:
-    """The text of a line."""
+    """Return the text of a line."""
     return "".join(text for text, _ in line)
 
 
 def line_width(line: Line) -> int:
-    """Cells of a line."""
+    """Return the cells of a line."""
     return sum(cell_len(text) for text, _ in line)
 
 
 def clip_line(line: Line, width: int) -> Line:
-    """A line in at most `width` cells; what is cut ends with an ellipsis."""
-    found: Line = []
+    """Clip a line to `width` cells, with an ellipsis."""
+    clipped: Line = []
     for text, look in line:
         if width <= 0:
             break
-        found.append((clip(text, width), look))
+        clipped.append((clip(text, width), look))
         width -= cell_len(text)
-    return found
+    return clipped
 
 
 def light(line: Line, ranges: Sequence[tuple[int, int]], look: str) -> Line:
-    """A line with another look added to ranges of its text.
+    """Add a look to ranges of a line.
 
     Args:
         line: Spans.
         ranges: Half-open, in code points of the joined text, in order.
-        look: Added to the looks there.
+        look: The look to add.
     """
     if not ranges:
         return line
-    found: Line = []
+    result: Line = []
     position = 0
     for text, looks in line:
         cursor = 0
@@ -185,23 +185,23 @@ def light(line: Line, ranges: Sequence[tuple[int, int]], look: str) -> Line:
             begin, stop = max(start - position, cursor), min(end - position, len(text))
             if begin < stop:
                 if begin > cursor:
-                    found.append((text[cursor:begin], looks))
-                found.append((text[begin:stop], f"{looks} {look}"))
+                    result.append((text[cursor:begin], looks))
+                result.append((text[begin:stop], f"{looks} {look}"))
                 cursor = stop
         if cursor < len(text):
-            found.append((text[cursor:], looks))
+            result.append((text[cursor:], looks))
         position += len(text)
-    return found
+    return result
 
 
 def row_line(lead: Span, name: Span, columns: str, width: int) -> Line:
-    """A row of a list in exactly `width` cells: a mark, a name that takes the free room, columns on the right."""
+    """Format a list row in exactly `width` cells: a mark, a name that fills the free room, columns on the right."""
     columns = clip(columns, width - cell_len(lead[0]) - 2)
     room = width - cell_len(lead[0]) - cell_len(columns) - 2
     return [lead, (fit(name[0], room), name[1]), (f" {columns} ", "dim")]
 
 
 def bar(share: float, width: int) -> str:
-    """A share from 0 to 1 as a bar in eighths of a cell, padded to `width` cells."""
+    """Draw a share from 0 to 1 as a bar in eighths of a cell, padded to `width` cells."""
     full, rest = divmod(round(max(0.0, min(share, 1.0)) * width * 8), 8)
     return ("█" * full + (" ▏▎▍▌▋▊▉"[rest] if rest else "")).ljust(width)

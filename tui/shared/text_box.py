@@ -1,4 +1,4 @@
-"""A line to type into, which takes keys in the order in which they are pressed."""
+"""A text input that handles keys in the order in which they are pressed."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from ..textual_private import bindings_of
 
 
 class TextBox(Input):
-    """Textual's input, which handles keys in the order in which they come.
+    """Textual's input with bound keys handled in order.
 
-    In Textual 8 a letter is put in at once, but a key that is bound (backspace, Ctrl+u, Enter) goes from queue to queue
-    up to the app before it does anything. Where several come together, over a slow line or from a fast hand, the
-    letters typed behind it are there first, and Ctrl+u deletes them.
+    In Textual 8 a letter is inserted at once, but a bound key (backspace, Ctrl+u, Enter) passes the queues up to the
+    app first. If several keys arrive together, as over a slow line, letters typed after Ctrl+u are inserted before it
+    runs, and it deletes them.
     """
 
     cursor_blink: Reactive[bool] = Reactive(False, init=False)
-    """A cursor that goes on and off draws the screen twice a second while nothing happens."""
+    """Off, as blinking redraws the screen twice a second."""
 
     @property
     def cursor_screen_offset(self) -> Offset:
-        """Where the next letter goes on the screen: there the terminal's own cursor stands, and an input method shows
-        what it is putting together. At the end of the text Textual 8 says one cell beyond."""
+        """Position of the next letter, for the terminal's own cursor and input methods; Textual 8 returns one cell too
+        many at the end of the text."""
         return super().cursor_screen_offset - (int(self.cursor_at_end), 0)
 
     def on_resize(self) -> None:
-        """The first layout, or another one: what was typed before it stood nowhere yet."""
+        """Move the terminal's cursor: before the first layout there was no position."""
         if self.has_focus:
             self.app.cursor_position = self.cursor_screen_offset
 

@@ -1,4 +1,4 @@
-"""A line of switches: a number, a name, and whether it is on; a click switches it."""
+"""A line of numbered switches that can be clicked."""
 
 from __future__ import annotations
 
@@ -27,11 +27,7 @@ class ToggleLine(TextLine):
         self._labels: list[str] = []
 
     def show(self, switches: Sequence[tuple[str, bool]]) -> None:
-        """Show switches.
-
-        Args:
-            switches: Name, and whether it is on.
-        """
+        """Show switches, given by name and state."""
         self._labels = [f" {number} {name} " for number, (name, _) in enumerate(switches, 1)]
         parts: list[Content] = [Content(" ")]
         for label, (_, is_on) in zip(self._labels, switches, strict=True):
@@ -39,7 +35,7 @@ class ToggleLine(TextLine):
         self.update(Content("").join(parts))
 
     def on_click(self, event: Click) -> None:
-        """A click on a switch is its number."""
+        """Report the clicked switch by its index."""
         event.stop()
         column = event.x - 1
         for index, label in enumerate(self._labels):
