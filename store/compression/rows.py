@@ -171,17 +171,17 @@ def written_at_once(row: Row, other: Row, between: int) -> bool:
     return abs(other.timestamp - row.timestamp - between * STEP) <= _TOLERANCE + 0.1 * STEP * between
 
 
-def merged_with(row: Row, original: Row, said: str) -> bool:
+def merged_with(row: Row, original: Row, text: str) -> bool:
     """Return whether a row that holds a summary also holds the text of an earlier row.
 
     Args:
         row: A row with a summary.
         original: An earlier row.
-        said: Its text beside the summary.
+        text: Its text beside the summary.
     """
-    if row.role != original.role or not (said or row.call):
+    if row.role != original.role or not (text or row.call):
         return False
     if row.call or original.call:
         return row.call == original.call
     head = original.mark[2]
-    return isinstance(head, str) and said.startswith(head.strip()[:_HEAD]) and bool(head.strip())
+    return isinstance(head, str) and text.startswith(head.strip()[:_HEAD]) and bool(head.strip())
