@@ -1,1 +1,1 @@
-"""What a conversation lost and kept each time Hermes compressed it, and what the model was given at a message."""
+"""Analyse compactions: what each kept and lost, and the context that the model was sent at a message."""

@@ -1,10 +1,10 @@
-"""Each compaction of a conversation: what was replaced, by which summary, and what was carried over.
+"""Find the compactions of a conversation: the replaced rows, the summary, and the rows that were carried over.
 
 Hermes compresses in two ways (agent/conversation_compression.py, 0.16 to 0.19). By rotation it ends the session and
-writes a new one; in place (since 0.18) it marks all live rows as compacted and writes new ones below them. Either way
-it writes a *block*: the first messages again, the summary, and the last messages again. Where roles would not
-alternate it merges the summary with one of these. The rows from one block up to the next one are a *generation*: what
-the model is sent is always its generation.
+writes a new one; in place (since 0.18) it marks all live rows as compacted and writes new ones after them. Either way
+it writes a *block*: copies of the first messages, the summary, and copies of the last messages. If roles would not
+alternate, it merges the summary with one of the copies. The rows from one block to the next are a *generation*: the
+model is always sent one generation.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _FALLBACK = "Summary generation was unavailable"  # not shown
 
 
 class Kind(StrEnum):
-    """How a conversation was compressed."""
+    """Way in which a conversation was compressed."""
 
     ROTATION = "rotation"
     IN_PLACE = "in_place"
 
 
 class Note(StrEnum):
-    """What is not known of a compaction or a context, or out of the ordinary; `NOTES` has the sentences."""
+    """Something unknown or unusual about a compaction or a context; `NOTES` has the sentences."""
 
     ABORTED = "aborted"
     SHELLS = "empty_shells"
@@ -77,43 +77,43 @@ NOTES: Mapping[Note, str] = {
     Note.REWOUND: N_("Messages were taken back more than once: which of them were there is inferred."),
     Note.PROMPT: N_("Compression in place may have changed the system prompt; only the newest one is stored."),
 }
-"""A sentence for each, passed to `_` where it is shown."""
+"""A sentence for each note, passed to `_` when shown."""
 
 
 class Compaction(NamedTuple):
-    """One time Hermes compressed a conversation. Ids are those of `messages`, in order."""
+    """One compression of a conversation. Ids are those of `messages`, in order."""
 
     at: float | None
-    """When its first row was written; of an aborted one, when the session ended."""
+    """Unix seconds when its first row was written; if aborted, when the session ended."""
     kind: Kind
     session_id: str
-    """Whose rows were replaced."""
+    """Session whose rows were replaced."""
     into_session_id: str | None
-    """Which session goes on; the same one in place, None where there is none."""
+    """Session that continues: the same one if in place, None if there is none."""
     before: tuple[int, ...]
-    """What the model was last given before it: the generation, older summaries included."""
+    """Rows last sent to the model before it: the generation, older summaries included."""
     replaced: tuple[int, ...]
-    """Those of `before` that the summary stands for."""
+    """Rows of `before` that the summary replaces."""
     summary: int | None
     merged: int | None
-    """The row whose text was merged with the summary."""
+    """Row whose text was merged with the summary."""
     kept: tuple[Carried, ...]
     not_stored_again: tuple[int, ...]
-    """The newest of `before` that were kept, but not written again."""
+    """Newest rows of `before` that the model kept, but that were not written again."""
     since: tuple[int, ...]
-    """Rows that follow, up to the next compaction."""
+    """Rows after the block, up to the next compaction."""
     bytes_before: int
     bytes_after: int
-    """Of the summary and what was carried over."""
+    """Of the summary and of the rows that were carried over."""
     shells: tuple[str, ...]
     """Empty sessions between the two."""
     gap: IdGap | None
-    """Ids missing where it happened."""
+    """Ids missing in its block."""
     notes: tuple[Note, ...]
 
     @property
     def is_known(self) -> bool:
-        """Whether the rows say all there is to know of it."""
+        """Whether the rows leave no doubt about it."""
         return not self.notes or set(self.notes) <= {Note.FALLBACK, Note.SHORTENED, Note.SHELLS, Note.REPEATED}
 
 
@@ -123,9 +123,9 @@ class Generation(NamedTuple):
     segment: int
     rows: tuple[Row, ...]
     block: int
-    """How many of them a compaction wrote."""
+    """Number of its first rows that a compaction wrote."""
     compaction: int | None
-    """Index of it; None at the beginning of a conversation."""
+    """Index of that compaction; None at the beginning of a conversation."""
 
 
 class History(NamedTuple):
@@ -134,9 +134,9 @@ class History(NamedTuple):
     generations: tuple[Generation, ...]
     compactions: tuple[Compaction, ...]
     copies: Mapping[int, int]
-    """Row that repeats another → that one, which may itself repeat one."""
+    """Copy → original, which may itself be a copy."""
     gaps: Mapping[int, IdGap]
-    """Row → ids before it that are in no row of the store."""
+    """Row → ids missing in the store before it."""
 
 
 def read_history(reader: Reader, segments: Sequence[Session]) -> History:
@@ -148,15 +148,15 @@ def read_history(reader: Reader, segments: Sequence[Session]) -> History:
     """
     rows = read_rows(reader, segments)
     steps = [(one.id, other.id) for each in rows for one, other in pairwise(each) if other.id > one.id + 1]
-    made = _Making(segments, read_id_gaps(reader, steps))
+    builder = _HistoryBuilder(segments, read_id_gaps(reader, steps))
     for index, each in enumerate(rows):
-        made.add_segment(index, each)
-    made.end()
-    return made.verified(reader)
+        builder.add_segment(index, each)
+    builder.end()
+    return builder.verified(reader)
 
 
-class _Making:
-    """A history in the making."""
+class _HistoryBuilder:
+    """Collects the generations and compactions of a history, segment by segment."""
 
     def __init__(self, segments: Sequence[Session], gaps: Mapping[int, IdGap]) -> None:
         self.segments = segments
@@ -167,7 +167,7 @@ class _Making:
         self.summaries: Known = {}
 
     def add_segment(self, index: int, rows: list[Row]) -> None:
-        """Go through the rows of the next session."""
+        """Add the generations of the next session."""
         if not rows:
             self.shells.append(self.segments[index].id)
             return
@@ -180,7 +180,7 @@ class _Making:
             self._add(index, cut, rows[cut.start : end])
 
     def end(self) -> None:
-        """Name a compaction that was begun and came to nothing."""
+        """Add the last compaction if it was aborted: the session ended, and nothing follows."""
         last = self.generations[-1] if self.generations else None
         ended = self.segments[last.segment] if last is not None else None
         if last is None or ended is None or ended.end_reason != "compression":
@@ -200,7 +200,7 @@ class _Making:
         return sent_of(self.generations[-1].rows) if self.generations else []
 
     def _add(self, index: int, cut: Cut, rows: list[Row]) -> None:
-        """Add the generation that a block begins, and the compaction that wrote it."""
+        """Add the generation that begins with a block, and the compaction that wrote it."""
         session = self.segments[index]
         previous = self.generations[-1] if self.generations else None
         is_rotation = cut.start == 0 and index > 0
@@ -209,17 +209,17 @@ class _Making:
         end, is_edge_known = end_of_block(rows, at, sent)
         kept, merged = carried(rows, at, end, sent)
         summary = rows[at] if at is not None else None
-        again = {
+        repeated_summaries = {
             row.id
             for row in sent
             if row.summary and summary and summary.summary and row.summary.text == summary.summary.text
         }
-        originals = {each.original for each in kept} | {merged} | again
-        tail = [place for place, row in enumerate(sent) if row.id in originals]
-        behind = [each for each in kept if not each.is_head and each.original is not None]
-        rest = sent[tail[-1] + 1 :] if tail and (behind or merged is not None) else []
-        rest = [row for row in rest if row.id not in originals]
-        lasting = {row.id for row in rest}
+        originals = {each.original for each in kept} | {merged} | repeated_summaries
+        kept_places = [place for place, row in enumerate(sent) if row.id in originals]
+        tail_copies = [each for each in kept if not each.is_head and each.original is not None]
+        unstored = sent[kept_places[-1] + 1 :] if kept_places and (tail_copies or merged is not None) else []
+        unstored = [row for row in unstored if row.id not in originals]
+        unstored_ids = {row.id for row in unstored}
         notes: list[Note] = []
         if self.shells:
             notes.append(Note.SHELLS)
@@ -234,7 +234,7 @@ class _Making:
             notes.append(Note.NO_ORIGINALS)
         if not cut.is_marked:
             notes.append(Note.NOT_MARKED)
-        if rest:
+        if unstored:
             notes.append(Note.NOT_STORED_AGAIN)
         if (not is_edge_known and sent) or _repeats_itself(rows, end):
             notes.append(Note.EDGE)
@@ -243,7 +243,7 @@ class _Making:
         gap = next((self.gaps[row.id] for row in rows[: end + 1] if row.id in self.gaps), None)
         if gap is not None:
             notes.append(Note.GAP)
-        replaced = [row.id for row in sent if row.id not in originals and row.id not in lasting]
+        replaced = [row.id for row in sent if row.id not in originals and row.id not in unstored_ids]
         self.compactions.append(
             Compaction(
                 at=next((row.timestamp for row in (summary, rows[0]) if row is not None), None),
@@ -255,10 +255,10 @@ class _Making:
                 summary=summary.id if summary is not None else None,
                 merged=merged,
                 kept=kept,
-                not_stored_again=tuple(row.id for row in rest),
+                not_stored_again=tuple(row.id for row in unstored),
                 since=tuple(row.id for row in rows[end:]),
                 bytes_before=sum(row.size for row in sent),
-                bytes_after=sum(row.size for row in rows[:end]) + sum(row.size for row in rest),
+                bytes_after=sum(row.size for row in rows[:end]) + sum(row.size for row in unstored),
                 shells=tuple(self.shells),
                 gap=gap,
                 notes=tuple(notes),
@@ -268,7 +268,7 @@ class _Making:
         self.generations.append(Generation(index, tuple(rows), end, len(self.compactions) - 1))
 
     def verified(self, reader: Reader) -> History:
-        """The history, its pairs of rows compared text by text: until here lengths and beginnings were."""
+        """Return the history, after comparing the whole texts of copies and originals."""
         pairs = {each.id: each.original for one in self.compactions for each in one.kept if each.original is not None}
         texts = {
             key: tuple(value.strip() if isinstance(value, str) else value for value in row)
@@ -294,10 +294,10 @@ class _Making:
 
 
 def _may_be_reordered(rows: Sequence[Row]) -> bool:
-    """Whether rows of a continuation are in another order by id than by time, and not written at once.
+    """Return whether rows of a continuation differ in their order by id and by time, and were not written as a batch.
 
-    Hermes 0.17 loaded a conversation by time, with rows that had kept theirs behind a newer summary; 0.16, 0.18 and
-    0.19 load by id, and 0.19 writes at once. Which release wrote a row stands nowhere.
+    Hermes 0.17 loaded a conversation by time, although copies that keep their old times follow the summary; 0.16, 0.18
+    and 0.19 load by id, and 0.19 writes batches. Rows do not say which release wrote them.
     """
     neighbours = list(pairwise(rows))
     is_late = any((one.timestamp or 0.0) > (other.timestamp or 0.0) for one, other in neighbours)
@@ -305,9 +305,9 @@ def _may_be_reordered(rows: Sequence[Row]) -> bool:
 
 
 def _repeats_itself(rows: Sequence[Row], end: int) -> bool:
-    """Whether a row behind a block is an earlier one of the same generation to the time: a block that was not found.
+    """Return whether a row after the block equals one in it, time included: then the end of the block was not found.
 
-    Hermes 0.18 joins two messages of one role when it loads a conversation, and may write it again like that.
+    Hermes 0.18 joins two messages of one role when it loads a conversation, and may write them again like that.
     """
     seen = {(row.timestamp, row.mark) for row in rows[:end] if row.timestamp is not None}
     return any((row.timestamp, row.mark) in seen for row in rows[end:])

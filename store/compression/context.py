@@ -1,9 +1,9 @@
-"""What the model was given when a message was written: the exact rows, in order.
+"""Reconstruct the context of a message: the exact rows that were sent to the model, in order.
 
-The model answers a request; what is asked here is the request a message belongs to. Of what the assistant says it is
-the one it answers; of anything else the first one it was part of. Proved row by row against what Hermes 0.16 to 0.19
-sent (`tests/data/compression`). What no row tells is not in the answer: the descriptions of tools, what a plug-in adds
-for one request, how an adapter joins messages of one role, and a rotation that Hermes undid (`tests/compression`).
+The context of an assistant message is the request it answers; that of any other message is the first request that
+included it. Verified row by row against requests of Hermes 0.16 to 0.19 (`tests/data/compression`). The store does not
+record the descriptions of tools, what a plug-in adds to one request, how an adapter joins messages of one role, or a
+rotation that Hermes undid (`tests/compression`).
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from .rows import Row
 
 
 class Why(StrEnum):
-    """Why a row was sent."""
+    """Reason why a row was sent."""
 
     HEAD = "head"
-    """Carried over ahead of the summary."""
+    """Carried over, before the summary."""
     SUMMARY = "summary"
     KEPT = "kept"
-    """Carried over behind the summary."""
+    """Carried over, after the summary."""
     SINCE = "since"
     """Written since the last compaction, or since the beginning."""
 
 
 class Given(NamedTuple):
-    """A row the model was given."""
+    """A row that was sent to the model."""
 
     id: int
     why: Why
@@ -43,32 +43,32 @@ class Given(NamedTuple):
 
 
 class Context(NamedTuple):
-    """Show what the model was given when a message was written."""
+    """The rows that were sent to the model when a message was written."""
 
     at: int | None
-    """The message that was asked for; None in a conversation without any."""
+    """The requested message; None in a conversation without messages."""
     of: int | None
-    """The row it was written as: where `at` was carried over, the original."""
+    """`at`, or its original if it is a copy."""
     session_id: str
-    """The session it was sent from."""
+    """The session that sent it."""
     prompt: str | None
-    """The system prompt as it is stored now."""
+    """The system prompt as it is stored now; None if not read or not stored."""
     rows: tuple[Given, ...]
     size: int
-    """Bytes of the rows: texts as they were sent, and tool calls; not the system prompt."""
+    """Bytes of the rows: texts as sent, and tool calls; without the system prompt."""
     compaction: int | None
     """Index of the last compaction before it; None before the first."""
     notes: tuple[Note, ...]
 
     @property
     def is_certain(self) -> bool:
-        """Whether the store leaves no doubt that these rows were sent, and no others."""
+        """Whether exactly these rows were sent, beyond doubt."""
         harmless = {Note.COPY, Note.SUMMARY, Note.PROMPT, Note.FALLBACK, Note.SHORTENED, Note.SHELLS, Note.REPEATED}
         return set(self.notes) <= harmless and all(row.is_certain for row in self.rows)
 
 
 class Contexts:
-    """All contexts of a conversation; pure data once it is made.
+    """All contexts of a conversation; does not access the store.
 
     Args:
         history: Of the conversation.
@@ -88,12 +88,12 @@ class Contexts:
         return self._places[message_id]
 
     def __contains__(self, message_id: int) -> bool:
-        """Whether a row is part of the conversation."""
+        """Return whether a row is part of the conversation."""
         return message_id in self._places
 
     @property
     def newest(self) -> int | None:
-        """The last row that was not taken back."""
+        """Id of the last row that was not rewound."""
         for generation in reversed(self.history.generations):
             for row in reversed(generation.rows):
                 if row.state is not State.REWOUND:
@@ -101,15 +101,15 @@ class Contexts:
         return None
 
     def at(self, message_id: int) -> tuple[int, int, tuple[Given, ...], list[Note]]:
-        """The request a message belongs to.
+        """Find the request that a message belongs to.
 
         Returns:
-            The row it was written as, the generation it was sent with, the rows sent, and notes.
+            Id of the message or its original, index of the generation, the rows sent, and notes.
         """
         notes: list[Note] = []
-        of, seen = message_id, {message_id}
-        while (original := self.history.copies.get(of)) is not None and original not in seen:
-            seen.add(original)
+        of, visited = message_id, {message_id}
+        while (original := self.history.copies.get(of)) is not None and original not in visited:
+            visited.add(original)
             of = original
         if of != message_id:
             notes.append(Note.COPY)
@@ -124,10 +124,10 @@ class Contexts:
             return of, number - 1, (*self._sent(number - 1, None, row, notes), *late), notes
         if row.role == "assistant":
             return of, number, self._sent(number, at, row, notes), notes
-        # The first request with it: up to the next answer; a compaction before that carries it into the next one.
+        # The first request with it ends at the next answer, which may be in a later generation that has a copy of it.
         while True:
             rows = self.history.generations[number].rows
-            until = next((place for place in range(at + 1, len(rows)) if _answers(rows[place], row)), None)
+            until = next((place for place in range(at + 1, len(rows)) if _may_answer(rows[place], row)), None)
             copy = self._copied.get(rows[at].id)
             if until is not None and until >= self.history.generations[number].block:
                 return of, number, self._sent(number, until, row, notes), notes
@@ -137,27 +137,27 @@ class Contexts:
             number, at = self._places[copy]
 
     def _is_late(self, number: int, at: int) -> bool:
-        """Whether a row in a block was said before the compaction, and not stored until then.
+        """Return whether a row in a block is older than the compaction, but was stored only with it.
 
-        That is so of an answer without an original, and of what was said before such an answer in the same block.
+        That applies to an answer without an original, and to rows before such an answer in the same block.
         """
         generation = self.history.generations[number]
         if generation.compaction is None or number == 0 or at >= generation.block:
             return False
         kept = {each.id: each for each in self.history.compactions[generation.compaction].kept}
-        behind = generation.rows[at : generation.block]
-        own = kept.get(generation.rows[at].id)
-        if own is None or own.original is not None or own.is_head:
+        rest = generation.rows[at : generation.block]
+        carried = kept.get(generation.rows[at].id)
+        if carried is None or carried.original is not None or carried.is_head:
             return False
-        return any(row.role == "assistant" and row.id in kept and kept[row.id].original is None for row in behind)
+        return any(row.role == "assistant" and row.id in kept and kept[row.id].original is None for row in rest)
 
     def _late(self, number: int, at: int) -> tuple[Given, ...]:
-        """Rows of a block ahead of one stored late that were stored late, too."""
+        """Return the rows stored late before another such row."""
         generation = self.history.generations[number]
         row = generation.rows[at]
         until = at
         if row.role != "assistant":
-            until = next(place for place in range(at + 1, generation.block) if _answers(generation.rows[place], row))
+            until = next(place for place in range(at + 1, generation.block) if _may_answer(generation.rows[place], row))
         return tuple(
             Given(each.id, Why.SINCE, False)
             for place, each in enumerate(generation.rows[:until])
@@ -165,19 +165,19 @@ class Contexts:
         )
 
     def _sent(self, number: int, until: int | None, of: Row, notes: list[Note]) -> tuple[Given, ...]:
-        """The rows of a generation up to one of them, as they were sent; notes grow.
+        """Return the rows of a generation up to one of them, as they were sent.
 
         Args:
-            number: Of the generation.
+            number: Index of the generation.
             until: Index of the first row that was not sent; None for the end.
-            of: The message in question: where it was taken back, others that were are part of it.
-            notes: What is doubtful of it.
+            of: The requested message; if it was rewound, other rewound rows are included.
+            notes: Grows.
         """
         generation = self.history.generations[number]
         rows = generation.rows if until is None else generation.rows[:until]
         with_rewound = of.state is State.REWOUND
-        taken_back = [row for row in rows if row.state is State.REWOUND]
-        if with_rewound and any(row.role == "assistant" for row in taken_back):
+        rewound = [row for row in rows if row.state is State.REWOUND]
+        if with_rewound and any(row.role == "assistant" for row in rewound):
             notes.append(Note.REWOUND)
         compaction = self.history.compactions[generation.compaction] if generation.compaction is not None else None
         why: dict[int, Why] = {}
@@ -190,26 +190,26 @@ class Contexts:
             notes += (note for note in compaction.notes if note is not Note.GAP and note not in notes)
         if any(row.id in self.history.gaps for row in rows[1:]):
             notes.append(Note.GAP)
-        found = [
+        given = [
             Given(row.id, why.get(row.id, Why.SINCE), row.state is not State.REWOUND)
             for row in rows
             if row.state is not State.REWOUND or with_rewound
         ]
-        written = sum(row.id in why for row in rows)
-        block = sum(each.id in why for each in found) if written else 0
-        again = [Given(each, Why.KEPT, False) for each in unstored]
-        return (*found[:block], *again, *found[block:])
+        carried_count = sum(row.id in why for row in rows)
+        block = sum(each.id in why for each in given) if carried_count else 0
+        kept_unstored = [Given(each, Why.KEPT, False) for each in unstored]
+        return (*given[:block], *kept_unstored, *given[block:])
 
 
-def _answers(row: Row, asked: Row) -> bool:
-    """Whether a row answers an earlier one that is still there, or was there when both were taken back."""
+def _may_answer(row: Row, asked: Row) -> bool:
+    """Return whether a row may answer an earlier one; a rewound answer counts only for a rewound row."""
     return row.role == "assistant" and (row.state is not State.REWOUND or asked.state is State.REWOUND)
 
 
 def read_context(
     reader: Reader, segments: Sequence[Session], message_id: int | None = None, *, prompt: bool = True
 ) -> Context:
-    """What the model was given when a message was written.
+    """Read the context of a message.
 
     Args:
         reader: An open reader.
@@ -227,14 +227,18 @@ def read_context(
 def context_of(
     reader: Reader, segments: Sequence[Session], contexts: Contexts, message_id: int | None, *, prompt: bool = True
 ) -> Context:
-    """The same of contexts that have been read; only the system prompt is looked up."""
-    asked = contexts.newest if message_id is None else message_id
-    if asked is None:
-        own = read_system_prompt(reader, segments[-1].id) if prompt else None
-        return Context(None, None, segments[-1].id, own, (), 0, None, ())
-    if asked not in contexts:
-        raise NotFoundError(_("There is no message {id} in this conversation.").format(id=asked))
-    of, number, rows, notes = contexts.at(asked)
+    """Return the context of a message from contexts already read; only the system prompt is read, if requested.
+
+    Raises:
+        NotFoundError: The message is not in this conversation.
+    """
+    requested = contexts.newest if message_id is None else message_id
+    if requested is None:
+        system_prompt = read_system_prompt(reader, segments[-1].id) if prompt else None
+        return Context(None, None, segments[-1].id, system_prompt, (), 0, None, ())
+    if requested not in contexts:
+        raise NotFoundError(_("There is no message {id} in this conversation.").format(id=requested))
+    of, number, rows, notes = contexts.at(requested)
     history = contexts.history
     generation = history.generations[number]
     if _was_compressed_later(history, number):
@@ -242,7 +246,7 @@ def context_of(
     sizes = {row.id: row.size for each in history.generations for row in each.rows}
     session_id = segments[generation.segment].id
     return Context(
-        at=asked,
+        at=requested,
         of=of,
         session_id=session_id,
         prompt=read_system_prompt(reader, session_id) if prompt else None,
@@ -254,7 +258,7 @@ def context_of(
 
 
 def _was_compressed_later(history: History, number: int) -> bool:
-    """Whether the session of a generation was compressed in place after it."""
+    """Return whether the session of a generation was compressed in place after it."""
     later: Sequence[Generation] = history.generations[number + 1 :]
     return any(
         each.compaction is not None and history.compactions[each.compaction].kind is Kind.IN_PLACE

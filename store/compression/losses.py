@@ -1,8 +1,8 @@
-"""What a compaction lost: names, paths, commands, numbers and decisions that nothing after it mentions.
+"""Find what a compaction lost: names, paths, commands, numbers and decisions that the model no longer has.
 
-Plain text work: what stands in the replaced rows and neither in the summary nor in what was carried over. A path counts
-as mentioned when its last part is, since a model finds the file by that. A decision is a sentence of the user, and
-counts as mentioned when most of its telling words are. Anything else must stand there letter by letter, in any case.
+Terms are extracted by patterns from the replaced rows, and searched in the summary and the rows carried over. A path
+is found by its last part, because a model finds the file by that. A decision is a sentence of the user, and found if
+most of its significant words are. All other terms must occur literally, ignoring case.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from ..messages.models import ChatMessage
 from ..messages.transcript import read_messages_of
 from .compactions import Compaction
 
-_MOST_LETTERS = 4_000_000
-"""Of the replaced rows, newest first; beyond that nothing is looked at."""
-_MOST_OF_ONE = 60_000
-"""Letters of one message: the rest of a long output of a tool is left out."""
-_MOST_TERMS = 500
+_MAX_CHARACTERS = 4_000_000
+"""Most characters of the replaced rows that are scanned, newest first."""
+_MAX_PER_TEXT = 60_000
+"""Most characters of one text that are scanned; the rest, mostly tool output, is skipped."""
+_MAX_TERMS = 500
 _BATCH = 200
 
 
 class Term(StrEnum):
-    """What kind of thing was lost, the most telling first."""
+    """Kind of a lost term."""
 
     DECISION = "decision"
     COMMAND = "command"
@@ -40,24 +40,24 @@ class Term(StrEnum):
 
 
 class Lost(NamedTuple):
-    """One thing that is not mentioned any more."""
+    """A lost term."""
 
     term: str
-    """As it stood last; as stored, so not yet printable."""
+    """Spelled as in its last occurrence; not yet printable."""
     kind: Term
     times: int
-    """How often it stood in the replaced rows."""
+    """Occurrences in the replaced rows."""
     last_message_id: int
-    """The last row it stood in."""
+    """Id of the last row that contains it."""
 
 
 class Losses(NamedTuple):
-    """What one compaction lost."""
+    """The terms that one compaction lost."""
 
     terms: tuple[Lost, ...]
     """Most used and latest first."""
     is_complete: bool
-    """Whether all replaced rows were looked through, to their ends, and all that was found is here."""
+    """Whether all replaced rows were scanned to their ends, and `terms` was not cut off."""
 
 
 _URL = r"https?://[^\s<>\"'`)\]}]+"
@@ -97,76 +97,76 @@ _PLAIN = re.compile(
     "this|that|with|from|have|will|would|should|could|please|instead|always|never|about|there|their|them|then|than|only"
     "|just|make|sure|must|what|when|which|where|into|your|also|keep|using|prefer|remember|rather|want|need|does|done"
 )
-"""Words that tell nothing of a decision."""
+"""Insignificant words of a decision."""
 _LONG_RUN = re.compile(r"(\S{400})(?=\S)")
-"""Letters without a space: patterns go through each such run from many places, so that runs have to end."""
+"""Long runs without a space, which are split: the time that patterns take grows with the square of their length."""
 _DIFF = re.compile(r"^(\+\+\+ |--- )[ab]/", re.MULTILINE)
-"""What stands before a path in a diff and is no part of it."""
+"""Prefix of a path in a diff."""
 _STEM = 6
-"""Letters of a word that a summary has to have: endings differ."""
+"""Characters at the start of a word that must occur in a summary; endings may differ."""
 _COMMANDS = ("command", "cmd", "script", "code")
-"""Arguments of a tool that are a command."""
+"""Names of tool arguments that hold a command."""
 
 
 def find_losses(
-    reader: Reader, compaction: Compaction, *, most: int = _MOST_TERMS, stopped: Callable[[], bool] = lambda: False
+    reader: Reader, compaction: Compaction, *, most: int = _MAX_TERMS, stopped: Callable[[], bool] = lambda: False
 ) -> Losses:
-    """What stood in the rows that a compaction replaced, and in nothing the model was given after it.
+    """Return the terms of the rows that a compaction replaced which the model no longer had after it.
 
     Args:
         reader: An open reader.
         compaction: Of the conversation.
-        most: How many terms at most.
-        stopped: Asked between batches of rows; ends the search with what was found.
+        most: Largest number of terms.
+        stopped: Called between batches of rows; if True, returns what was found so far.
     """
     after = [compaction.summary, *(each.id for each in compaction.kept), *compaction.not_stored_again]
     kept = [each for each in after if each is not None]
     mentioned = "\n".join("\n".join(_texts(message)) for message in read_messages_of(reader, kept)).casefold()
-    found: dict[tuple[Term, str], tuple[str, int, int]] = {}
-    letters, is_complete = 0, True
+    counts: dict[tuple[Term, str], tuple[str, int, int]] = {}
+    characters, is_complete = 0, True
     for start in range(len(compaction.replaced), 0, -_BATCH):
-        if stopped() or letters > _MOST_LETTERS:
+        if stopped() or characters > _MAX_CHARACTERS:
             is_complete = False
             break
         ids = compaction.replaced[max(0, start - _BATCH) : start]
         for message in reversed(read_messages_of(reader, ids)):
             texts = list(_texts(message))
-            cut = [_LONG_RUN.sub(r"\1 ", _DIFF.sub(r"\1", text[:_MOST_OF_ONE])) for text in texts]
-            is_complete &= all(len(text) <= _MOST_OF_ONE for text in texts)
-            letters += sum(map(len, cut))
+            cut = [_LONG_RUN.sub(r"\1 ", _DIFF.sub(r"\1", text[:_MAX_PER_TEXT])) for text in texts]
+            is_complete &= all(len(text) <= _MAX_PER_TEXT for text in texts)
+            characters += sum(map(len, cut))
             for kind, term in _terms(message, cut):
-                _count(found, kind, term, message.id)
+                _count(counts, kind, term, message.id)
     lost = [
         Lost(term, kind, count, last)
-        for (kind, _key), (term, count, last) in found.items()
+        for (kind, _key), (term, count, last) in counts.items()
         if not _is_mentioned(kind, term, mentioned)
     ]
     place = {each: at for at, each in enumerate(compaction.replaced, 1)}
     total = max(len(place), 1)
 
     def weight(each: Lost) -> float:
-        late = place.get(each.last_message_id, 0) / total
-        return (1 + min(each.times, 20)) * (0.5 + late) * (3 if each.kind is Term.DECISION else 1)
+        recency = place.get(each.last_message_id, 0) / total
+        return (1 + min(each.times, 20)) * (0.5 + recency) * (3 if each.kind is Term.DECISION else 1)
 
     ranked = sorted(lost, key=lambda each: (-weight(each), -each.last_message_id, each.term))
     return Losses(tuple(ranked[:most]), is_complete and len(ranked) <= most)
 
 
 def _texts(message: ChatMessage) -> Iterator[str]:
-    """What the model could read of a message; the texts in the arguments of its calls, not the JSON around them."""
-    if message.text[:1] in ("{", "["):  # what most tools answer
-        yield from _strings(_loaded(message.text))
+    """Yield the texts of a message and of the arguments of its calls; of JSON, only the values."""
+    if message.text[:1] in ("{", "["):  # most tools answer in JSON
+        yield from _strings(_parse(message.text))
     elif message.text:
         yield message.text
     for call in message.tool_calls:
-        yield from _strings(_loaded(call.arguments))
+        yield from _strings(_parse(call.arguments))
 
 
-def _loaded(arguments: str) -> object:
+def _parse(arguments: str) -> object:
     try:
         return read_json(arguments)
     except (ValueError, RecursionError):
-        return arguments  # cut short, so that it is no JSON any more
+        return arguments  # truncated JSON
 
 
 def _strings(value: object, depth: int = 0) -> Iterator[str]:
@@ -180,7 +180,7 @@ def _strings(value: object, depth: int = 0) -> Iterator[str]:
 
 
 def _terms(message: ChatMessage, texts: Iterable[str]) -> Iterator[tuple[Term, str]]:
-    """What is worth remembering in a message."""
+    """Yield the terms of a message with their kinds."""
     for call in message.tool_calls:
         yield from ((Term.COMMAND, command) for command in _commands(call.arguments))
     for text in texts:
@@ -194,36 +194,33 @@ def _terms(message: ChatMessage, texts: Iterable[str]) -> Iterator[tuple[Term, s
             ):
                 yield kind, term[:300]
     if message.role == "user":
-        for sentence in _SENTENCE.findall(texts_of(message).said[:_MOST_OF_ONE]):
-            said = " ".join(sentence.split())
-            if 8 <= len(said) <= 400 and _DECIDES.search(said):
-                yield Term.DECISION, said
+        for sentence in _SENTENCE.findall(texts_of(message).said[:_MAX_PER_TEXT]):
+            decision = " ".join(sentence.split())
+            if 8 <= len(decision) <= 400 and _DECIDES.search(decision):
+                yield Term.DECISION, decision
 
 
 def _commands(arguments: str) -> Iterator[str]:
-    """Commands among the arguments of a tool."""
-    loaded = _loaded(arguments)
+    """Yield the commands in the arguments of a tool call."""
+    loaded = _parse(arguments)
     for name in _COMMANDS if isinstance(loaded, dict) else ():
         value = loaded.get(name) if isinstance(loaded, dict) else None
         if isinstance(value, str) and 2 < len(value.strip()) <= 300:
             yield " ".join(value.split())
 
 
-def _count(found: dict[tuple[Term, str], tuple[str, int, int]], kind: Term, term: str, at: int) -> None:
-    """Count a term; messages come newest first, so the first sight of it is the last one in the conversation."""
+def _count(counts: dict[tuple[Term, str], tuple[str, int, int]], kind: Term, term: str, at: int) -> None:
+    """Count a term; messages come newest first, so its first occurrence here is the last in the conversation."""
     key = (kind, term.casefold())
-    if key in found:
-        text, count, last = found[key]
-        found[key] = (text, count + 1, last)
+    if key in counts:
+        text, count, last = counts[key]
+        counts[key] = (text, count + 1, last)
     else:
-        found[key] = (term, 1, at)
+        counts[key] = (term, 1, at)
 
 
 def _is_mentioned(kind: Term, term: str, text: str) -> bool:
-    """Whether what the model was given after a compaction still has a term.
-
-    A decision counts as mentioned when most of its telling words are: summaries say it in words of their own.
-    """
+    """Return whether a text mentions a term; see the module. Summaries paraphrase decisions."""
     folded = term.casefold()
     if folded in text:
         return True
@@ -231,6 +228,6 @@ def _is_mentioned(kind: Term, term: str, text: str) -> bool:
         name = re.split(r"[/\\]", folded.rstrip("/\\"))[-1]
         return len(name) > 2 and re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text) is not None
     if kind is Term.DECISION:
-        telling = {word for word in _WORD.findall(folded) if not _PLAIN.fullmatch(word)}
-        return not telling or sum(word[:_STEM] in text for word in telling) * 3 >= len(telling) * 2
+        significant = {word for word in _WORD.findall(folded) if not _PLAIN.fullmatch(word)}
+        return not significant or sum(word[:_STEM] in text for word in significant) * 3 >= len(significant) * 2
     return False

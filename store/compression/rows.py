@@ -1,6 +1,6 @@
-"""The rows of a conversation as far as compression is concerned: which are summaries, and which repeat which.
+"""Read the rows of a conversation for the analysis of compression, and compare them with each other.
 
-Texts are not read here, only their lengths and beginnings: rows of 5,000 messages are told apart within milliseconds.
+Texts are compared by length and beginning only, so that 5,000 rows take milliseconds.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from ..sessions.session import Session
 from ..text import as_text
 
 STEP = 1e-6
-"""Seconds between the times that Hermes gives to rows it writes at once (`_insert_message_rows`, 0.14 to 0.19)."""
+"""Seconds between the timestamps of rows that Hermes writes as one batch (`_insert_message_rows`, 0.14 to 0.19)."""
 _TOLERANCE = 3e-7
-"""Of a time near 2e9 seconds stored in eight bytes, with what adding steps to it loses."""
+"""Seconds: the precision of a double near 2e9, plus the rounding errors of adding steps."""
 _HEAD = 80
-"""Code points of a text that are compared; its length is, too."""
+"""Code points of a text that are compared, besides its length."""
 _SLICE = 5000
 _CALL_ID = re.compile(r'"id":\s*"([^"\\]+)"')
 
@@ -40,20 +40,20 @@ class Row(NamedTuple):
     timestamp: float | None
     state: State
     size: int
-    """Bytes of what is sent of it: its text, or the form that was sent, and its tool calls. Images count in full."""
+    """Bytes sent to the model: `api_content` or else the text, and tool calls. Images count in full."""
     mark: tuple[object, ...]
-    """Rows that say the same have equal marks; a copy that compression shortened has another."""
+    """Fingerprint, equal for rows with equal content; a copy that compression shortened has another one."""
     call: str
-    """The call it asks for first, or answers; empty for none."""
+    """Id of its first tool call, or of the call it is the result of; else empty."""
     order: object
-    """`display_order` (0.22): one for all rows that stand for the same message."""
+    """`display_order` (0.22): equal for all rows of the same message."""
     summary: ChatMessage | None
-    """The message itself where it holds a compaction summary, alone or merged with something said."""
+    """The message, if it holds a compaction summary, alone or merged with other text; else None."""
     is_multimodal: bool
 
 
 def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[Row]]:
-    """The rows of each segment in order of id, without bookkeeping (`session_meta`).
+    """Read the rows of each segment in order of id, without `session_meta` rows.
 
     Args:
         reader: An open reader.
@@ -61,31 +61,31 @@ def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[Row]]:
     """
     statement = _statement(reader.schema)
     states: dict[tuple[object, object], State] = {}
-    found: list[list[Row]] = []
+    segment_rows: list[list[Row]] = []
     candidates: list[tuple[int, int]] = []
     for index, session in enumerate(segments):
         rows: list[Row] = []
         last = -(2**63)
         while True:
-            read = reader.rows(statement, [session.id, last])
-            for columns in read:
+            slice_rows = reader.rows(statement, [session.id, last])
+            for columns in slice_rows:
                 (
                     key,
-                    who,
-                    stamp,
+                    stored_role,
+                    timestamp,
                     active,
                     compacted,
                     order,
                     length,
-                    said,
+                    trimmed_length,
                     head,
-                    sent,
+                    api_length,
                     call_size,
                     calls,
                     answers,
-                    holds,
+                    may_hold_summary,
                 ) = columns
-                role = as_text(who) or "unknown"
+                role = as_text(stored_role) or "unknown"
                 if role == "session_meta":
                     continue
                 message_id = int(str(key))
@@ -96,44 +96,45 @@ def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[Row]]:
                 if calls and role == "assistant":
                     match = _CALL_ID.search(as_text(calls) or "")
                     call = match[1] if match else ""
-                if holds:
+                if may_hold_summary:
                     candidates.append((index, len(rows)))
-                bytes_sent = as_count(sent) or as_count(length)
-                # Multimodal content begins with a NUL, which ends what substr sees.
+                bytes_sent = as_count(api_length) or as_count(length)
+                # Multimodal content begins with a NUL, at which substr stops.
                 is_multimodal = (head == "" or head == "\x00") and as_count(length) > len(SENTINEL)
-                mark = (role, said, head, call, call_size)
+                mark = (role, trimmed_length, head, call, call_size)
                 rows.append(
                     Row(
-                        message_id, index, role, as_time(stamp), state, bytes_sent + as_count(call_size), mark, call,
-                        order, None, is_multimodal,
+                        message_id, index, role, as_time(timestamp), state, bytes_sent + as_count(call_size), mark,
+                        call, order, None, is_multimodal,
                     )
                 )  # fmt: skip
-            if len(read) < _SLICE:
+            if len(slice_rows) < _SLICE:
                 break
-            last = int(str(read[-1][0]))
-        found.append(rows)
-    summaries = _read_summaries(reader, [found[index][at].id for index, at in candidates])
+            last = int(str(slice_rows[-1][0]))
+        segment_rows.append(rows)
+    summaries = _read_summaries(reader, [segment_rows[index][at].id for index, at in candidates])
     for index, at in candidates:
-        row = found[index][at]
-        found[index][at] = row._replace(summary=summaries.get(row.id))
-    return found
+        row = segment_rows[index][at]
+        segment_rows[index][at] = row._replace(summary=summaries.get(row.id))
+    return segment_rows
 
 
 def _statement(schema: Schema) -> str:
-    """SQL for a slice of the rows of a session; of results of tools, which are long, no text is looked at."""
+    """Return SQL for a slice of the rows of a session; of tool results, which are long, it does not read the text."""
     role, content, calls = (schema.message(name) for name in ("role", "content", "tool_calls"))
     flag, answers = schema.message("_compressed_summary"), schema.message("tool_call_id")
-    speaks = f"{role} IN ('user', 'assistant')"  # not shown
-    # What was loaded from the store and is written again has lost the white space around it.
+    is_speech = f"{role} IN ('user', 'assistant')"  # not shown
+    # Rows that Hermes loaded and wrote again have lost leading and trailing white space.
     trimmed = f"trim({content}, char(32, 9, 10, 13))"
-    holds = f"instr(CAST({content} AS BLOB), CAST('[CONTEXT ' AS BLOB)) OR {flag} = 1"  # not shown
+    may_hold_summary = f"instr(CAST({content} AS BLOB), CAST('[CONTEXT ' AS BLOB)) OR {flag} = 1"  # not shown
     return (
         f"SELECT m.id, {role}, {schema.message('timestamp')}, {schema.active()}, {schema.compacted()}, "
         f"{schema.message('display_order')}, {bytes_sql(content)}, "
-        f"CASE WHEN {speaks} THEN {bytes_sql(trimmed)} ELSE {bytes_sql(content)} END, "
+        f"CASE WHEN {is_speech} THEN {bytes_sql(trimmed)} ELSE {bytes_sql(content)} END, "
         f"CASE WHEN {answers} IS NULL THEN substr({trimmed}, 1, {_HEAD}) END, "
         f"{bytes_sql(schema.message('api_content'))}, {bytes_sql(calls)}, substr({calls}, 1, 200), {answers}, "
-        f"{speaks} AND ({holds}) FROM messages m WHERE m.session_id = ? AND m.id > ? ORDER BY m.id LIMIT {_SLICE}"
+        f"{is_speech} AND ({may_hold_summary}) "
+        f"FROM messages m WHERE m.session_id = ? AND m.id > ? ORDER BY m.id LIMIT {_SLICE}"
     )
 
 
@@ -142,9 +143,9 @@ def _read_summaries(reader: Reader, ids: Sequence[int]) -> dict[int, ChatMessage
 
 
 def is_copy(row: Row, original: Row) -> bool:
-    """Whether a row may stand for an earlier one: it says the same, or compression has shortened what it says.
+    """Return whether a row may be a copy of an earlier one: equal, or shortened by compression.
 
-    Old results of tools are cut to a line, arguments of calls are cut, and images become a word (0.16 to 0.19).
+    Compression reduces old tool results to a line, cuts arguments, and replaces images by a word (0.16 to 0.19).
     """
     if row.role != original.role:
         return False
@@ -158,29 +159,29 @@ def is_copy(row: Row, original: Row) -> bool:
 
 
 def written_at_once(row: Row, other: Row, between: int) -> bool:
-    """Whether two rows got their times in one go.
+    """Return whether two rows got their timestamps in the same batch.
 
     Args:
         row: One row.
         other: A later one.
-        between: How many rows later, by position in the session.
+        between: Distance of their positions in the session.
     """
     if row.timestamp is None or other.timestamp is None:
         return False
     return abs(other.timestamp - row.timestamp - between * STEP) <= _TOLERANCE + 0.1 * STEP * between
 
 
-def merged_with(row: Row, original: Row, said: str) -> bool:
-    """Whether a row that holds a summary holds the text of an earlier row, too.
+def merged_with(row: Row, original: Row, text: str) -> bool:
+    """Return whether a row that holds a summary also holds the text of an earlier row.
 
     Args:
         row: A row with a summary.
         original: An earlier row.
-        said: What stands beside the summary.
+        text: Its text beside the summary.
     """
-    if row.role != original.role or not (said or row.call):
+    if row.role != original.role or not (text or row.call):
         return False
     if row.call or original.call:
         return row.call == original.call
     head = original.mark[2]
-    return isinstance(head, str) and said.startswith(head.strip()[:_HEAD]) and bool(head.strip())
+    return isinstance(head, str) and text.startswith(head.strip()[:_HEAD]) and bool(head.strip())

@@ -1,7 +1,7 @@
-"""A sample store for newcomers, pictures and tests: the shape of Hermes 0.22, a year and a half of one person's work.
+"""The sample store of `--demo`, also used by screenshots and tests, in the schema of Hermes 0.22.
 
-Noor, who writes software for a small ferry line, and everything she asks of Hermes: code, storms, bread, Italian.
-Every feature of a store occurs at least once. Nothing in it is real; all of it is relative to the moment given.
+It holds a year and a half of the fictional Noor, who writes software for a small ferry line: code, storms, bread,
+Italian. Every feature of a store occurs at least once. All times are relative to the given moment.
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ __all__ = ["build", "build_home"]
 
 
 def build(path: Path, *, now: float) -> None:
-    """Write the sample store: one file, readable by its owner alone, without -wal or -shm beside it.
+    """Write the sample store as one file, readable by its owner alone, without -wal or -shm files.
 
     Args:
-        path: A path that is free, in a folder that exists.
-        now: Unix seconds. The same moment gives the same rows, whatever the clock and time zone say.
+        path: Must not exist; its folder must.
+        now: Unix seconds. The same value gives the same rows, independent of clock and time zone.
 
     Raises:
-        FileExistsError: Something is at the path already; it is left alone.
+        FileExistsError: The path exists; it is not changed.
     """
     _write(path, Player(now), sorted(SCENES.glob("*.txt")))
 
 
 def build_home(home: Path, *, now: float) -> Path:
-    """Write a sample Hermes root: the sample store, a second profile, names of jobs, how long Hermes keeps what.
+    """Write a sample Hermes home: the sample store, other profiles, `cron/jobs.json` and `config.yaml`.
 
     Args:
-        home: A folder that exists, with nothing of Hermes' in it.
+        home: An existing folder without files of Hermes.
         now: Unix seconds.
 
     Returns:
         The path of the sample store.
 
     Raises:
-        FileExistsError: There is a store already; it is left alone.
+        FileExistsError: There is a store already; it is not changed.
     """
     path = home / "state.db"
     player = Player(now)

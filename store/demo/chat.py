@@ -1,4 +1,4 @@
-"""One session of the sample store while it grows: its rows as Hermes 0.22 writes them, and what they cost."""
+"""Build one session of the sample store: its rows as Hermes 0.22 writes them, with tokens and cost."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from .writer import Value
 _HERMES = tomllib.loads((Path(__file__).resolve().parent / "hermes.toml").read_text(encoding="utf-8"))
 
 TEXTS: Mapping[str, str] = _HERMES["texts"]
-"""What Hermes puts around what is said."""
+"""Templates that Hermes wraps around texts."""
 TOOLS: Mapping[str, str] = _HERMES["tools"]
-"""The tools of the sample, each with the argument it is mostly called with."""
+"""The tools of the sample, each with the name of its main argument."""
 
 _RATES: Mapping[str, Sequence[float]] = _HERMES["rates"]
 _json = json.JSONEncoder(ensure_ascii=False).encode
 _STANDING_TOKENS = 21_500
-"""System prompt, skills and tool definitions, sent with every call."""
+"""Tokens of system prompt, skills and tool definitions, sent with every call."""
 _CHARACTERS_PER_TOKEN = 3.6
 
 
 def digits(key: str, count: int) -> str:
-    """Hexadecimal digits that are always the same for a key, where Hermes draws them at random."""
+    """Return hexadecimal digits derived from a key; Hermes uses random ones."""
     return hashlib.sha256(key.encode()).hexdigest()[:count]
 
 
@@ -36,21 +36,21 @@ class Line:
     """A row of `messages`."""
 
     order: float
-    """When it was really written, Unix seconds; the stored timestamp may differ (a clock set back)."""
+    """Unix seconds when it was really written; the stored timestamp may differ (a clock set back)."""
     columns: dict[str, Value]
     calls: int = 0
-    """Tool calls it asks for."""
+    """Number of tool calls in it."""
     repeats: Line | None = None
-    """The compacted row that this one keeps live: both are shown as one message (0.22 `display_order`)."""
+    """The compacted row that this one is a live copy of: both have the same `display_order` (0.22)."""
 
 
 class Chat:
-    """A session with its messages and its clock; each thing said moves the clock on by a believable while.
+    """A session with its messages and its clock; each message advances the clock by a plausible time.
 
     Args:
-        key: A word of its own; ids and pauses are derived from it.
+        key: Unique name; ids and pauses are derived from it.
         started: Unix seconds.
-        columns: Of its row in `sessions`, with `id` and `model`; what is counted is added by `row`.
+        columns: Of its row in `sessions`, with `id` and `model`; `row` adds the counters.
     """
 
     def __init__(self, key: str, started: float, columns: dict[str, Value]) -> None:
@@ -59,20 +59,20 @@ class Chat:
         self.columns = columns
         self.lines: list[Line] = []
         self.clock = started
-        """When the next thing happens, Unix seconds."""
+        """Current time, Unix seconds."""
         self.skew = 0.0
-        """Seconds that timestamps are off by; the order of rows is not."""
+        """Seconds added to stored timestamps; does not change the order of rows."""
         self.thought = ""
         """Reasoning of the next assistant row."""
         self.recalled = ""
-        """What Hermes puts before the next user message on its way to the model."""
+        """Text that Hermes adds before the next user message when it is sent to the model."""
         self.last_call = ("", "")
         """Id and tool of the last call."""
         self._random = Random(int(digits(key, 12), 16))
-        self._made = self._received = 0
-        # The counters Hermes keeps: rewound rows stay in them, compacted ones do not.
+        self._call_number = self._user_number = 0
+        # The counters of Hermes include rewound rows, but not compacted ones.
         self._messages = self._calls = 0
-        self._asking: Line | None = None
+        self._assistant_line: Line | None = None
 
     @property
     def id(self) -> str:
@@ -80,7 +80,7 @@ class Chat:
         return str(self.columns["id"])
 
     def write(self, role: str, seconds: float, **columns: Value) -> Line:
-        """Add a row of any role, so many seconds after the last one."""
+        """Add a row of any role, `seconds` after the last one."""
         self.clock += seconds
         shown = round(self.clock + self.skew, 6)
         return self._add(Line(self.clock, {"session_id": self.id, "role": role, "timestamp": shown, **columns}))
@@ -92,16 +92,16 @@ class Chat:
         return line
 
     def say(self, content: str, **columns: Value) -> None:
-        """A user message."""
-        self._received += 1
+        """Add a user message."""
+        self._user_number += 1
         if self.columns.get("session_key"):
-            columns["platform_message_id"] = str(int(digits(self.key, 4), 16) + self._received)
+            columns["platform_message_id"] = str(int(digits(self.key, 4), 16) + self._user_number)
         if self.recalled:
             columns["api_content"], self.recalled = self.recalled + content, ""
         self.write("user", 20 + 220 * self._random.random() ** 2, content=content, **columns)
 
     def reply(self, text: str) -> None:
-        """An answer of the assistant."""
+        """Add an answer of the assistant."""
         self._assistant(text, 3 + len(text) / 90 + 4 * self._random.random(), "stop")
 
     def _assistant(self, text: str, seconds: float, finish: str) -> Line:
@@ -113,41 +113,41 @@ class Chat:
                 item = {"id": f"rs_{sealed[:16]}", "type": "reasoning", "encrypted_content": sealed}
                 columns["codex_reasoning_items"] = json.dumps([item])
         self.thought = ""
-        self._asking = self.write("assistant", seconds, content=text, finish_reason=finish, **columns)
-        return self._asking
+        self._assistant_line = self.write("assistant", seconds, content=text, finish_reason=finish, **columns)
+        return self._assistant_line
 
     def call(self, tool: str, given: str, *, joined: bool = False) -> None:
-        """A tool call, for which the assistant writes a row unless it joins the row before.
+        """Add a tool call.
 
         Args:
             tool: One of `TOOLS`.
             given: The main argument, or all arguments as JSON.
-            joined: Add it to the last assistant row, which may already hold calls or text.
+            joined: Whether to add it to the last assistant row, which may hold calls or text, instead of a new one.
         """
-        line = self._asking if joined else None
+        line = self._assistant_line if joined else None
         if line is None:
             line = self._assistant("", 2 + 5 * self._random.random(), "tool_calls")
-        self._made += 1
-        call_id = "call_" + digits(f"{self.key}/{self._made}", 24)
+        self._call_number += 1
+        call_id = "call_" + digits(f"{self.key}/{self._call_number}", 24)
         arguments = given if given.startswith("{") else _json({TOOLS[tool]: given})
         function = {"name": tool, "arguments": arguments}
-        made = json.dumps({"id": call_id, "call_id": call_id, "type": "function", "function": function})
-        before = line.columns.get("tool_calls")
-        stored = f"{str(before)[:-1]}, {made}]" if before else f"[{made}]"
+        entry = json.dumps({"id": call_id, "call_id": call_id, "type": "function", "function": function})
+        earlier = line.columns.get("tool_calls")
+        stored = f"{str(earlier)[:-1]}, {entry}]" if earlier else f"[{entry}]"
         line.columns |= {"tool_calls": stored, "finish_reason": "tool_calls"}
         line.calls += 1
         self._calls += 1
         self.last_call = call_id, tool
 
     def result(self, content: str, *, seconds: float | None = None, effect: str = "") -> None:
-        """The result of the last call, as stored; by default it takes a few seconds."""
+        """Add the result of the last call, as stored; by default it takes a few seconds."""
         call_id, tool = self.last_call
         seconds = 0.3 + 6 * self._random.random() ** 2 if seconds is None else seconds
         extra = {"effect_disposition": effect} if effect else {}
         self.write("tool", seconds, content=content, tool_call_id=call_id, tool_name=tool, **extra)
 
     def end(self, reason: str, *, after: float = 20.0) -> None:
-        """Close the session, some seconds after the last message."""
+        """End the session, some seconds after the last message."""
         self.clock += after
         self.columns |= {"ended_at": round(self.clock + self.skew, 6), "end_reason": reason}
 
@@ -156,16 +156,16 @@ class Chat:
         self.columns["model_config"] = json.dumps({name: value} | json.loads(str(self.columns["model_config"])))
 
     def copy(self, lines: Iterable[Line]) -> None:
-        """Take over rows of another session; copies carry the time of the copying."""
+        """Copy rows of another session; copies have the time of the copying."""
         for line in lines:
             self.clock += 0.001
             moved: dict[str, Value] = {"session_id": self.id, "timestamp": round(self.clock, 6)}
             self._add(Line(self.clock, line.columns | moved, line.calls))
 
     def compact(self, summary: str, *, keep: int) -> None:
-        """Compact in place: all live rows become compacted, then the summary and the last rows are written anew.
+        """Compact in place: mark all live rows as compacted, then write the summary and copies of the last rows.
 
-        The rows that are kept keep their times, so that Hermes shows each once.
+        Copies keep their timestamps, so that Hermes shows each message once.
         """
         live = [line for line in self.lines if line.columns.get("active", 1)]
         self.clock += 12.0
@@ -179,29 +179,29 @@ class Chat:
             self._add(Line(self.clock, line.columns | fresh, line.calls, line))
 
     def summary(self, text: str, seconds: float) -> None:
-        """The summary that stands for what a compaction took out."""
+        """Add the summary of a compaction."""
         self.write("user", seconds, content=TEXTS["summary"].format(summary=text), _compressed_summary=1)
 
     def rewind(self, rows: int) -> None:
-        """Take the last rows back: out of sight, still counted (`rewind_to_message`)."""
+        """Rewind the last rows: they are hidden, but still counted (`rewind_to_message`)."""
         for line in self.lines[-rows:]:
             line.columns |= {"active": 0, "compacted": 0}
         self.columns["rewind_count"] = 1
 
     def row(self) -> dict[str, Value]:
-        """The finished row of `sessions`: counters, tokens and cost included."""
+        """Return the finished row of `sessions`, with counters, tokens and cost."""
         counters: dict[str, Value] = {"message_count": self._messages, "tool_call_count": self._calls}
         return self.columns | counters | _usage(str(self.columns["model"]), (line.columns for line in self.lines))
 
 
 def stored_result(tool: str, given: str, body: str, *, failed: bool) -> str:
-    """The result of a tool as Hermes stores it.
+    """Return the result of a tool as Hermes stores it.
 
     Args:
         tool: One of `TOOLS`.
-        given: What it was called with.
-        body: What came out, plain; a body that is JSON already is kept.
-        failed: The tool says that it went wrong.
+        given: The argument of the call.
+        body: The output as plain text; JSON is stored unchanged.
+        failed: Whether the tool reports an error.
     """
     value: dict[str, object]
     if body.startswith(("{", "[")):
@@ -226,12 +226,12 @@ def _tokens(text: Value, more: Value = None) -> int:
 
 
 def _usage(model: str, rows: Iterable[Mapping[str, Value]]) -> dict[str, Value]:
-    """Tokens and cost of a session as columns of `sessions` and `session_model_usage`.
+    """Return tokens and cost of a session as columns of `sessions` and `session_model_usage`.
 
-    Each assistant row is one call: what went before is read from the cache, what is new since the last call is paid
-    as input and written to the cache.
+    Each assistant row is one call: earlier rows are read from the cache, rows since the last call are paid as input
+    and written to the cache.
     """
-    calls = read = written = new = out = thought = 0
+    calls = read = written = new = out = reasoned = 0
     cached, fresh = 0, _STANDING_TOKENS
     for row in rows:
         if row["role"] == "session_meta":
@@ -246,7 +246,7 @@ def _usage(model: str, rows: Iterable[Mapping[str, Value]]) -> dict[str, Value]:
         new += fresh % 1024  # providers cache in blocks; the rest of a block is plain input
         written += fresh - fresh % 1024
         out += size + reasoning
-        thought += reasoning
+        reasoned += reasoning
         cached, fresh = cached + fresh, size
     rates = _RATES.get(model, ())
     cost = round(sum(count * rate for count, rate in zip((new, out, read, written), rates, strict=False)) / 1e6, 6)
@@ -256,7 +256,7 @@ def _usage(model: str, rows: Iterable[Mapping[str, Value]]) -> dict[str, Value]:
         "output_tokens": out,
         "cache_read_tokens": read,
         "cache_write_tokens": written,
-        "reasoning_tokens": thought,
+        "reasoning_tokens": reasoned,
         "estimated_cost_usd": cost if rates else 0.0,
         "cost_status": "estimated" if rates else "included",
     }

@@ -1,6 +1,6 @@
-"""A fresh store file: made for its owner alone, filled in bulk, complete in a single file.
+"""Write a new store as a single file, readable by its owner alone.
 
-A path that is taken is refused: no call here can spoil a real store.
+An existing path is refused, so that no call can damage a real store.
 """
 
 from __future__ import annotations
@@ -15,33 +15,33 @@ from pathlib import Path
 from .schema import INDEXES, TABLES, VERSION, search_statements, table_statement
 
 Value = str | bytes | int | float | None
-"""What SQLite stores."""
+"""A value of SQLite."""
 
 Row = Mapping[str, Value]
-"""Column name to value; a column left out gets its default."""
+"""Column → value; missing columns get their defaults."""
 
 
 @contextmanager
 def new_store(path: Path, *, journal: str = "wal") -> Iterator[sqlite3.Connection]:
-    """A connection to a new, empty database file; complete and closed when the block ends.
+    """Yield a connection to a new, empty database file, which is committed and closed when the block ends.
 
     Args:
-        path: Where; its folder must exist.
-        journal: `wal` or `delete`, what the header says afterwards. No -wal file is left behind.
+        path: Must not exist; its folder must.
+        journal: `wal` or `delete`: the mode in the header afterwards. No -wal file is left behind.
 
     Raises:
-        FileExistsError: Something is there already.
-        sqlite3.Error: What the block raised; the half-made file is gone then.
+        FileExistsError: The path exists.
+        sqlite3.Error: Raised by the block; the file has been removed.
     """
-    # Made before SQLite opens it, so that it is never readable by others, not even for a moment;
-    # a later raw open of a database would drop the locks of the connection, this one cannot.
+    # Created before SQLite opens it, so that others can never read it. Closing a descriptor of an open database
+    # would drop its locks; here the database is not open yet.
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     connection = sqlite3.connect(path, isolation_level=None)
     try:
         connection.execute("PRAGMA journal_mode=OFF")  # a file that fails is removed, never rolled back
         connection.execute("PRAGMA cache_size=-16000")  # KiB: nothing is written twice
         connection.execute("PRAGMA synchronous=OFF")
-        connection.execute("PRAGMA foreign_keys=OFF")  # samples hold children of parents that are gone
+        connection.execute("PRAGMA foreign_keys=OFF")  # samples hold children of missing parents
         connection.execute("BEGIN")
         yield connection
         connection.execute("COMMIT")
@@ -55,12 +55,12 @@ def new_store(path: Path, *, journal: str = "wal") -> Iterator[sqlite3.Connectio
 
 
 def insert(connection: sqlite3.Connection, table: str, rows: Iterable[Row]) -> None:
-    """Insert rows in their order; neighbours with the same columns share one prepared statement.
+    """Insert rows in order; neighbours with the same columns share one prepared statement.
 
     Args:
         connection: Open, in a transaction.
-        table: A table of it.
-        rows: May differ in their columns; columns left out get their defaults.
+        table: Name of a table.
+        rows: May differ in their columns.
     """
     for columns, batch in groupby(rows, key=tuple):
         statement = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
@@ -71,12 +71,12 @@ def write_store(path: Path, tables: Mapping[str, Iterable[Row]], *, generation: 
     """Write a store of schema 31 (Hermes 0.22) with both search indexes filled and their triggers in place.
 
     Args:
-        path: A path that is free.
-        tables: Rows by table; messages must carry ids in the order wanted.
-        generation: What `db_file_generation` of `state_meta` says; Hermes stamps the file with its first eight digits.
+        path: Must not exist.
+        tables: Rows by table; messages must have ids in their order.
+        generation: `db_file_generation` of `state_meta`; Hermes sets `application_id` to its first eight digits.
 
     Raises:
-        FileExistsError: Something is at the path already.
+        FileExistsError: The path exists.
     """
     with new_store(path) as connection:
         for name, columns in TABLES.items():

@@ -1,1 +1,1 @@
-"""Sessions of a store: read, folded into conversations, listed, and looked up."""
+"""Read the sessions of a store, fold them into conversations, list and find them."""

@@ -1,7 +1,7 @@
-"""The list of conversations: views, order, counts; read whole, as a quick first page, or from what has changed.
+"""The list of conversations: views, order and counts.
 
-A `Catalog` is pure data made from all sessions of a store (`read_catalog`, exact) or from the
-neighbourhood of the newest ones (`read_first_page`, the same at 300 and at 100,000 sessions).
+A `Catalog` is immutable data built from all sessions of a store (`read_catalog`), from an earlier catalog and what has
+changed since (`read_increment`), or from the newest sessions (`first_page.read_first_page`).
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from .names import NameIndex, TitleIndex
 from .rows import read_all, read_busy, read_sessions
 from .session import Session
 
-_MOST_FRESH_NAMES = 2000
-"""With more names than this that have changed, all are put together again."""
-_MOST_MADE = 2000
-"""Conversations that are kept when they have been made: some screens of them."""
-_AGAIN = 200
-"""Conversations used last, whose sessions are read again in any case."""
-_MOST_MESSAGES = 20_000
-"""With more new messages than this (an import) all is read again."""
+_MAX_CHANGED_NAMES = 2000
+"""If more names than this have changed, the index of names is rebuilt."""
+_MAX_CACHED = 2000
+"""Conversations that are cached: a few screens."""
+_REREAD = 200
+"""Most recently used conversations whose sessions an increment always reads again."""
+_MAX_MESSAGES = 20_000
+"""If there are more new messages than this (an import), everything is read again."""
 
 
 def sort_key(sort: Sort, amounts: Mapping[str, int]) -> Callable[[Sequence[Session]], float | str]:
-    """What conversations are ordered by, from their segments; those of one key by their last activity.
+    """Return the sort key function of conversations, which takes their segments.
 
     Args:
-        sort: By what.
-        amounts: What sessions do not say, by the id of the first of a conversation: its bytes for `Sort.SIZE`, 0 where
-            they are missing; for `Sort.MESSAGES` its chat messages, where they are missing the stored counters.
+        sort: The order.
+        amounts: Values that sessions do not hold, by root id: bytes for `Sort.SIZE` (default 0), chat messages for
+            `Sort.MESSAGES` (default: the stored counters).
     """
 
     def started(segments: Sequence[Session]) -> float:
@@ -50,8 +50,8 @@ def sort_key(sort: Sort, amounts: Mapping[str, int]) -> Callable[[Sequence[Sessi
         return sum(segment.message_count for segment in segments) if counted is None else counted
 
     def title(segments: Sequence[Session]) -> str:
-        found = title_of(segments)
-        return f"0{found.casefold()}" if found else "1"  # those without a title are last
+        text = title_of(segments)
+        return f"0{text.casefold()}" if text else "1"  # untitled conversations come last
 
     keys: dict[Sort, Callable[[Sequence[Session]], float | str]] = {
         Sort.ACTIVITY: newest_activity,
@@ -70,71 +70,71 @@ class Catalog:
 
     Args:
         forest: All sessions, or those of a neighbourhood.
-        now: Unix seconds at the reading; decides what is live.
-        exact: False for a first page: there is more than this.
-        names: What an earlier catalog has put together of the names, brought up to date.
+        now: Unix seconds when it was read; determines what is live.
+        exact: Whether it holds all conversations; False for a first page.
+        names: Index of the names, if an earlier catalog has built it.
     """
 
     def __init__(self, forest: Forest, now: float, *, exact: bool = True, names: NameIndex | None = None) -> None:
         self.forest = forest
         self.now = now
-        """Unix seconds at the reading."""
+        """Unix seconds when it was read."""
         self.exact = exact
-        """Whether this is all there is."""
-        self._made: dict[str, Conversation] = {}
+        """Whether it holds all conversations of the store."""
+        self._cache: dict[str, Conversation] = {}
         self._names = names
 
     def conversation(self, root_id: str) -> Conversation:
-        """The conversation whose root segment this is; made on first use."""
-        made = self._made.get(root_id)
-        return made if made is not None else self.of_chain(self.forest.chain_of(root_id))
+        """Return the conversation with this root id; cached."""
+        conversation = self._cache.get(root_id)
+        return conversation if conversation is not None else self.of_chain(self.forest.chain_of(root_id))
 
     def of_chain(self, chain: Chain) -> Conversation:
-        """The conversation a chain is; for a pass through all of them."""
+        """Return the conversation of a chain; cached."""
         root_id = chain.root.id
-        made = self._made.get(root_id)
-        if made is None:
-            made = self.forest.conversation(chain, self.now)
-            if len(self._made) >= _MOST_MADE:  # by a pass through all of them
-                self._made.clear()
-            self._made[root_id] = made
-        return made
+        conversation = self._cache.get(root_id)
+        if conversation is None:
+            conversation = self.forest.conversation(chain, self.now)
+            if len(self._cache) >= _MAX_CACHED:  # filled by an iteration over all conversations
+                self._cache.clear()
+            self._cache[root_id] = conversation
+        return conversation
 
     def of_session(self, session_id: str) -> Conversation | None:
-        """The conversation any segment belongs to."""
+        """Return the conversation that a session is a segment of; None if there is no such session."""
         root = self.forest.root_of(session_id)
         return self.conversation(root) if root is not None else None
 
     def named(self, words: Sequence[str]) -> Iterator[str]:
-        """Root ids of the conversations whose titles or ids contain all of these words, newest first."""
+        """Yield the root ids of conversations whose titles or ids contain all of these words, newest first."""
         if self._names is None:
-            self._names = NameIndex(self._named(reversed(self.forest.listed(View.ALL))))
+            self._names = NameIndex(self._index_names(reversed(self.forest.listed(View.ALL))))
         fresh, others = self._names.find(words)
         return merge(fresh, others, key=self.forest.rank, reverse=True) if len(self._names.fresh) else others
 
-    def _named(self, roots: Iterable[str]) -> TitleIndex:
+    def _index_names(self, roots: Iterable[str]) -> TitleIndex:
         keys, sessions, segments = list(roots), self.forest.sessions, self.forest.segments
-        named = (segments(sessions[root]) for root in keys)
-        return TitleIndex(keys, (" ".join([f"{each.title or ''} {each.id}" for each in chain]) for chain in named))
+        chains = (segments(sessions[root]) for root in keys)
+        return TitleIndex(keys, (" ".join([f"{each.title or ''} {each.id}" for each in chain]) for chain in chains))
 
     def updated(self, fresh: Collection[Session], gone: Collection[str], now: float) -> Catalog:
-        """The catalog with some sessions new, others or gone; arguments as of `Forest.updated`."""
+        """Return a catalog with some sessions added, replaced or removed; arguments as of `Forest.updated`."""
         if not fresh and not gone:
             return Catalog(self.forest, now, names=self._names)
         updated = Catalog(self.forest.updated(fresh, gone), now)
         if self._names is not None:
             changed = self._names.hidden | updated.forest.renewed
-            if len(changed) < _MOST_FRESH_NAMES:
+            if len(changed) < _MAX_CHANGED_NAMES:
                 roots = sorted(filter(updated.forest.is_root, changed), key=updated.forest.rank, reverse=True)
-                updated._names = NameIndex(self._names.whole, updated._named(roots), changed)
+                updated._names = NameIndex(self._names.whole, updated._index_names(roots), changed)
         return updated
 
     def hidden(self, view: View, shown: int) -> Hidden:
-        """What is not on screen, so that shown and hidden sum up to all conversations.
+        """Count the conversations that are not on screen; with the shown ones they sum up to all.
 
         Args:
             view: The view on screen.
-            shown: Rows of it that are shown.
+            shown: Conversations of it that are shown.
         """
         counts = self.forest.counts()
         automation = 0 if view in (View.ALL, View.AUTOMATION) else counts[View.AUTOMATION]
@@ -150,28 +150,28 @@ class Catalog:
         sources: Collection[str] = (),
         amounts: Mapping[str, int] | None = None,
     ) -> list[str]:
-        """Root ids of the conversations of a view in order; makes none of them.
+        """Return the root ids of a view in order, without building conversations.
 
         Args:
-            view: Which.
-            sort: By what; newest, most or biggest first, titles A to Z.
-            reverse: The other way round.
-            sources: Only these sources (of the root segment); empty means any.
-            amounts: As of `sort_key`.
+            view: The view.
+            sort: The order: newest, most or biggest first, titles A to Z; ties by last activity.
+            reverse: Reverse that order.
+            sources: Only these sources of the root segment; empty means any.
+            amounts: See `sort_key`.
         """
         sessions, segments = self.forest.sessions, self.forest.segments
-        found = list(self.forest.listed(view))
+        roots = list(self.forest.listed(view))
         if sources:
-            found = [root for root in found if sessions[root].source in sources]
+            roots = [root for root in roots if sessions[root].source in sources]
         if sort is not Sort.ACTIVITY:
-            found.reverse()
+            roots.reverse()
             key = sort_key(sort, amounts or {})
-            keys = [key(segments(sessions[root])) for root in found]
-            places = sorted(range(len(found)), key=keys.__getitem__, reverse=reverse is (sort is Sort.TITLE))
-            return [found[place] for place in places]
+            keys = [key(segments(sessions[root])) for root in roots]
+            indexes = sorted(range(len(roots)), key=keys.__getitem__, reverse=reverse is (sort is Sort.TITLE))
+            return [roots[index] for index in indexes]
         if not reverse:
-            found.reverse()
-        return found
+            roots.reverse()
+        return roots
 
     def select(
         self,
@@ -182,18 +182,18 @@ class Catalog:
         sources: Collection[str] = (),
         amounts: Mapping[str, int] | None = None,
     ) -> list[Conversation]:
-        """The conversations of a view in order; arguments as `order`."""
+        """Return the conversations of a view in order; arguments as of `order`."""
         ordered = self.order(view, sort=sort, reverse=reverse, sources=sources, amounts=amounts)
         return [self.conversation(root) for root in ordered]
 
 
 def read_catalog(reader: Reader, now: float, known: Catalog | None = None) -> Catalog:
-    """Every conversation of the store, exactly; reads each session row once.
+    """Read all conversations of a store; each row of `sessions` once.
 
     Args:
         reader: An open reader.
         now: Unix seconds.
-        known: An earlier one, of which is kept what is still so.
+        known: An earlier catalog, whose unchanged parts are reused.
     """
     if known is None or not known.exact:
         return Catalog(Forest(read_all(reader, {})), now)
@@ -205,7 +205,7 @@ def read_catalog(reader: Reader, now: float, known: Catalog | None = None) -> Ca
         if sessions.get(session.id) != session:
             fresh[session.id] = session
         else:
-            fresh.pop(session.id, None)  # of two with one id the later one counts
+            fresh.pop(session.id, None)  # if an id occurs twice, the later row counts
     return known.updated(fresh.values(), gone, now)
 
 
@@ -215,13 +215,13 @@ def allowed_sessions(
     sources: Collection[str] = (),
     condition: Callable[[Conversation], bool] | None = None,
 ) -> frozenset[str]:
-    """Ids of all sessions of the conversations that a view, sources and filters admit.
+    """Return the ids of all sessions of the conversations that match a view, sources and filters.
 
     Args:
         catalog: Of the whole store.
-        view: Which conversations.
+        view: The view.
         sources: Only these sources; empty means any.
-        condition: The filters of a query on conversations.
+        condition: Further filter of conversations, from a query.
     """
     return frozenset(
         segment.id
@@ -232,7 +232,7 @@ def allowed_sessions(
 
 
 def read_sizes(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
-    """Bytes of message content by session, for the named ones."""
+    """Return the bytes of message content of these sessions, by id."""
     if "content" not in reader.schema.message_columns:
         return {}
     rows = reader.rows_in(
@@ -244,24 +244,20 @@ def read_sizes(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
 
 
 class Mark(NamedTuple):
-    """How far a store has been read."""
+    """The state of a store when it was read, to find later changes."""
 
     message: int
     """The largest message id."""
     session: int
     """The largest rowid of a session."""
     sessions: int
-    """How many there are."""
+    """Number of sessions."""
     busy: frozenset[str]
-    """What live leases and locks name."""
+    """Ids named by live leases and locks, see `read_busy`."""
 
 
 def read_mark(reader: Reader) -> Mark:
-    """The mark of a store as it is now; taken before a reading, so that nothing falls between the two.
-
-    Args:
-        reader: An open reader.
-    """
+    """Read the mark of a store; call it before reading the catalog, so that no change is missed between the two."""
     row = reader.rows(
         "SELECT (SELECT max(id) FROM messages), (SELECT max(rowid) FROM sessions), (SELECT count(*) FROM sessions)"
     )[0]
@@ -272,42 +268,42 @@ def read_mark(reader: Reader) -> Mark:
 def read_increment(
     reader: Reader, catalog: Catalog, mark: Mark, now: float, touched: Collection[str] = ()
 ) -> tuple[Catalog, Mark] | None:
-    """The catalog as it is now, from what has changed alone.
+    """Bring a catalog up to date by reading only what has changed.
 
-    A catalog of 100,000 sessions takes a second to read, and a gateway writes several times in each. A message or
-    a session that is new is found by its number. Changes that leave no such trace (a title, an end, an archiving by
-    another program) are looked for among the sessions used last, and found elsewhere when all is read again.
+    Reading a catalog of 100,000 sessions takes a second, and a gateway writes several times per second. New messages
+    and sessions are found by id and rowid. Changes without such a trace (a title, an end, an archiving by another
+    program) are found only among the most recently used sessions; others need `read_catalog`.
 
     Args:
         reader: An open reader.
-        catalog: An exact one.
-        mark: Of the time it was read.
+        catalog: An exact catalog.
+        mark: Read before that catalog.
         now: Unix seconds.
-        touched: Sessions known to have been changed, deleted or put back meanwhile.
+        touched: Ids of sessions known to have been changed, deleted or restored since.
 
     Returns:
-        The new catalog and its mark; None when only reading all of it can tell (sessions are gone, or the
-        numbering began anew).
+        The new catalog and its mark; None if everything must be read again, because sessions are missing or the
+        ids started over.
     """
     new = read_mark(reader)
-    if new.message < mark.message or new.session < mark.session or new.message - mark.message > _MOST_MESSAGES:
+    if new.message < mark.message or new.session < mark.session or new.message - mark.message > _MAX_MESSAGES:
         return None
     rows = reader.rows("SELECT DISTINCT session_id FROM messages WHERE id > ?", [mark.message])
     added = reader.rows("SELECT id FROM sessions WHERE rowid > ?", [mark.session])
     known = catalog.forest.sessions
     ids = {text: None for text in (as_text(row[0]) for row in (*rows, *added)) if text is not None}
-    begun = set(ids)
-    for chain in catalog.forest.newest(_AGAIN):
+    in_new_rows = set(ids)
+    for chain in catalog.forest.newest(_REREAD):
         ids.update((segment.id, None) for segment in chain.segments)
     ids.update(dict.fromkeys(mark.busy ^ new.busy))
     for each in touched:
         ids[each] = None
         ids.update((child.id, None) for child in catalog.forest.children_of(each))
-    found = read_sessions(reader, list(ids), busy=new.busy)
-    there = {each.id for each in found}
-    gone = {each for each in touched if each in known and each not in there}
-    back = {each for each in touched if each not in known and each in there and each not in begun}
-    if mark.sessions + len(added) + len(back) - len(gone) != new.sessions:
+    sessions = read_sessions(reader, list(ids), busy=new.busy)
+    existing = {each.id for each in sessions}
+    gone = {each for each in touched if each in known and each not in existing}
+    restored = {each for each in touched if each not in known and each in existing and each not in in_new_rows}
+    if mark.sessions + len(added) + len(restored) - len(gone) != new.sessions:
         return None
-    fresh = [each for each in found if known.get(each.id) != each]
+    fresh = [each for each in sessions if known.get(each.id) != each]
     return catalog.updated(fresh, gone, now), new

@@ -1,7 +1,7 @@
-"""Cron jobs: which one a conversation is a run of, and what it is called.
+"""Cron jobs: the job that a conversation is a run of, and the names of jobs.
 
-The store has no table of jobs. A run has its job in its id, and since 0.19 a title that begins with the name of the job
-(`cron/scheduler.py`). The jobs themselves are in `cron/jobs.json` beside the store, one file for each profile
+The store has no table of jobs. The id of a run contains the id of its job, and since 0.19 its title begins with the
+name of the job (`cron/scheduler.py`). Jobs are stored in `cron/jobs.json` beside the store, one file per profile
 (`cron/jobs.py`, 0.19).
 """
 
@@ -14,16 +14,16 @@ from pathlib import Path
 
 from .session import Session
 
-# `cron_<job>_20241206_175337`; something may follow that tells apart what began in the same second.
+# `cron_<job>_20241206_175337`; a suffix distinguishes runs that began in the same second.
 _RUN = re.compile(r"cron_(.+)_\d{8}_\d{6}(?:_.*)?")
-# `Morning paper · Nov 22 07:00`, and ` #2` behind it where another run has that title.
+# `Morning paper · Nov 22 07:00`, followed by ` #2` if another run has that title.
 _TITLE = re.compile(r"(.+) · \S+ \d\d \d\d:\d\d(?: #\d+)?", re.DOTALL)
-_MOST = 4_000_000
-"""Bytes of a file of jobs that is looked into."""
+_MAX_BYTES = 4_000_000
+"""Largest file of jobs that is read, in bytes."""
 
 
 def job_of(root: Session) -> str | None:
-    """The id of the cron job whose run a conversation is; None for all else.
+    """Return the id of the cron job that a conversation is a run of; None for other conversations.
 
     Args:
         root: The first session of the conversation.
@@ -33,28 +33,28 @@ def job_of(root: Session) -> str | None:
 
 
 def name_in_title(title: str | None) -> str:
-    """The name of the job in the title of a run, as stored; empty where Hermes has not written the title."""
+    """Return the name of the job from the title of a run, as stored; empty if Hermes has not written the title."""
     match = _TITLE.fullmatch(title) if title else None
     return match[1] if match else ""
 
 
 def read_job_names(home: Path) -> Mapping[str, str]:
-    """The names of the jobs of a profile by their ids, as stored; none where the file is missing or damaged.
+    """Read the names of the jobs of a profile by id, as stored; empty if the file is missing or damaged.
 
     Args:
         home: The folder of the store.
     """
     path = home / "cron" / "jobs.json"
     try:
-        if path.stat().st_size > _MOST:
+        if path.stat().st_size > _MAX_BYTES:
             return {}
-        found = json.loads(path.read_text("utf-8-sig", "replace"), strict=False)
+        document = json.loads(path.read_text("utf-8-sig", "replace"), strict=False)
     except (OSError, ValueError, RecursionError):
         return {}
-    jobs = found.get("jobs") if isinstance(found, dict) else found
-    named = [each for each in jobs if isinstance(each, dict)] if isinstance(jobs, list) else []
+    jobs = document.get("jobs") if isinstance(document, dict) else document
+    entries = [each for each in jobs if isinstance(each, dict)] if isinstance(jobs, list) else []
     return {
         each["id"]: each["name"]
-        for each in named
+        for each in entries
         if isinstance(each.get("id"), str) and isinstance(each.get("name"), str) and each["name"].strip()
     }

@@ -1,4 +1,4 @@
-"""The family tree around a session, what to resume, and what Hermes will really open."""
+"""The family tree of a session, the session to resume, and the session that Hermes opens for it."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from .session import Session
 _RESUME_BOUND = 32
 _CHAIN_BOUND = 1000
 _WALKS_PAST_RESETS = 26
-"""The first schema whose Hermes keeps a resume out of a chat that follows a reset (0.20.1; not 0.20.0, schema 25)."""
+"""First schema whose Hermes does not resume into a chat after a reset (0.20.1; 0.20.0, schema 25, does)."""
 _CHAINS_END_AT_RESETS = 30
-"""The first schema whose Hermes takes no such chat for a continuation either (0.21.4 and 0.21.5; 0.21.3 still does)."""
+"""First schema whose Hermes does not count such a chat as a continuation (0.21.4 and 0.21.5; 0.21.3 does)."""
 
 
 def predict_resume(forest: Forest, session_id: str, schema_version: int | None) -> str:
-    """The session `hermes --resume=ID` opens by its own rules (`resolve_resume_session_id`, 0.18 to 0.22).
+    """Return the session that `hermes --resume=ID` opens (`resolve_resume_session_id`, 0.18 to 0.22).
 
-    Hermes first follows the compression chain to its tip, then goes on to the newest child of any
-    kind that carries no branch or delegate marker, and opens the deepest session with messages on
-    that walk. An unmarked branch is so opened in place of what was chosen, and up to 0.20.0 a chat
-    after a reset, too. Hermes asks only whether a marker is there, not whether it names the parent.
+    Hermes follows the compression chain to its tip, then repeatedly the newest child without a branch or delegate
+    marker, and opens the deepest session with messages on that path. So it opens an unmarked branch instead of the
+    requested session, and up to 0.20.0 also a chat after a reset. Hermes does not check whether a marker names the
+    parent.
 
     Args:
         forest: Must hold the descendants of the session.
-        session_id: What would be given to Hermes.
-        schema_version: Of the store, which tells the version of Hermes; None counts as the newest.
+        session_id: The id passed to Hermes.
+        schema_version: Of the store, which implies the version of Hermes; None means the newest.
     """
     session = forest.sessions.get(session_id)
     if session is None:
@@ -46,7 +46,7 @@ def predict_resume(forest: Forest, session_id: str, schema_version: int | None) 
 
 
 def _follow(forest: Forest, first: Session, bound: int, skips_resets: bool, *, is_chain: bool) -> list[Session]:
-    """The sessions Hermes passes from one on, that one first: along compressions, or from child to newest child."""
+    """Return the path of Hermes from a session on: along compressions, or from each session to its newest child."""
     path, seen = [first], {first.id}
     for _step in range(bound):
         parent = path[-1]
@@ -75,7 +75,7 @@ def _newest_rank(child: Session) -> tuple[float, str]:
 
 
 def resume_target(conversation: Conversation) -> ResumeTarget:
-    """The tip, and why it is the one."""
+    """Return the tip of a conversation as the session to resume."""
     count = len(conversation.segments)
     reason = _("the tip of {count} segments").format(count=count) if count > 1 else _("the only segment")
     told = ngettext("the only part", "newest of {count:,} parts", count).format(count=count)
@@ -83,7 +83,7 @@ def resume_target(conversation: Conversation) -> ResumeTarget:
 
 
 def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
-    """The whole family of a session: everything above it, and everything below what is above it.
+    """Read the family tree of a session: its topmost ancestor with all descendants.
 
     Args:
         reader: An open reader.
@@ -125,7 +125,7 @@ def draw_tree(nodes: Sequence[Node]) -> list[TreeLine]:
     """
     heads: dict[str, str] = {}
     segments: dict[str, list[Node]] = {}
-    hanging: dict[str, list[str]] = {}
+    children: dict[str, list[str]] = {}
     tops: list[str] = []
     for node in nodes:
         above, id = node.parent_id, node.session.id
@@ -135,19 +135,19 @@ def draw_tree(nodes: Sequence[Node]) -> list[TreeLine]:
             continue
         heads[id] = id
         segments[id] = [node]
-        (hanging.setdefault(above, []) if above in heads else tops).append(id)
+        (children.setdefault(above, []) if above in heads else tops).append(id)
     lines: list[TreeLine] = []
-    # Either a chain to draw, with the guides of its first line and of the lines below, or a finished line.
-    waiting: list[tuple[str, str, str] | TreeLine] = [(each, "", "") for each in reversed(tops)]
-    while waiting:
-        each = waiting.pop()
+    # A chain to draw (its head, the guides of its first line and of the lines below), or a finished line.
+    stack: list[tuple[str, str, str] | TreeLine] = [(each, "", "") for each in reversed(tops)]
+    while stack:
+        each = stack.pop()
         if isinstance(each, TreeLine):
             lines.append(each)
             continue
         head, first, below = each
         parts: list[Node | str] = []
         for segment in segments[head]:
-            parts += [segment, *hanging.get(segment.session.id, ())]
+            parts += [segment, *children.get(segment.session.id, ())]
         drawn: list[tuple[str, str, str] | TreeLine] = []
         for number, part in enumerate(parts, 1):
             if isinstance(part, Node):
@@ -156,7 +156,7 @@ def draw_tree(nodes: Sequence[Node]) -> list[TreeLine]:
                 drawn.append((part, f"{below}├ ", f"{below}│ "))
             else:
                 drawn.append((part, f"{below}└ ", f"{below}  "))
-        waiting += reversed(drawn)
+        stack += reversed(drawn)
     return lines
 
 
@@ -193,6 +193,6 @@ def _add_nodes(
                     note=note,
                 )
             )
-        # The stack turns the order round, so the oldest child goes on last.
+        # The oldest child is pushed last, because it is to be popped first.
         for child in reversed(forest.child_chains(current)):
             stack.append((child, child.root.parent_id))

@@ -1,7 +1,7 @@
-"""Conversations as data: frozen, free of SQL and of Textual.
+"""Immutable data classes of conversations and their lineage.
 
-Times are Unix seconds (float) or None; money is USD; sizes are bytes. Text is as stored (see
-`text.as_text`), not yet printable: whoever paints it calls `printable`.
+Times are Unix seconds (float) or None; money is USD; sizes are bytes. Text is as stored (see `text.as_text`): callers
+must pass it through `printable` before they print it.
 """
 
 from collections.abc import Sequence
@@ -11,11 +11,11 @@ from typing import NamedTuple
 from .session import Session, Tokens
 
 FAR_PAST = float("-inf")
-"""Stands for a time that is not known."""
+"""Sort value of an unknown time."""
 
 
 class View(StrEnum):
-    """Which conversations a list shows."""
+    """A selection of conversations that a list shows."""
 
     CHATS = "chats"
     AUTOMATION = "automation"
@@ -24,7 +24,7 @@ class View(StrEnum):
 
 
 class Sort(StrEnum):
-    """How a list is ordered; each has its natural direction (newest, most, biggest first; titles A to Z)."""
+    """The order of a list: newest, most or biggest first, titles A to Z."""
 
     ACTIVITY = "activity"
     STARTED = "started"
@@ -36,7 +36,7 @@ class Sort(StrEnum):
 
 
 class Kind(StrEnum):
-    """What a conversation is."""
+    """Kind of a conversation."""
 
     CHAT = "chat"
     AUTOMATION = "automation"
@@ -44,7 +44,7 @@ class Kind(StrEnum):
 
 
 class Status(StrEnum):
-    """How a session or conversation stands."""
+    """State of a session or conversation."""
 
     LIVE = "live"
     OPEN = "open"
@@ -53,7 +53,7 @@ class Status(StrEnum):
 
 
 class Relation(StrEnum):
-    """What a parent link means."""
+    """Meaning of the link from a session to its parent."""
 
     ROOT = "root"
     CONTINUED = "continued"
@@ -65,7 +65,7 @@ class Relation(StrEnum):
 
 
 class Chain(NamedTuple):
-    """The segments of one conversation, and how its root hangs on a parent."""
+    """The segments of one conversation, and the relation of its root to the parent."""
 
     segments: tuple[Session, ...]
     """Root first; never empty."""
@@ -84,47 +84,47 @@ class Chain(NamedTuple):
 
     @property
     def last_active(self) -> float:
-        """Newest activity of any segment; the far past when none is known."""
+        """Newest activity of any segment; `FAR_PAST` if none is known."""
         return newest_activity(self.segments)
 
 
 def title_of(segments: Sequence[Session]) -> str | None:
-    """The title of the tip, else the newest one of an earlier segment (0.22 falls back to that of the root)."""
+    """Return the title of the tip, else of the newest segment that has one (Hermes 0.22 falls back to the root's)."""
     return next((each.title for each in reversed(segments) if each.title), None)
 
 
 def newest_activity(segments: Sequence[Session]) -> float:
-    """Newest activity of any segment; the far past when none is known."""
+    """Return the newest activity of any segment; `FAR_PAST` if none is known."""
     return max(FAR_PAST if (moment := each.last_active) is None else moment for each in segments)
 
 
 class Conversation(NamedTuple):
-    """One line of the list: a whole compression chain, root to tip."""
+    """One entry of the list: a whole compression chain."""
 
     segments: tuple[Session, ...]
     """Root first; never empty."""
     relation: Relation
-    """How the root hangs on its parent."""
+    """Relation of the root to its parent."""
     kind: Kind
     status: Status
     title: str | None
-    """The tip's title, else the newest one of an earlier segment."""
+    """See `title_of`."""
     last_active: float | None
     branches: int = 0
     subagents: int = 0
     """All delegated descendants, nested ones too."""
     preview: str = ""
-    """First real user text on one line; empty until read, or when there is no text at all."""
+    """First real user text on one line; empty until read, and without any text."""
     rows: int | None = None
     """Chat messages shown by default over all segments; None until counted."""
     size: int | None = None
     """Bytes of message content; None until measured."""
     note: str = ""
-    """What is odd about it, in a few words: "possibly a subagent", "parent is gone" …"""
+    """A peculiarity, in a few words: "possibly a subagent", "its parent is gone" …"""
 
     @property
     def id(self) -> str:
-        """The tip: the segment a resume opens."""
+        """Id of the tip, which a resume opens."""
         return self.segments[-1].id
 
     @property
@@ -144,37 +144,37 @@ class Conversation(NamedTuple):
 
     @property
     def source(self) -> str:
-        """Where the conversation began; a continuation may say otherwise."""
+        """Source of the root; a continuation may have another one."""
         return self.root.source
 
     @property
     def archived(self) -> bool:
-        """Put away: Hermes goes by the root alone (0.22, observed)."""
+        """Whether it is archived: Hermes checks the root alone (0.22, observed)."""
         return self.root.archived
 
     @property
     def hidden(self) -> bool:
-        """Hidden by Hermes (0.20 and later), again by the root."""
+        """Whether Hermes hides it (0.20 and later), also by the root alone."""
         return self.root.hidden
 
     @property
     def pinned(self) -> bool:
-        """Pinned in any segment."""
+        """Whether any segment is pinned."""
         return any(segment.pinned for segment in self.segments)
 
     @property
     def model(self) -> str | None:
-        """The newest model named."""
+        """Model of the newest segment that names one."""
         return next((s.model for s in reversed(self.segments) if s.model), None)
 
     @property
     def cwd(self) -> str | None:
-        """The newest working directory named."""
+        """Working directory of the newest segment that names one."""
         return next((s.cwd for s in reversed(self.segments) if s.cwd), None)
 
     @property
     def git_branch(self) -> str | None:
-        """The newest git branch named."""
+        """Git branch of the newest segment that names one."""
         return next((s.git_branch for s in reversed(self.segments) if s.git_branch), None)
 
     @property
@@ -184,9 +184,9 @@ class Conversation(NamedTuple):
 
     @property
     def cost_usd(self) -> float | None:
-        """Sum over the segments that know a cost; None when none does."""
-        known = [paid for s in self.segments if (paid := s.cost_usd) is not None]
-        return sum(known) if known else None
+        """Sum over the segments with a known cost; None if there is none."""
+        costs = [cost for s in self.segments if (cost := s.cost_usd) is not None]
+        return sum(costs) if costs else None
 
     @property
     def tool_call_count(self) -> int:
@@ -195,11 +195,11 @@ class Conversation(NamedTuple):
 
     @property
     def message_count(self) -> int:
-        """Counted rows, or the stored counters until they have been counted."""
+        """`rows`, or the sum of the stored counters until they have been counted."""
         return self.rows if self.rows is not None else sum(s.message_count for s in self.segments)
 
     def with_details(self, *, preview: str, rows: int) -> "Conversation":
-        """The same conversation with what only its messages can tell."""
+        """Return a copy with the values that are read from its messages."""
         return self._replace(preview=preview, rows=rows)
 
 
@@ -208,29 +208,29 @@ class Node(NamedTuple):
 
     session: Session
     parent_id: str | None
-    """The node it hangs under, None for the top one."""
+    """Id of the parent node; None for the top one."""
     relation: Relation
     on_path: bool
-    """Part of the focus' own chain."""
+    """Whether it is a segment of the chain of `Lineage.focus`."""
     status: Status
     rows: int
     """Chat messages shown by default in this session alone."""
     note: str = ""
     name: str = ""
-    """Its title, else its first request (of a subagent: the task), else why there is none."""
+    """Its title, else its first request (of a subagent: the task), else a note that there is no text."""
 
 
 class ResumeTarget(NamedTuple):
-    """What a resume would open."""
+    """The session that a resume should open."""
 
     id: str
     reason: str
     told: str = ""
-    """The reason in the words of the screen; `reason` stays as it is for scripts."""
+    """The reason as screens show it; `reason` is stable, for scripts."""
 
 
 class TreeLine(NamedTuple):
-    """A session in a drawn family tree."""
+    """One line of a drawn family tree."""
 
     node: Node
     guides: str
@@ -242,15 +242,15 @@ class Lineage(NamedTuple):
 
     focus: str
     resume: ResumeTarget
-    """What we would resume: the tip of the focus' conversation."""
+    """The tip of the conversation of the focus."""
     predicted: str
-    """What `hermes --resume=<resume.id>` opens by its own rules (0.18 and later)."""
+    """Id of the session that `hermes --resume=<resume.id>` opens by its own rules (0.18 and later)."""
     nodes: tuple[Node, ...]
     """Parents before children."""
 
 
 class Hidden(NamedTuple):
-    """Why conversations are not on screen: the parts sum up to what is missing."""
+    """Number of conversations that are not on screen, by reason."""
 
     automation: int = 0
     archived: int = 0

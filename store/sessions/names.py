@@ -1,7 +1,7 @@
-"""Titles and ids of all conversations as one text, looked through at the speed of `bytes.find`.
+"""Indexes of the titles and ids of conversations, searched as one text by `bytes.find`.
 
-Putting together the names of 100,000 conversations takes half a second, so that an index is kept for as long as it
-is not too old: what has changed since stands in a small one in front of it.
+Building an index of 100,000 conversations takes half a second, so it is reused: names that have changed since go into
+a second, small index.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ def _folded(text: str) -> bytes:
 
 
 class TitleIndex:
-    """Names of conversations, newest first; looking through 100,000 of them row by row would take several frames.
+    """Names of conversations, newest first; scanning 100,000 of them one by one would take several frames.
 
     Args:
-        keys: In the order in which they are to be found.
-        names: Of each; they are asked for once.
+        keys: In the order in which `find` yields them.
+        names: The name of each key; iterated once.
     """
 
     def __init__(self, keys: Sequence[str], names: Iterable[str]) -> None:
         self._keys = keys
         self._starts = array("Q")
         self._text = bytearray()
-        """Of UTF-8: as text, one letter outside Latin would make each letter of all names take two bytes or four."""
+        """All names in UTF-8: in a `str`, one letter outside Latin-1 would make every letter take two bytes or four."""
         for name in names:
             self._starts.append(len(self._text))
             self._text += _folded(name).replace(_END, b" ") + _END
@@ -38,10 +38,10 @@ class TitleIndex:
         return len(self._keys)
 
     def find(self, words: Sequence[str]) -> Iterator[str]:
-        """Keys of the names that contain all of these, whatever the case, in order.
+        """Yield the keys of names that contain all words, ignoring case, in order.
 
         Args:
-            words: Texts; none at all are contained in every name.
+            words: Any texts; without any, every name matches.
         """
         folded = sorted(map(_folded, words), key=len, reverse=True)
         if not folded or not folded[0]:
@@ -53,7 +53,7 @@ class TitleIndex:
             row = bisect_right(self._starts, position) - 1
             start = self._starts[row]
             end = self._starts[row + 1] if row + 1 < len(self._starts) else len(self._text)
-            # A word with a line end in it may reach into the next name.
+            # A word that contains a line end may match across two names.
             if position + len(first) < end and all(self._text.find(each, start, end - 1) >= 0 for each in others):
                 yield self._keys[row]
             elif position + len(first) >= end:
@@ -62,12 +62,12 @@ class TitleIndex:
 
 
 class NameIndex:
-    """Names of conversations as they are now.
+    """Names of conversations, brought up to date without rebuilding the whole index.
 
     Args:
-        whole: Of some moment.
-        fresh: Of those that are new or others since.
-        hidden: Keys of `whole` that are no more, or stand in `fresh`.
+        whole: The index of all names at some moment.
+        fresh: The names that were added or changed since.
+        hidden: Keys of `whole` that were removed, or are in `fresh`.
     """
 
     def __init__(self, whole: TitleIndex, fresh: TitleIndex | None = None, hidden: Collection[str] = ()) -> None:
@@ -76,5 +76,5 @@ class NameIndex:
         self.hidden = frozenset(hidden)
 
     def find(self, words: Sequence[str]) -> tuple[Iterator[str], Iterator[str]]:
-        """Keys of the names that contain all of these words: of the fresh ones, and of the others, each in order."""
+        """Return the keys of names that contain all words, each in order: the fresh ones, and the others."""
         return self.fresh.find(words), (key for key in self.whole.find(words) if key not in self.hidden)

@@ -1,4 +1,4 @@
-"""What a session says of itself: what its parent link means, whether it is automation, and whether it is live.
+"""Rules that classify a session: the meaning of its parent link, whether it is automation, whether it is live.
 
 The rules are those of Hermes (0.19 `get_compression_tip`, `_LISTABLE_CHILD_SQL`; 0.20 resets).
 """
@@ -16,24 +16,24 @@ AUTOMATION_SOURCES = frozenset((
     "trajectory", "job",
 ))
 # fmt: on
-"""Sources nobody typed into; the set is open, unknown sources count as chats."""
+"""Sources without a human user. Unknown sources count as chats."""
 
 RESET_REASONS = frozenset(["session_reset", "session_switch", "idle", "daily", "suspended", "resume_pending_expired"])
-"""How a gateway ends a chat that goes on in a new session (0.20)."""
+"""End reasons of a gateway's chat that continues in a new session (0.20)."""
 
 ORPHANED = "__orphaned__"
-"""Marker of the migration to schema 16, which guessed at subagents among untitled roots."""
+"""Marker set by the migration to schema 16, which guesses which untitled roots are subagents."""
 
 LIVE_SECONDS = 300.0
-"""An open session with a message this new counts as live: Hermes keeps no sign of life of its own."""
+"""An open session with a message this recent counts as live: Hermes stores no heartbeat."""
 
 
 def edge(child: Session, parent: Session | None) -> Relation:
-    """What the link from a session to its parent means; whether a continuation wins is not decided here.
+    """Return the meaning of the link from a session to its parent; of several continuations, each counts as one.
 
     Args:
         child: A session.
-        parent: The row its parent id names; None when there is no such row.
+        parent: The session with its parent id; None if there is none.
     """
     if child.parent_id is None:
         return Relation.ROOT
@@ -46,7 +46,7 @@ def edge(child: Session, parent: Session | None) -> Relation:
         (child.reset_from, Relation.RESET),
     )
     for marker, relation in marks:
-        # A continuation inherits the markers of what it continues: there a marker counts only if it names the parent.
+        # A continuation inherits markers from its parent; its own ones name the parent.
         if marker is not None and (marker == parent.id or not compressed):
             return relation
     if compressed and child.source != "tool":
@@ -64,9 +64,9 @@ def edge(child: Session, parent: Session | None) -> Relation:
 
 
 def is_reset(child: Session, parent: Session) -> bool:
-    """Whether Hermes takes a child for the chat after a reset (0.20.1 to 0.22, `_RESET_CHILD_SQL`).
+    """Return whether Hermes treats a child as the chat after a reset (0.20.1 to 0.22, `_RESET_CHILD_SQL`).
 
-    It is marked, whichever session the marker names, or it has the key of a parent that ended by a reset.
+    It does if the child has a reset marker for any session, or the key of a parent that ended by a reset.
     """
     if child.reset_from is not None:
         return True
@@ -86,7 +86,7 @@ def continuation_rank(child: Session) -> tuple[int, float, float, str]:
 
 
 def status(segments: Sequence[Session], now: float) -> Status:
-    """How one session, or a conversation of several, stands.
+    """Return the state of a session or of a conversation.
 
     Args:
         segments: Root first.

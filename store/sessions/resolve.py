@@ -1,8 +1,6 @@
-"""Which session a person means: a full id, a unique prefix, or a title, as Hermes resolves them."""
+"""Find a session by its full id, a unique prefix, or its title, as Hermes does."""
 
 from __future__ import annotations
-
-import re
 
 from ..connection.connect import Reader
 from ..errors import AmbiguousError, NotFoundError
@@ -11,7 +9,6 @@ from ..wording import _
 from .rows import newest_message_sql
 
 _CANDIDATES = 10
-_NUMBERED = re.compile(r"^(.*?) #(\d+)$")
 
 
 def _escape(text: str) -> str:
@@ -19,9 +16,9 @@ def _escape(text: str) -> str:
 
 
 def resolve_title(reader: Reader, title: str) -> str | None:
-    """The session a title stands for: the newest of "title", "title #2", "title #3" … (0.13 to 0.22).
+    """Return the id of the newest session titled "title #2", "title #3" …, else the one titled "title" (0.13 to 0.22).
 
-    As in Hermes the exact title is matched by case, its numbered continuations are not.
+    As in Hermes, only the match of the plain title is case-sensitive.
 
     Args:
         reader: An open reader.
@@ -30,7 +27,7 @@ def resolve_title(reader: Reader, title: str) -> str | None:
     schema = reader.schema
     if "title" not in schema.session_columns:
         return None
-    title = as_text(title) or ""  # a lone surrogate (an argument that is no UTF-8) cannot be bound
+    title = as_text(title) or ""  # a lone surrogate (from an argument that is not UTF-8) cannot be bound
     started = schema.session("started_at")
     numbered = reader.rows(
         f"SELECT s.id FROM sessions s WHERE s.title LIKE ? ESCAPE '\\' ORDER BY {started} DESC",
@@ -43,15 +40,15 @@ def resolve_title(reader: Reader, title: str) -> str | None:
 
 
 def resolve_session(reader: Reader, text: str) -> str:
-    """The id a person means.
+    """Return the id of the session that a user means.
 
     Args:
         reader: An open reader.
         text: A full id, a unique prefix of one, or a title.
 
     Raises:
-        NotFoundError: Nothing fits.
-        AmbiguousError: Several ids begin so, and no title is so.
+        NotFoundError: Nothing matches.
+        AmbiguousError: It is a prefix of several ids, and not a title.
     """
     text = as_text(text) or ""
     exact = reader.rows("SELECT id FROM sessions WHERE id = ?", [text])
@@ -60,7 +57,7 @@ def resolve_session(reader: Reader, text: str) -> str:
     started = reader.schema.session("started_at")
     matches = (
         reader.rows(
-            # Not LIKE: that folds the case of ASCII letters, ids do not.
+            # Not LIKE, which ignores the case of ASCII letters.
             "SELECT s.id FROM sessions s WHERE s.id >= ? AND substr(s.id, 1, length(?)) = ? "
             f"ORDER BY {started} DESC LIMIT ?",
             [text, text, text, _CANDIDATES + 1],
@@ -87,11 +84,11 @@ def resolve_session(reader: Reader, text: str) -> str:
 
 
 def resolve_last(reader: Reader, source: str = "cli") -> str | None:
-    """The session `hermes -c` continues: the newest one of a source, by activity, any state (0.19).
+    """Return the id of the session that `hermes -c` continues: the last active one of a source, in any state (0.19).
 
     Args:
         reader: An open reader.
-        source: Hermes takes `cli` (`tui` under its terminal interface).
+        source: Hermes uses `cli`, or `tui` in its terminal interface.
     """
     schema = reader.schema
     if "source" not in schema.session_columns:

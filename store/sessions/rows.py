@@ -1,7 +1,7 @@
-"""Rows of `sessions` read for lists and lineage, never with their blobs.
+"""Read rows of `sessions` without their large columns.
 
-`system_prompt` (8 to 20 KB) sits mid-record and is never selected. `model_config` is parsed in
-Python: `json_extract` on one malformed value would break the whole list, as it does in Hermes 0.19.
+`system_prompt` (8 to 20 KB, in the middle of a record) is never selected. `model_config` is parsed in Python: in SQL,
+`json_extract` of one malformed value would fail the whole statement, as it does in Hermes 0.19.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from .session import Session
 
 _MARKERS = ("_branched_from", "_delegate_from", "_reset_from")
 _NO_MARKERS = (None, None, None)
-_DECODED_TOGETHER = 1000
-"""Rows: the columns of fewer cost more than their values, those of more take room."""
+_BATCH = 1000
+"""Rows decoded in one go: with fewer the overhead per column dominates, with more the memory does."""
 
 Column = Sequence[object]
 
 
 def newest_message_sql(schema: Schema, session: str) -> str:
-    """SQL for the newest timestamp of one session: one seek to the end of a covering index."""
+    """Return SQL for the newest timestamp of one session: one seek to the end of a covering index."""
     return (
         f"(SELECT max(m.timestamp) FROM messages m WHERE m.session_id = {session})"
         if ("timestamp" in schema.message_columns)
@@ -34,14 +34,14 @@ def newest_message_sql(schema: Schema, session: str) -> str:
     )
 
 
-# Columns are decoded whole: one that holds only what it should is taken as it is, which a look at the types
-# of its values tells at a fraction of what decoding each of them costs.
+# Columns are decoded whole. Checking the types of all values is much cheaper than decoding each of them, and most
+# columns need no decoding.
 
 _NONE = type(None)
 _TEXT = frozenset((str, _NONE))
 _SANE_TIMES = (0.0, 1e11)
 _SANE_MONEY = 1e12
-_MOST = 2**63 - 1  # what SQLite counts to; a number with a fraction may be larger
+_MAX_INTEGER = 2**63 - 1  # the largest SQLite integer; a real may be larger
 
 
 def _texts(values: Column) -> Column:
@@ -49,7 +49,7 @@ def _texts(values: Column) -> Column:
 
 
 def _common(values: Column) -> Column:
-    """Text that many rows have in common, held once."""
+    """Decode text that is equal in many rows, and intern it."""
     return [intern(text) if isinstance(text, str) else text for text in _texts(values)]
 
 
@@ -62,8 +62,8 @@ def _times(values: Column) -> Column:
     if kinds == {_NONE}:
         return values
     if kinds <= {float, _NONE}:
-        known = [value for value in values if type(value) is float]
-        if _SANE_TIMES[0] <= min(known) and max(known) <= _SANE_TIMES[1]:  # false for what is no number, too
+        present = [value for value in values if type(value) is float]
+        if _SANE_TIMES[0] <= min(present) and max(present) <= _SANE_TIMES[1]:  # also false for NaN
             return values
     return list(map(as_time, values))
 
@@ -71,7 +71,7 @@ def _times(values: Column) -> Column:
 def _counts(values: Column) -> Column:
     if set(map(type, values)) == {int} and min(values) >= 0:  # type: ignore[type-var,operator]  # all are int
         return values
-    return [min(as_count(value), _MOST) for value in values]
+    return [min(as_count(value), _MAX_INTEGER) for value in values]
 
 
 def _flags(values: Column) -> Column:
@@ -84,21 +84,21 @@ def _flags(values: Column) -> Column:
 def _money(values: Column) -> Column:
     kinds = set(map(type, values))
     if kinds <= {float, _NONE}:
-        known = [value for value in values if type(value) is float]
-        if not known or -_SANE_MONEY <= min(known) <= max(known) <= _SANE_MONEY:
+        present = [value for value in values if type(value) is float]
+        if not present or -_SANE_MONEY <= min(present) <= max(present) <= _SANE_MONEY:
             return values
     return list(map(as_money, values))
 
 
 def _markers(configs: Column) -> tuple[Column, Column, Column]:
     if not any(configs):
-        nothing = [None] * len(configs)
-        return nothing, nothing, nothing
-    found = []
+        empty = [None] * len(configs)
+        return empty, empty, empty
+    markers = []
     for config in configs:
         settings = as_mapping(as_text(config)) if config is not None else {}
-        found.append(tuple(as_text(settings.get(name)) for name in _MARKERS) if settings else _NO_MARKERS)
-    branched, delegated, reset = zip(*found, strict=True)
+        markers.append(tuple(as_text(settings.get(name)) for name in _MARKERS) if settings else _NO_MARKERS)
+    branched, delegated, reset = zip(*markers, strict=True)
     return branched, delegated, reset
 
 
@@ -129,12 +129,15 @@ _COLUMNS: dict[str, Callable[[Column], Column]] = {
     "actual_cost_usd": _money,
     "last_activity_at": _times,
 }
-"""The columns of `sessions` that are read, and how each is decoded; most are fields of `Session` by the same name."""
+"""The selected columns of `sessions` with their decoders; most are fields of `Session` of the same name."""
 
 
 def _statement(schema: Schema) -> str:
-    """Rows of `_COLUMNS`, then the newest message's time: an empty text for messages without a time, NULL for none."""
-    # Most rows carry settings without a marker: SQLite keeps those to itself.
+    """Return SQL for `_COLUMNS`, the time of the newest message, and the rowid.
+
+    The time is an empty text for messages without a time, and NULL without messages.
+    """
+    # Most rows have settings without a marker: do not read those.
     config = schema.session("model_config")
     marked = f"CASE WHEN instr({config}, '\"_') THEN {config} END" if config != "NULL" else config  # not shown
     columns = (marked if column == "model_config" else schema.session(column) for column in _COLUMNS)
@@ -144,7 +147,7 @@ def _statement(schema: Schema) -> str:
 
 
 def _last_active(newest: object, recorded: object, started: object) -> object:
-    """The later of newest message and recorded activity, else the start."""
+    """Return the later of newest message and recorded activity, else the start."""
     if newest is None:
         return started if recorded is None else recorded
     return newest if recorded is None or recorded < newest else recorded  # type: ignore[operator]  # both are times
@@ -153,13 +156,13 @@ def _last_active(newest: object, recorded: object, started: object) -> object:
 def _decode(
     rows: Sequence[Row], busy: frozenset[str], alike: dict[Any, Any], known: Mapping[Any, Session]
 ) -> Iterator[Session]:
-    """The sessions of rows of `_statement`; a row without an id is left out, for nothing can refer to it.
+    """Decode rows of `_statement`; rows without an id are skipped, because nothing can refer to them.
 
     Args:
         rows: Any number.
         busy: From `read_busy`.
-        alike: What sessions have in common; grows.
-        known: As of `read_all`.
+        alike: Cache of shared values; grows.
+        known: See `read_all`.
     """
     rows = [row for row in rows if row[0] is not None]
     if not rows:
@@ -167,14 +170,14 @@ def _decode(
     *stored, newest, _rowid = zip(*rows, strict=True)
     columns = {name: read(values) for (name, read), values in zip(_COLUMNS.items(), stored, strict=True)}
 
-    def named(values: Column) -> Column:
-        """The same ids, held once."""
-        return [before.id if (before := known.get(each)) else alike.setdefault(each, each) for each in values]
+    def unified(values: Column) -> Column:
+        """Replace equal ids by one object."""
+        return [session.id if (session := known.get(each)) else alike.setdefault(each, each) for each in values]
 
-    columns["id"] = named(columns["id"])
-    columns["parent_id"] = named(columns.pop("parent_session_id"))
+    columns["id"] = unified(columns["id"])
+    columns["parent_id"] = unified(columns.pop("parent_session_id"))
     columns["branched_from"], columns["delegate_from"], columns["reset_from"] = map(
-        named, _markers(columns["model_config"])
+        unified, _markers(columns["model_config"])
     )
     columns["busy"] = [session_id in busy for session_id in columns["id"]]
     columns["has_messages"] = [moment is not None for moment in newest]
@@ -186,20 +189,20 @@ def _decode(
 
 
 def read_busy(reader: Reader, now: float | None = None) -> frozenset[str]:
-    """Ids that a live turn lease or compression lock names (0.16 and later; leases since 0.20).
+    """Read the session ids in live compression locks (0.16 and later) and turn leases (0.20 and later).
 
-    A lease is keyed by the root of a lineage; the caller applies it to the conversation.
+    A lease names the root of a lineage; the caller applies it to the whole conversation.
     """
     moment = time.time() if now is None else now
-    found: set[str] = set()
+    ids: set[str] = set()
     for table, column in reader.schema.leases:
         rows = reader.rows(f"SELECT {column} FROM {table} WHERE expires_at > ?", [moment])
-        found.update(text for text in (as_text(row[0]) for row in rows) if text)
-    return frozenset(found)
+        ids.update(text for text in (as_text(row[0]) for row in rows) if text)
+    return frozenset(ids)
 
 
 def read_sessions(reader: Reader, ids: Sequence[str], *, busy: frozenset[str] = frozenset()) -> list[Session]:
-    """The named sessions that exist, in no order.
+    """Read the sessions with these ids, as far as they exist, in no order.
 
     Args:
         reader: An open reader.
@@ -211,9 +214,9 @@ def read_sessions(reader: Reader, ids: Sequence[str], *, busy: frozenset[str] = 
 
 
 def read_child_ids(reader: Reader, ids: Sequence[str]) -> list[str]:
-    """Ids of all sessions whose parent is one of the named ones (by `idx_sessions_parent`).
+    """Read the ids of all children of these sessions, by `idx_sessions_parent`.
 
-    An id stands first in its row: most children are known already, and to read them whole again costs ten times that.
+    Callers know most of them already, and reading whole rows costs ten times as much as ids.
     """
     if "parent_session_id" not in reader.schema.session_columns:
         return []
@@ -222,27 +225,27 @@ def read_child_ids(reader: Reader, ids: Sequence[str]) -> list[str]:
 
 
 def read_all(reader: Reader, known: Mapping[str, Session], *, slice_rows: int = 250) -> Iterator[Session]:
-    """Every session of the store, in slices by rowid so that no read holds its lock for long.
+    """Read all sessions of a store, in slices by rowid.
 
-    In DELETE journal mode a read blocks each commit while it lasts (Hermes 0.20), so a store of
-    100,000 sessions is read in many short statements instead of one of half a second.
+    In DELETE journal mode a read blocks every commit (Hermes 0.20), so many short statements are used instead of one
+    that takes half a second at 100,000 sessions.
 
     Args:
         reader: An open reader.
-        known: Sessions of an earlier reading, by id: what is named again is held once.
-        slice_rows: Rows of a statement.
+        known: Sessions read earlier, by id; their id objects are reused.
+        slice_rows: Rows per statement.
     """
     busy = read_busy(reader)
     statement = f"{_statement(reader.schema)} WHERE s.rowid > ? ORDER BY s.rowid LIMIT ?"
     alike: dict[Any, Any] = {}
-    waiting: list[Row] = []
+    pending: list[Row] = []
     last = -(2**63)
     while True:
         rows = reader.rows(statement, [last, slice_rows])
-        waiting += rows
-        if len(rows) < slice_rows or len(waiting) >= _DECODED_TOGETHER:
-            yield from _decode(waiting, busy, alike, known)
-            waiting.clear()
+        pending += rows
+        if len(rows) < slice_rows or len(pending) >= _BATCH:
+            yield from _decode(pending, busy, alike, known)
+            pending.clear()
         if len(rows) < slice_rows:
             return
         last = int(str(rows[-1][-1]))

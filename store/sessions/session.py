@@ -1,4 +1,4 @@
-"""One row of `sessions` as data, small enough to hold 100,000 of them.
+"""One row of `sessions`, stored compactly: a list may hold 100,000 of them.
 
 Times are Unix seconds (float) or None; money is USD. Text is as stored (see `text.as_text`), not yet printable.
 """
@@ -26,17 +26,17 @@ class Tokens(NamedTuple):
 
 _T = TypeVar("_T")
 Shared = Annotated[_T, "shared"]
-"""A field in which many sessions say the same."""
+"""A field with the same value in many sessions."""
 Linked = Annotated[_T, "links"]
-"""A field that few sessions have."""
+"""A field that few sessions set."""
 Real = Annotated[float | None, "reals"]
 Count = Annotated[int, "counts"]
 
 _REAL = Struct("=d")
 _SMALL, _MIDDLE, _LARGE = (Struct(f"=4d7{count}") for count in "HIQ")
-"""The reals (NaN for None) and the counters of a session, in as little room as its largest counter allows."""
+"""Four reals (NaN for None) and seven counters; the width of the counters depends on the largest one."""
 _FORMATS = {whole.size: (whole, Struct(whole.format[0] + whole.format[-1])) for whole in (_SMALL, _MIDDLE, _LARGE)}
-"""Each by its size, with that of one counter."""
+"""Format of all numbers and format of one counter, by the size in bytes of all numbers."""
 
 
 def _real(at: int) -> property:
@@ -74,16 +74,16 @@ _READERS = {"shared": _shared, "links": _link, "reals": _real, "counts": _count}
 
 @dataclass_transform(frozen_default=True)
 class _Compact:
-    """A frozen value of many fields in some 200 bytes; as one object for each field 100,000 of them take 70 MB.
+    """An immutable record of about 200 bytes; with one object per field, 100,000 records take 70 MB.
 
-    The annotations of a subclass are its fields. They say where each is kept: by itself, in a tuple that
-    values which say the same have in common, or as a number among packed bytes.
+    The annotations of a subclass are its fields. They determine the storage of each: a slot of its own, a tuple shared
+    by records with equal values, or packed bytes for numbers.
     """
 
     __slots__ = ("id", "links", "numbers", "parent_id", "shared", "title")
 
     kept: ClassVar[dict[str, list[str]]]
-    """Names of the fields by where they are kept, in order."""
+    """Names of the fields by storage, in order."""
     _defaults: ClassVar[dict[str, Any]]
 
     id: str
@@ -100,7 +100,7 @@ class _Compact:
             place = getattr(hint, "__metadata__", ("",))[0]
             if name in cls.__dict__:
                 cls._defaults[name] = getattr(cls, name)
-                delattr(cls, name)  # or it would stand in front of the slot
+                delattr(cls, name)  # a class attribute would conflict with the slot
             if place:
                 setattr(cls, name, _READERS[place](len(cls.kept[place])))
             cls.kept[place].append(name)
@@ -111,7 +111,7 @@ class _Compact:
         if unknown:
             raise TypeError(f"there is no field {min(unknown)}")
         columns = {name: [value] for name, value in (self._defaults | given).items()}
-        self._set(*next(_stored(self.kept, columns, {})))
+        self._set(*next(_storage(self.kept, columns, {})))
 
     def _set(
         self,
@@ -127,23 +127,23 @@ class _Compact:
 
     @classmethod
     def made_of(cls, columns: Mapping[str, Sequence[Any]], alike: dict[Any, Any]) -> Iterator[Self]:
-        """Many values at once.
+        """Build many records from columns.
 
         Args:
-            columns: For each field its values, all of one length.
-            alike: What values have in common so far; grows.
+            columns: The values of each field, all of one length.
+            alike: Cache of shared values; grows.
         """
         new = cls.__new__
-        for row in _stored(cls.kept, columns, alike):
-            made = new(cls)
-            made._set(*row)
-            yield made
+        for row in _storage(cls.kept, columns, alike):
+            record = new(cls)
+            record._set(*row)
+            yield record
 
     def _fields(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in type(self).__annotations__}
 
     def _replace(self, **changes: Any) -> Self:
-        """The same value with some fields changed."""
+        """Return a copy with some fields changed."""
         return type(self)(**(self._fields() | changes))
 
     def __repr__(self) -> str:
@@ -166,21 +166,21 @@ def _pack(*numbers: Any) -> bytes:
     return (_SMALL if largest < 2**16 else _MIDDLE if largest < 2**32 else _LARGE).pack(*numbers)
 
 
-def _stored(
+def _storage(
     kept: Mapping[str, Sequence[str]], columns: Mapping[str, Sequence[Any]], alike: dict[Any, Any]
 ) -> Iterator[tuple[Any, ...]]:
-    """What each value of some columns is kept as: the arguments of `_Compact._set`."""
-    in_common = []
+    """Yield the arguments of `_Compact._set` for each record of some columns."""
+    shared_tuples = []
     for place in ("shared", "links"):
-        said = zip(*(columns[name] for name in kept[place]), strict=True)
-        in_common.append([alike.setdefault(each, each) for each in said])
+        tuples = zip(*(columns[name] for name in kept[place]), strict=True)
+        shared_tuples.append([alike.setdefault(each, each) for each in tuples])
     reals = ([nan if each is None else each for each in columns[name]] for name in kept["reals"])
     numbers = map(_pack, *reals, *(columns[name] for name in kept["counts"]))
-    return zip(*(columns[name] for name in kept[""]), *in_common, numbers, strict=True)
+    return zip(*(columns[name] for name in kept[""]), *shared_tuples, numbers, strict=True)
 
 
 class Session(_Compact):
-    """One row of `sessions`, read for what lists and lineage need; columns a store lacks are None or 0."""
+    """One row of `sessions`, without its large columns; columns that a store lacks are None or 0."""
 
     __slots__ = ()
 
@@ -196,7 +196,7 @@ class Session(_Compact):
     ended_at: Real = None
     end_reason: Shared[str | None] = None
     last_active: Real = None
-    """Newest message or recorded activity, else the start."""
+    """Time of the newest message or recorded activity, else the start."""
     branched_from: Linked[str | None] = None
     """The `_branched_from` marker of `model_config` (0.16 and later)."""
     delegate_from: Linked[str | None] = None
@@ -204,9 +204,8 @@ class Session(_Compact):
     reset_from: Linked[str | None] = None
     """The `_reset_from` marker (0.20 and later)."""
     session_key: Linked[str | None] = None
-    """Of a gateway's chat."""
+    """Key of a chat that came through a gateway."""
     archived: Shared[bool] = False
-    """Put away."""
     pinned: Shared[bool] = False
     """Protected from pruning (0.20 and later)."""
     hidden: Shared[bool] = False
@@ -220,11 +219,11 @@ class Session(_Compact):
     cache_write_tokens: Count = 0
     reasoning_tokens: Count = 0
     cost_usd: Real = None
-    """What was paid, else what Hermes reckoned."""
+    """Actual cost, else the estimate of Hermes."""
     busy: Shared[bool] = False
-    """A live turn lease or compression lock names it."""
+    """Whether a live turn lease or compression lock names it."""
     has_messages: Shared[bool] = True
-    """Whether there is any row of `messages`."""
+    """Whether it has any row in `messages`."""
 
     @property
     def tokens(self) -> Tokens:

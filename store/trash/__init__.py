@@ -1,1 +1,1 @@
-"""The trash: deleted conversations as folders that can be read without this program, and put back whole."""
+"""The trash: deleted conversations in folders that can be read without this program and restored completely."""

@@ -1,7 +1,7 @@
-"""One bundle: written so that it is whole or not there, and read back before anything is deleted.
+"""Write a bundle atomically, and verify and read bundles.
 
-It is made in a folder whose name begins with a dot. Every file and folder is forced to disk, everything is read again
-and compared with its sums, and only then does the folder get its name.
+A bundle is written to a folder whose name begins with a dot. Every file and folder is flushed to disk, everything is
+read back and compared with its checksums, and only then is the folder renamed.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ from .progress import NOBODY, Progress, Tell, never, quiet
 from .tables import Layout, Rows, read_links, read_part
 
 PARTIAL = ".partial-"
-"""How the name of a folder begins whose bundle is still being written."""
+"""Prefix of the folder of a bundle that is being written."""
 
 _LEVEL = 4
-_LONGEST = 1 << 31
-"""Bytes read of a line: SQLite's values are shorter (https://sqlite.org/limits.html), a damaged file has no limit."""
+_MAX_LINE = 1 << 31
+"""Most bytes per line: values of SQLite are shorter (https://sqlite.org/limits.html), a damaged line may not be."""
 
 
 class Contents(NamedTuple):
-    """What goes into a bundle."""
+    """The sessions and files to write into a bundle."""
 
     sessions: tuple[str, ...]
     conversations: tuple[str, ...]
@@ -64,7 +64,7 @@ class Contents(NamedTuple):
 
 
 class Written(NamedTuple):
-    """A bundle that is whole on disk."""
+    """A bundle that was completely written."""
 
     path: Path
     manifest: Manifest
@@ -72,13 +72,13 @@ class Written(NamedTuple):
 
     @property
     def cut(self) -> tuple[str | None, ...]:
-        """Sessions that stay and lose their parent; None for one without an id."""
+        """Ids of the sessions that stay and lose their parent; None for one without an id."""
         parents = ("sessions", "parent_session_id")
         return tuple(text_of(each.key["id"]) for each in self.manifest.links if (each.table, each.column) == parents)
 
 
 def new_name(now: float) -> str:
-    """Make a name for a bundle from the time and chance, never from anything stored."""
+    """Return a name for a bundle, made of the time and random digits, never of stored text."""
     return f"{datetime.fromtimestamp(now, UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
 
 
@@ -93,14 +93,14 @@ def origin_of(reader: Reader) -> Origin:
 
 
 def is_same_store(one: Origin, other: Origin) -> bool:
-    """Tell whether two origins are one store: by the id that Hermes gives it (0.22), else by the path."""
+    """Return whether two origins are one store: by its `store_instance_id` (0.22), else by the path."""
     if one.instance is not None and other.instance is not None:
         return one.instance == other.instance
     return os.path.realpath(one.path) == os.path.realpath(other.path)
 
 
 def _orphans(reader: Reader, ids: Sequence[str]) -> list[str]:
-    """Return those of some sessions whose parent is missing."""
+    """Return the ids of these sessions whose parent is missing."""
     if "parent_session_id" not in reader.schema.session_columns:
         return []
     rows = reader.rows_in(
@@ -112,7 +112,7 @@ def _orphans(reader: Reader, ids: Sequence[str]) -> list[str]:
 
 
 def taken_sum(source: Rows, layout: Layout, ids: Sequence[str]) -> str:
-    """Return the SHA-256 of all rows that a delete removes; it differs from the manifest's if one has changed."""
+    """Return the SHA-256 of all rows that a delete removes, to compare with `Manifest.taken`."""
     total = hashlib.sha256()
     for part in layout.parts:
         if part.fate is Fate.TAKEN:
@@ -132,21 +132,21 @@ def write_bundle(
     messages: int = 0,
     tell: Tell = quiet,
 ) -> Written:
-    """Write all that belongs to some sessions into the trash; a bundle that is not whole leaves nothing behind.
+    """Write all rows and files of some sessions into the trash; an incomplete bundle is removed.
 
     Args:
         reader: An open reader.
         layout: Of its store.
-        contents: The sessions, and what goes along.
-        trash: The folder of the bundles, which is made where it is missing.
+        contents: The sessions and files.
+        trash: The folder of the bundles; created if missing.
         now: Unix seconds.
-        stop: Asked between statements.
-        messages: How many there are, about; for the reports alone.
-        tell: Receives reports.
+        stop: Called between statements; True stops the work.
+        messages: Approximate number of messages, for progress reports only.
+        tell: Receives progress reports.
 
     Raises:
-        RefusedError: The text of the store is not UTF-8, so that bytes would not come back as they were.
-        TrashError: No room, no permission, or it does not read back as it was written.
+        RefusedError: The store is not encoded in UTF-8, so that bytes would not be preserved.
+        TrashError: Lack of space or permission, or the bundle reads back differently.
         QueryInterruptedError: It was stopped.
     """
     if reader.value("PRAGMA encoding") != "UTF-8":
@@ -157,16 +157,16 @@ def write_bundle(
         make_folder(trash)
         os.mkdir(temporary, 0o700)
     except OSError as error:
-        raise _cannot(trash, error) from error
+        raise _trash_error(trash, error) from error
     try:
         manifest = _fill(reader, layout, contents, temporary, name, now, messages, progress)
         verify(temporary, manifest, progress)
         os.rename(temporary, trash / name)
         sync_folder(trash)
     except OSError as error:
-        for folder in (temporary, trash / name):  # it may have its name already, but not keep it
+        for folder in (temporary, trash / name):  # it may have been renamed already
             remove_folder(folder)
-        raise _cannot(trash, error) from error
+        raise _trash_error(trash, error) from error
     except BundleDamagedError as error:
         remove_folder(temporary)
         raise TrashError(
@@ -180,10 +180,10 @@ def write_bundle(
     return Written(trash / name, manifest, layout)
 
 
-def _cannot(trash: Path, error: OSError) -> TrashError:
-    said = error.strerror or str(error)
+def _trash_error(trash: Path, error: OSError) -> TrashError:
+    reason = error.strerror or str(error)
     return TrashError(
-        _("The trash at {trash} cannot take it ({reason}); nothing was deleted.").format(trash=trash, reason=said),
+        _("The trash at {trash} cannot take it ({reason}); nothing was deleted.").format(trash=trash, reason=reason),
         remedy=_("Deleted conversations go there first: free disk space, or check its permissions."),
     )
 
@@ -242,9 +242,9 @@ def _write_rows(
         with gzip.GzipFile("", "wb", _LEVEL, file, mtime=0) as packed:
             for part in layout.parts:
                 count = 0
-                said = messages if part.table == "messages" else 0
+                expected = messages if part.table == "messages" else 0
                 lines = read_part(reader, part, ids, progress)
-                for line in progress.counted(lines, lambda _line: True, "saving", said):
+                for line in progress.counted(lines, lambda _line: True, "saving", expected):
                     data = write_line(line)
                     total.update(data)
                     if part.fate is Fate.TAKEN:
@@ -259,7 +259,7 @@ def _write_rows(
 
 
 def load(folder: Path) -> Manifest:
-    """Read the manifest of a bundle, and nothing else of it.
+    """Read only the manifest of a bundle.
 
     Raises:
         BundleDamagedError: With the reason.
@@ -272,15 +272,15 @@ def load(folder: Path) -> Manifest:
 
 
 def verify(folder: Path, expected: Manifest | None = None, progress: Progress = NOBODY) -> Manifest:
-    """Read a whole bundle and compare it with its sums.
+    """Read a whole bundle and verify its checksums.
 
     Args:
         folder: Of the bundle.
-        expected: What its manifest must say; None to believe it.
-        progress: Asked for a stop between lines, and told how far it is.
+        expected: The manifest it must have; None accepts any.
+        progress: Checked for a stop between lines, and receives reports.
 
     Raises:
-        BundleDamagedError: With what is wrong.
+        BundleDamagedError: With the reason.
     """
     manifest = load(folder)
     if expected is not None and manifest != expected:
@@ -313,7 +313,7 @@ def verify(folder: Path, expected: Manifest | None = None, progress: Progress = 
 def _raw_lines(folder: Path) -> Iterator[bytes]:
     try:
         with gzip.open(folder / ROWS, "rb") as packed:
-            while raw := packed.readline(_LONGEST):
+            while raw := packed.readline(_MAX_LINE):
                 yield raw
     except (OSError, EOFError, zlib.error) as error:
         sentence = _("Its {file} cannot be unpacked ({reason}).").format(file=ROWS, reason=error)
@@ -328,7 +328,7 @@ def _line(raw: bytes) -> Line:
 
 
 def read_lines(folder: Path) -> Iterator[Line]:
-    """Yield all rows of a bundle, in the order in which they can be put back.
+    """Yield all rows of a bundle, in the order in which they can be restored.
 
     Raises:
         BundleDamagedError: It cannot be read.

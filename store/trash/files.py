@@ -1,9 +1,9 @@
-"""Files and folders that survive a power cut, and the files that Hermes keeps of a session beside the store.
+"""Durable writing of files and folders, and the files of sessions that Hermes stores beside its database.
 
-Hermes keeps in `$HERMES_HOME/sessions`: `<id>.json`, `<id>.jsonl` and `request_dump_<id>_*.json`, which it removes with
-a session (0.13 to 0.22), and `session_<id>.json`, which it forgets (0.19) or removes too (0.22). They are copied into a
-bundle, removed after a delete and put back by a restore. Ids are data: only one that is a plain name makes a path, and
-only plain files with a single name, directly in that folder, are touched.
+Hermes stores in `$HERMES_HOME/sessions`: `<id>.json`, `<id>.jsonl` and `request_dump_<id>_*.json`, which it removes
+with a session (0.13 to 0.22), and `session_<id>.json`, which it leaves behind (0.19) or removes too (0.22). They are
+copied into a bundle, removed after a delete, and written back by a restore. Ids are untrusted: only a plain name
+becomes part of a path, and only regular files with a single hard link, directly in that folder, are read or changed.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from .format import FILES, Kept, Piece
 from .tables import Rows
 
 RESERVE = 16 * 1024 * 1024
-"""Bytes left free on a disk for other programs: a gateway whose disk we filled would lose its turns."""
+"""Bytes left free on a disk for other programs: a gateway with a full disk would lose its turns."""
 
-_LOOK_EVERY = 4 * 1024 * 1024
+_CHECK_EVERY = 4 * 1024 * 1024
 _PLAIN = re.compile(r"[A-Za-z0-9_.-]+")
 _DUMP = "request_dump_"
-_STEP = 1 << 20
+_CHUNK = 1 << 20
 _MODE = 0o777
 
 
 def sync_folder(path: Path) -> None:
-    """Force the names in a folder to disk; Windows has no such call."""
+    """Flush the entries of a folder to disk; a no-op on Windows, which cannot."""
     if os.name == "nt":
         return
     descriptor = os.open(path, os.O_RDONLY)
@@ -47,80 +47,80 @@ def sync_folder(path: Path) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and its parents, readable by this user alone."""
+    """Create a folder and its parents, readable by this user alone."""
     missing = []
     current = path
     while not current.is_dir():
         missing.append(current)
         current = current.parent
     for folder in reversed(missing):
-        with contextlib.suppress(FileExistsError):  # another process made it meanwhile
+        with contextlib.suppress(FileExistsError):  # another process has created it meanwhile
             os.mkdir(folder, 0o700)
         sync_folder(folder.parent)
 
 
 def remove_folder(path: Path) -> None:
-    """Remove a folder with all in it as far as that is possible, without following links."""
+    """Remove a folder with its contents as far as possible, without following links."""
     shutil.rmtree(path, ignore_errors=True)
 
 
 class NewFile:
-    """A new file for this user alone, which must not exist yet; it counts and sums what is written.
+    """A new file, readable by this user alone; counts and hashes what is written.
 
     Args:
-        path: Of the file.
-        mode: Its permissions.
+        path: Must not exist.
+        mode: Permissions.
     """
 
     def __init__(self, path: Path, mode: int = 0o600) -> None:
         self._path = path
-        self._sum = hashlib.sha256()
+        self._hash = hashlib.sha256()
         self._bytes = 0
-        self._until_look = 0
+        self._until_check = 0
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
         self._file = os.fdopen(os.open(path, flags, mode), "wb")
 
     def write(self, data: bytes) -> int:
-        """Write bytes, with the signature that `gzip` needs.
+        """Write bytes; the signature is the one that `gzip` requires.
 
         Raises:
-            OSError: There is no room, or less than is to be kept free.
+            OSError: The disk would have less than `RESERVE` bytes left, or cannot be written.
         """
-        if self._until_look <= 0:
+        if self._until_check <= 0:
             if shutil.disk_usage(self._path.parent).free < RESERVE + len(data):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            self._until_look = _LOOK_EVERY
-        self._until_look -= len(data)
-        self._sum.update(data)
+            self._until_check = _CHECK_EVERY
+        self._until_check -= len(data)
+        self._hash.update(data)
         self._bytes += len(data)
         return self._file.write(data)
 
     def flush(self) -> None:
-        """Hand what is buffered to the system."""
+        """Flush the buffer to the operating system."""
         self._file.flush()
 
     def finish(self) -> Piece:
-        """Force it to disk and close it.
+        """Flush it to disk and close it.
 
         Returns:
-            Its size and sum.
+            Its size and checksum.
         """
         self._file.flush()
         os.fsync(self._file.fileno())
-        # What is read back to be verified should come from the disk, not from memory.
+        # Verification should read from the disk, not from the page cache.
         if hasattr(os, "posix_fadvise"):
             os.posix_fadvise(self._file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
         self._file.close()
-        return Piece(self._bytes, self._sum.hexdigest())
+        return Piece(self._bytes, self._hash.hexdigest())
 
     def abandon(self) -> None:
-        """Close a file that is not wanted any more, whatever is in it."""
+        """Close it, ignoring errors; no effect after `finish`."""
         with contextlib.suppress(OSError):
             self._file.close()
 
 
 def write_file(path: Path, data: bytes) -> Piece:
-    """Write a whole small file and force it to disk."""
+    """Write a whole small file and flush it to disk."""
     file = NewFile(path)
     try:
         file.write(data)
@@ -135,23 +135,23 @@ def _open_plain(path: Path) -> int:
 
 
 def sum_file(path: Path) -> Piece:
-    """Return size and sum of a file.
+    """Return size and checksum of a file.
 
     Raises:
-        OSError: It cannot be read, or is a link or no plain file.
+        OSError: It cannot be read, or is a link or not a regular file.
     """
     with os.fdopen(_open_plain(path), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(_("{file} is no plain file").format(file=path.name))
-        total, size = hashlib.sha256(), 0
-        while piece := file.read(_STEP):
-            total.update(piece)
-            size += len(piece)
-    return Piece(size, total.hexdigest())
+        digest, size = hashlib.sha256(), 0
+        while data := file.read(_CHUNK):
+            digest.update(data)
+            size += len(data)
+    return Piece(size, digest.hexdigest())
 
 
 class Found(NamedTuple):
-    """A file of a session, and what it was like when it was found."""
+    """A file of a session, and its state when it was found."""
 
     path: Path
     session: str
@@ -160,19 +160,19 @@ class Found(NamedTuple):
 
 
 def is_plain(name: str) -> bool:
-    """Tell whether an id, or a name from a manifest, may become part of a path."""
+    """Return whether an id, or a name from a manifest, may become part of a path."""
     return _PLAIN.fullmatch(name) is not None and name not in (".", "..")
 
 
 def is_name_of(name: str, session: str) -> bool:
-    """Tell whether a file of this name is one of a session's."""
+    """Return whether a session may have a file with this name."""
     if not is_plain(name) or not is_plain(session):
         return False
     return name in _names(session) or (name.startswith(f"{_DUMP}{session}_") and name.endswith(".json"))
 
 
 def _names(session: str) -> tuple[str, ...]:
-    """Return the names of a session's files, but for its request dumps."""
+    """Return the names of a session's files, except request dumps."""
     return f"{session}.json", f"{session}.jsonl", f"session_{session}.json"
 
 
@@ -181,7 +181,7 @@ def _mark(path: Path) -> tuple[int, int, int, int] | None:
         found = path.lstat()
     except OSError:
         return None
-    # A second name means that the file is used as something else too, in the worst case as the store itself.
+    # A second hard link means another use of the file, in the worst case as the store itself.
     if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
         return None
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
@@ -191,8 +191,8 @@ def find(source: Rows, folder: Path | None, ids: Sequence[str]) -> list[Found]:
     """Find the files of some sessions.
 
     Args:
-        source: A reader of the store, which knows whose id begins with another's.
-        folder: `sessions` of the Hermes home; None where there is none.
+        source: Of the store; used to find ids that begin with another id.
+        folder: `sessions` of the Hermes home; None if there is none.
         ids: Of the sessions.
     """
     try:
@@ -205,29 +205,29 @@ def find(source: Rows, folder: Path | None, ids: Sequence[str]) -> list[Found]:
     owners = _owners_of_dumps(source, frozenset(plain), sorted(present))
     found: list[Found] = []
     for session in plain:
-        wanted = [each for each in _names(session) if each in present]
-        wanted += [name for name, owner in owners.items() if owner == session]
-        marks = ((folder / name, _mark(folder / name)) for name in wanted)
+        own_names = [each for each in _names(session) if each in present]
+        own_names += [name for name, owner in owners.items() if owner == session]
+        marks = ((folder / name, _mark(folder / name)) for name in own_names)
         found += [Found(path, session, mark) for path, mark in marks if mark is not None]
     return found
 
 
-def _owners_of_dumps(source: Rows, asked: frozenset[str], names: Sequence[str]) -> dict[str, str]:
-    """Return the session each request dump belongs to: the longest id in the store that its name may begin with.
+def _owners_of_dumps(source: Rows, requested: frozenset[str], names: Sequence[str]) -> dict[str, str]:
+    """Return the owner of each request dump: the longest id in the store that its name may begin with.
 
-    Hermes takes `request_dump_a_b_….json` along with session `a` even where there is a session `a_b`; we do not. Dumps
-    that cannot be of a session that was asked for are left out.
+    Hermes removes `request_dump_a_b_….json` with session `a` even if there is a session `a_b`; we do not. Dumps that
+    cannot belong to a requested session are left out.
     """
     candidates: dict[str, list[str]] = {}
     for name in names:
         if name.startswith(_DUMP) and name.endswith(".json"):
             stem = name[len(_DUMP) :]
-            found = [stem[:at] for at, letter in enumerate(stem) if letter == "_" and at]
-            if not asked.isdisjoint(found):
-                candidates[name] = found
-    every = list(dict.fromkeys(each for found in candidates.values() for each in found))
-    there = {str(row[0]) for row in source.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", every)}
-    owners = {name: max(there.intersection(found), key=len, default="") for name, found in candidates.items()}
+            prefixes = [stem[:at] for at, letter in enumerate(stem) if letter == "_" and at]
+            if not requested.isdisjoint(prefixes):
+                candidates[name] = prefixes
+    all_prefixes = list(dict.fromkeys(each for prefixes in candidates.values() for each in prefixes))
+    existing = {str(row[0]) for row in source.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", all_prefixes)}
+    owners = {name: max(existing.intersection(prefixes), key=len, default="") for name, prefixes in candidates.items()}
     return {name: owner for name, owner in owners.items() if owner}
 
 
@@ -235,7 +235,7 @@ def take_along(found: Sequence[Found], bundle: Path) -> tuple[list[Kept], dict[s
     """Copy files into a bundle, compressed.
 
     Raises:
-        OSError: One could not be read, or not be written.
+        OSError: One could not be read or written.
     """
     kept: list[Kept] = []
     pieces: dict[str, Piece] = {}
@@ -247,7 +247,7 @@ def take_along(found: Sequence[Found], bundle: Path) -> tuple[list[Kept], dict[s
             with os.fdopen(_open_plain(each.path), "rb") as file:
                 mode = os.fstat(file.fileno()).st_mode & _MODE
                 with gzip.GzipFile("", "wb", 6, target, mtime=0) as packed:
-                    while data := file.read(_STEP):
+                    while data := file.read(_CHUNK):
                         total.update(data)
                         size += len(data)
                         packed.write(data)
@@ -259,10 +259,10 @@ def take_along(found: Sequence[Found], bundle: Path) -> tuple[list[Kept], dict[s
 
 
 def remove(found: Sequence[Found]) -> list[str]:
-    """Remove the files that are still as they were copied.
+    """Remove the files that have not changed since they were found.
 
     Returns:
-        A sentence for each that stays.
+        A sentence for each file that was not removed.
     """
     notes: list[str] = []
     for each in found:
@@ -279,33 +279,33 @@ def remove(found: Sequence[Found]) -> list[str]:
 
 
 class Back(NamedTuple):
-    """What became of the files of a bundle."""
+    """Result of `put_back`."""
 
     there: int
-    """How many are there now, those included that were there before."""
+    """Number of files that exist now, including those that already existed."""
     written: int
-    """How many were written."""
+    """Number of files that were written."""
     notes: tuple[str, ...]
-    """A sentence for each that is not there."""
+    """A sentence for each file that could not be restored."""
 
 
 def put_back(kept: Sequence[Kept], bundle: Path, folder: Path | None, sessions: frozenset[str]) -> Back:
-    """Put files of restored sessions back; of files that are there only an empty one is overwritten.
+    """Write the files of restored sessions back; of existing files, only an empty one is overwritten.
 
     Args:
         kept: From the manifest.
         bundle: Its folder.
-        folder: `sessions` of the Hermes home; None where there is none.
-        sessions: Ids that have been restored.
+        folder: `sessions` of the Hermes home; None if there is none.
+        sessions: Ids of the restored sessions.
     """
-    wanted = [each for each in kept if each.session in sessions]
-    if not wanted:
+    own = [each for each in kept if each.session in sessions]
+    if not own:
         return Back(0, 0, ())
     if folder is None or not folder.is_dir():
         none = _("There is no folder for the files of sessions beside this store: {count:,} files stay in the bundle.")
-        return Back(0, 0, (none.format(count=len(wanted)),))
+        return Back(0, 0, (none.format(count=len(own)),))
     count, written, notes = 0, 0, []
-    for each in wanted:
+    for each in own:
         if not is_name_of(each.name, each.session) or not is_plain(each.file):
             no_name = _("“{name}” is no name of a session's file and stays in the bundle.")
             notes.append(no_name.format(name=each.name))
@@ -317,7 +317,7 @@ def put_back(kept: Sequence[Kept], bundle: Path, folder: Path | None, sessions: 
                     notes.append(_("{path} is there again and was left as it is.").format(path=target))
                     continue
             else:
-                _put_back(each, bundle / FILES / each.file, target)
+                _write_back(each, bundle / FILES / each.file, target)
                 written += 1
         except (OSError, EOFError, ValueError, zlib.error) as error:
             failed = _("{path} could not be written: {reason}")
@@ -334,35 +334,35 @@ def put_back(kept: Sequence[Kept], bundle: Path, folder: Path | None, sessions: 
 
 
 def _is_empty(path: Path) -> bool:
-    """Tell whether a file is a plain one without a byte, as 0.1.0 left behind when it was killed."""
+    """Return whether a file is a regular one of zero bytes, as left behind by 0.1.0 when killed."""
     found = path.lstat()
     return stat.S_ISREG(found.st_mode) and found.st_size == 0
 
 
 def _is_same(path: Path, kept: Kept) -> bool:
-    """Tell whether a file is what a bundle has; a link is not, nor is one that cannot be read."""
+    """Return whether a file equals the one in a bundle; False for a link and for an unreadable file."""
     try:
         return sum_file(path) == Piece(kept.bytes, kept.sha256)
     except OSError:
         return False
 
 
-def _put_back(kept: Kept, source: Path, target: Path) -> None:
-    """Write a file beside its place, force it to disk, and give it its name."""
-    beside = target.with_name(f".{target.name}.restoring")
-    beside.unlink(missing_ok=True)  # of one that was killed
-    file = NewFile(beside, kept.mode & _MODE & ~0o022)
+def _write_back(kept: Kept, source: Path, target: Path) -> None:
+    """Write a file under a temporary name, flush it to disk, and rename it."""
+    temporary = target.with_name(f".{target.name}.restoring")
+    temporary.unlink(missing_ok=True)  # left by a killed process
+    file = NewFile(temporary, kept.mode & _MODE & ~0o022)
     try:
         with os.fdopen(_open_plain(source), "rb") as raw, gzip.GzipFile(fileobj=raw, mode="rb") as packed:
-            while data := packed.read(_STEP):
+            while data := packed.read(_CHUNK):
                 file.write(data)
         piece = file.finish()
         if (piece.bytes, piece.sha256) != (kept.bytes, kept.sha256):
             raise ValueError(_("its sum in the bundle is wrong"))
-        os.utime(beside, ns=(kept.mtime_ns, kept.mtime_ns))
-        os.replace(beside, target)
+        os.utime(temporary, ns=(kept.mtime_ns, kept.mtime_ns))
+        os.replace(temporary, target)
     except BaseException:
         file.abandon()
         with contextlib.suppress(OSError):
-            beside.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
         raise

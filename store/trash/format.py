@@ -1,14 +1,14 @@
 """The format of a bundle: stored values and rows as JSON, `manifest.json`, `README.txt`, and the errors of the trash.
 
-SQLite columns are only advice (https://sqlite.org/datatype3.html): a text may be no UTF-8, a number may stand where
-text belongs. NULL, integers, finite reals and proper text are written as JSON has them; the rest is an object with one
-key, so that storage class and bytes come back as they were:
+SQLite does not enforce column types (https://sqlite.org/datatype3.html): text may be invalid UTF-8, a text column may
+hold a number. NULL, integers, finite reals and valid text are written as JSON values; others are an object with one
+key, which preserves storage class and bytes:
 
-    {"text": BASE64}    text whose bytes are no UTF-8
+    {"text": BASE64}    text that is not valid UTF-8
     {"blob": BASE64}    a blob
-    {"real": "inf"}     an infinite real, `-inf` the other way
+    {"real": "inf"}     an infinite real, or `-inf`
 
-Lines are ASCII, so that no terminal acts on what was said in a chat when a bundle is read by hand.
+Lines are ASCII, so that stored text cannot act on a terminal when a bundle is read by hand.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ..wording import _
 T = TypeVar("T")
 
 Encoded = None | int | float | str | dict[str, str]
-"""A stored value as it stands in a line."""
+"""A stored value as encoded in a line."""
 
 _ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
@@ -38,7 +38,7 @@ class Line(NamedTuple):
 
     table: str
     rowid: int | None
-    """None where a column is the rowid, or the table has none."""
+    """None if a column is the rowid, or the table has none."""
     row: dict[str, Encoded]
     """Stored columns in the order of the table."""
 
@@ -49,7 +49,7 @@ def quoted(name: str) -> str:
 
 
 def reading(columns: Sequence[str]) -> str:
-    """Return SQL that selects for each column its storage class and its value, text as bytes; see `encode_row`."""
+    """Return SQL that selects the storage class and the value of each column, text as bytes; see `encode_row`."""
     parts = []
     for name in map(quoted, columns):
         parts += [
@@ -63,7 +63,7 @@ def encode(kind: object, value: object) -> Encoded:
     """Encode one value for a line.
 
     Args:
-        kind: What `typeof` says.
+        kind: The result of `typeof`.
         value: As read by `reading`: text and blobs as bytes.
     """
     if isinstance(value, bytes):
@@ -100,7 +100,7 @@ def bound(value: Encoded) -> tuple[str, object]:
                 raw = base64.b64decode(inner, validate=True)
             except binascii.Error as error:
                 raise ValueError(f"no base64: {inner[:20]!r}") from error
-            # Bound bytes are a blob, and a cast of one to text takes the bytes as they are.
+            # Bytes are bound as a blob; casting a blob to text does not change the bytes.
             return ("CAST(? AS TEXT)" if tag == "text" else "?"), raw  # not shown
         if tag == "real" and inner in ("inf", "-inf"):
             return "?", float(inner)
@@ -108,12 +108,12 @@ def bound(value: Encoded) -> tuple[str, object]:
 
 
 def text_of(value: Encoded) -> str | None:
-    """Return a value as text, for a sentence or to compare it with ids as lists have them."""
+    """Return a value as text, to show it or to compare it with ids."""
     return as_text(bound(value)[1])
 
 
 def write_line(line: Line) -> bytes:
-    """Write a row as one line with its newline; equal rows give equal bytes."""
+    """Encode a row as one line with a newline; equal rows give equal bytes."""
     document: dict[str, object] = {"table": line.table}
     if line.rowid is not None:
         document["rowid"] = line.rowid
@@ -122,10 +122,10 @@ def write_line(line: Line) -> bytes:
 
 
 def read_line(raw: bytes) -> Line:
-    """Read the row in a line.
+    """Decode the row in a line.
 
     Raises:
-        ValueError: There is none.
+        ValueError: The line is malformed.
     """
     document = _typed(json.loads(raw), dict)
     return Line(_text(document.get("table")), _maybe(_number)(document.get("rowid")), _ROW(document.get("row")))
@@ -138,15 +138,15 @@ def bind(row: Mapping[str, Encoded]) -> tuple[list[str], list[object]]:
 
 
 FORMAT = 1
-"""The number rises when older programs can no longer read a bundle."""
+"""Increased when older programs can no longer read a bundle."""
 
 MANIFEST, ROWS, README, SUMS, FILES = "manifest.json", "rows.jsonl.gz", "README.txt", "SHA256SUMS", "files"
 RESTORED = "restored.json"
-"""This file is written into a bundle that has been restored, and has no checksum."""
+"""Written into a bundle that has been restored; not in the checksums."""
 
 
 class TrashError(BrowseError):
-    """The trash cannot take a bundle, for lack of room or permission; nothing was deleted."""
+    """The trash cannot store a bundle, for lack of space or permission; nothing was deleted."""
 
     exit_code = 5
     code = "trash"
@@ -159,20 +159,20 @@ class BundleDamagedError(BrowseError):
 
 
 class BundleNotFoundError(NotFoundError):
-    """There is no bundle of that name."""
+    """There is no bundle with that name."""
 
     code = "bundle-not-found"
 
 
 class Fate(StrEnum):
-    """What a delete does to rows."""
+    """The effect of a delete on rows."""
 
     TAKEN = "taken"
-    """Deletes them with the sessions they belong to."""
+    """Deleted with the sessions they belong to."""
     SHARED = "shared"
-    """Deletes them when no session is left that uses them: system prompts (0.20 and later)."""
+    """Deleted once no session uses them: system prompts (0.20 and later)."""
     MENTIONED = "mentioned"
-    """Leaves them in the store as Hermes does; the bundle has a copy for the record."""
+    """Left in the store, as by Hermes; the bundle has a copy for the record."""
 
 
 class Link(NamedTuple):
@@ -180,7 +180,7 @@ class Link(NamedTuple):
 
     table: str
     key: dict[str, Encoded]
-    """The row it stands in, by primary key."""
+    """Primary key of the row that holds it."""
     column: str
     was: Encoded
 
@@ -193,7 +193,7 @@ class Piece(NamedTuple):
 
 
 class Table(NamedTuple):
-    """One table of which a bundle has rows."""
+    """A table with rows in a bundle."""
 
     fate: Fate
     columns: tuple[str, ...]
@@ -202,7 +202,7 @@ class Table(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """The store the rows are from."""
+    """The store that the rows come from."""
 
     path: str
     schema_version: int | None
@@ -214,9 +214,9 @@ class Kept(NamedTuple):
     """A file of Hermes in a bundle."""
 
     file: str
-    """Its name in the bundle, below `files/`."""
+    """Name in the bundle, below `files/`."""
     name: str
-    """Its name in the folder `sessions` of the Hermes home."""
+    """Name in the folder `sessions` of the Hermes home."""
     session: str
     bytes: int
     """Uncompressed."""
@@ -227,7 +227,7 @@ class Kept(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """What is in a bundle."""
+    """The contents of a bundle."""
 
     name: str
     created_at: float
@@ -241,22 +241,22 @@ class Manifest(NamedTuple):
     origin: Origin
     tables: Mapping[str, Table]
     links: tuple[Link, ...]
-    """References of rows that stayed, which a restore sets again."""
+    """References from rows that were not deleted, which a restore sets again."""
     orphans: tuple[str, ...]
-    """Sessions whose parent was missing before."""
+    """Sessions whose parent was already missing before the delete."""
     taken: str
     """SHA-256 of the lines of deleted rows, in order."""
     lines: str
     """SHA-256 of `rows.jsonl`, uncompressed."""
     files: tuple[Kept, ...]
     pieces: Mapping[str, Piece]
-    """All files of the bundle but the manifest and the list of sums."""
+    """All files of the bundle except the manifest and the checksums."""
     kin: tuple[tuple[str, str], ...] | None = None
-    """Child and parent, of which only one is in the bundle, beside those in `links`: see `shelf.py`. None in bundles of
-    0.1.0 and before, which do not say."""
+    """Pairs of child and parent, of which only one is in the bundle, besides those in `links`: see `shelf.py`. None in
+    bundles of 0.1.0 and before, which do not record them."""
 
     def to_json(self) -> bytes:
-        """Return the text of `manifest.json`, ASCII."""
+        """Encode `manifest.json`, in ASCII."""
         document = self._asdict() | {
             "format": FORMAT,
             "origin": self.origin._asdict(),
@@ -310,11 +310,11 @@ def _pair(value: object) -> tuple[str, str]:
 
 
 def _record(kind: Callable[..., T], **fields: Callable[[object], object]) -> Callable[[object], T]:
-    """Return what makes a record from an object that has all these fields."""
+    """Return a decoder of objects that have all these fields."""
 
     def read(value: object) -> T:
-        found = _typed(value, dict)
-        return kind(**{name: convert(found[name]) for name, convert in fields.items()})
+        document = _typed(value, dict)
+        return kind(**{name: convert(document[name]) for name, convert in fields.items()})
 
     return read
 
@@ -349,10 +349,10 @@ _MANIFEST = _record(
 
 
 def read_manifest(raw: bytes) -> Manifest:
-    """Return the manifest in a text.
+    """Decode a manifest.
 
     Raises:
-        BundleDamagedError: It holds none, or one of a later format.
+        BundleDamagedError: It is malformed, or of a later format.
     """
     try:
         document = _typed(json.loads(raw), dict)

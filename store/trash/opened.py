@@ -23,12 +23,12 @@ _COLUMNS = {
     "messages": ("id", "session_id", "role", "content", "timestamp"),
     "system_prompts": ("hash", "prompt"),
 }
-"""The tables that are read, with the columns to create where the bundle has no rows of them."""
+"""The tables that are read, with the columns to create if the bundle has no rows of them."""
 _KEYS = {"sessions": "id", "messages": "id", "system_prompts": "hash"}
 
 
 class OpenedBundle:
-    """The temporary store of a bundle; use as a context manager, or `close` it.
+    """The temporary store of a bundle; use it as a context manager, or `close` it.
 
     Args:
         folder: Of the bundle.
@@ -45,7 +45,7 @@ class OpenedBundle:
         try:
             self._folder = TemporaryFolder("trash")
         except OSError as error:
-            raise _no_room(error) from error
+            raise _open_error(error) from error
         self.path = self._folder.path / "state.db"
         """The file of the store."""
         try:
@@ -54,7 +54,7 @@ class OpenedBundle:
                 self._fill(connection)
         except (OSError, sqlite3.Error) as error:
             self.close()
-            raise _no_room(error) from error
+            raise _open_error(error) from error
         except (ValueError, KeyError) as error:
             self.close()
             raise BundleDamagedError(_("It has a row that no store accepts.")) from error
@@ -94,11 +94,11 @@ class OpenedBundle:
 
 def _type(table: str, column: str) -> str:
     if column != _KEYS[table]:
-        return ""  # any type: values stay as they are in the bundle
+        return ""  # without a type, so that values are stored unchanged
     return "INTEGER PRIMARY KEY" if table == "messages" else "PRIMARY KEY"  # not shown
 
 
-def _no_room(error: Exception) -> BrowseError:
+def _open_error(error: Exception) -> BrowseError:
     return BrowseError(
         _("The bundle cannot be opened, because no temporary file can be written: {reason}.").format(reason=error)
     )

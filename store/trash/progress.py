@@ -1,4 +1,4 @@
-"""How far a large piece of work has come, and whether it is to stop: 50,000 messages take a minute."""
+"""Progress reports and stopping of long work: 50,000 messages take a minute."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WORDS = {
 
 
 class Stage(NamedTuple):
-    """What is being done with the messages of a conversation, and how many are done."""
+    """Progress of one stage of the work, in messages."""
 
     name: str
     """`saving`, `checking`, `deleting` or `putting back`."""
@@ -36,7 +36,7 @@ class Stage(NamedTuple):
 
 
 Tell = Callable[[Stage], object]
-"""Receives a report, on the thread that works."""
+"""Receives a report, on the working thread."""
 
 
 def quiet(stage: Stage) -> None:
@@ -49,28 +49,28 @@ def never() -> bool:
 
 
 class Progress(NamedTuple):
-    """Whom the work reports to, and who may stop it."""
+    """Callbacks of the work: whether to stop, and for reports."""
 
     stop: Callable[[], bool] = never
     tell: Tell = quiet
 
     def check(self) -> None:
-        """Leave off between two statements if the work is to stop.
+        """Stop between two statements if requested.
 
         Raises:
-            QueryInterruptedError: It is; the caller takes back what it has begun.
+            QueryInterruptedError: A stop was requested; the caller must roll back.
         """
         if self.stop():
             raise QueryInterruptedError(_("Stopped; nothing was changed."))
 
     def counted(self, lines: Iterable[T], is_message: Callable[[T], bool], name: str, total: int) -> Iterator[T]:
-        """Pass lines on, with a report after every 500 messages.
+        """Yield the lines, with a report after every 500 messages.
 
         Args:
-            lines: Any.
-            is_message: Which of them count.
+            lines: Any lines.
+            is_message: Whether a line counts as a message.
             name: Of the stage.
-            total: Messages there are; without any, the beginning is not reported.
+            total: Number of messages; if 0, the beginning is not reported.
         """
         done = 0
         if total:
@@ -84,4 +84,4 @@ class Progress(NamedTuple):
 
 
 NOBODY = Progress()
-"""Nobody watches, and nobody stops it."""
+"""Neither reports nor stops."""

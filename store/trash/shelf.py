@@ -1,11 +1,11 @@
-"""The bundles of a trash: listed, verified, dropped, and what they know together of families.
+"""List, verify and remove the bundles of a trash, and collect the parent links that they record.
 
-None is dropped by itself unless the user has set an age.
+Bundles expire only if the user has set an age.
 
-A delete sets the parent of what stays to NULL, and a session that is deleted later no longer names its parent. So a
-bundle keeps, beside its rows and the references it set to NULL, every tie between its own sessions and others that
-neither of these shows; it finds them in the bundles that are there when it is written. Whichever of two sessions comes
-back second is tied to the first then, in any order, and also when the other bundle has been dropped since.
+A delete sets the parent of remaining children to NULL, and a child that is deleted later no longer names its parent. So
+besides its rows and the references set to NULL, a bundle records every other link between its sessions and others, as
+found in the existing bundles when it is written. Of two linked sessions, whichever is restored second is linked to the
+first again, in any order, even if the other bundle has been removed since.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from .tables import Rows
 
 _NAME = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")
 _DROPPED = ".dropped-"
-_OLD = 86_400.0
-_KEPT = 10_000
+_UNFINISHED_AGE = 86_400.0
+_CACHED = 10_000
 _PARENT = "parent_session_id"
 
 
@@ -41,37 +41,37 @@ class Bundle(NamedTuple):
     name: str
     path: Path
     created_at: float
-    """Unix seconds; for a damaged bundle, when its folder was made."""
+    """Unix seconds; for a damaged bundle, the mtime of its folder."""
     conversations: tuple[str, ...]
     """Their tips."""
     sessions: tuple[str, ...]
     messages: int
     bytes: int
-    """On disk."""
+    """Size on disk."""
     title: str | None
-    """Of the only conversation, or of the first with the number of others."""
+    """Of the only conversation, or of the first, with the number of others."""
     store: str
-    """Path of the store it is from."""
+    """Path of the original store."""
     restored_at: float | None = None
-    """When it was put back last."""
+    """Unix seconds when the whole bundle was last restored."""
     damage: str = ""
-    """Why it cannot be used; empty for a sound one."""
+    """Reason why it cannot be used; empty for an intact one."""
     titles: tuple[str | None, ...] = ()
     """Titles of the conversations, in the same order."""
     back: frozenset[str] = frozenset()
-    """Sessions that were restored without the rest."""
+    """Sessions that were restored separately."""
 
 
 class Known(NamedTuple):
-    """What the bundles of one store say of families."""
+    """The parent links and sessions recorded in the bundles of one store."""
 
     parents: dict[str, str]
-    """The parent of each session that had one, by the newest bundle that says so."""
+    """Child → parent, according to the newest bundle that records it."""
     bundles: dict[str, str]
-    """The newest bundle that holds each session."""
+    """Session → name of the newest bundle that holds it."""
 
 
-class _Bundle(NamedTuple):
+class _BundleLinks(NamedTuple):
     created_at: float
     name: str
     origin: Origin
@@ -96,8 +96,8 @@ def _title(manifest: Manifest) -> str | None:
     return _("{title} and {count:,} more").format(title=first or manifest.conversations[0], count=more)
 
 
-def _marks(folder: Path) -> tuple[float | None, dict[str, float]]:
-    """Return when the whole bundle was restored last, and when each session that was restored without the rest."""
+def _restored_times(folder: Path) -> tuple[float | None, dict[str, float]]:
+    """Return when the whole bundle was last restored, and when each session was restored separately."""
     try:
         marked = json.loads((folder / RESTORED).read_bytes())
         moments, parts = marked.get("at") or [None], marked.get("sessions") or {}
@@ -108,7 +108,7 @@ def _marks(folder: Path) -> tuple[float | None, dict[str, float]]:
 
 
 def describe(folder: Path) -> Bundle:
-    """Sum up a bundle; a damaged one says why it cannot be used."""
+    """Summarise a bundle; for a damaged one, with the reason."""
     size = _disk_bytes(folder)
     try:
         manifest = load(folder)
@@ -120,7 +120,7 @@ def describe(folder: Path) -> Bundle:
         except OSError:
             made = 0.0
         return Bundle(folder.name, folder, made, (), (), 0, size, None, "", damage=str(error))
-    restored_at, parts = _marks(folder)
+    restored_at, parts = _restored_times(folder)
     return Bundle(
         manifest.name,
         folder,
@@ -159,40 +159,40 @@ def list_bundles(trash: Path) -> list[Bundle]:
 
 
 def find(trash: Path, name: str) -> Path:
-    """Find the folder of a bundle by its name, or by a beginning that no other has.
+    """Find the folder of a bundle by its name or a unique prefix of it.
 
     Raises:
         BundleNotFoundError: There is none, or several.
     """
     names = [folder.name for folder in _folders(trash)]
-    fitting = [name] if name in names else [each for each in names if name and each.startswith(name)]
-    if len(fitting) != 1:
+    matching = [name] if name in names else [each for each in names if name and each.startswith(name)]
+    if len(matching) != 1:
         several, none = _("Several bundles begin with “{name}”."), _("There is no bundle “{name}” in {trash}.")
         raise BundleNotFoundError(
-            (several if fitting else none).format(name=name, trash=trash),
+            (several if matching else none).format(name=name, trash=trash),
             remedy=_("`hermes-browse trash list` shows their names."),
         )
-    return trash / fitting[0]
+    return trash / matching[0]
 
 
 def check(trash: Path, name: str) -> Manifest:
-    """Read a whole bundle and compare it with its sums.
+    """Read a whole bundle and verify its checksums.
 
     Raises:
-        BundleNotFoundError: There is none of that name.
-        BundleDamagedError: With what is wrong.
+        BundleNotFoundError: There is none with that name.
+        BundleDamagedError: With the reason.
     """
     return verify(find(trash, name))
 
 
 def drop(trash: Path, name: str) -> Bundle:
-    """Remove a bundle for good.
+    """Remove a bundle permanently.
 
     Raises:
-        BundleNotFoundError: There is none of that name.
+        BundleNotFoundError: There is none with that name.
         TrashError: It cannot be removed.
     """
-    sweep(trash, time.time())  # also what an earlier one could not remove to the end
+    sweep(trash, time.time())  # including the remains of an incomplete removal
     folder = find(trash, name)
     bundle = describe(folder)
     discard(folder)
@@ -200,7 +200,7 @@ def drop(trash: Path, name: str) -> Bundle:
 
 
 def expire(trash: Path, older_than: float, now: float) -> list[Bundle]:
-    """Remove the bundles of the age that the user has set for good; damaged ones stay, for somebody to look at.
+    """Permanently remove old bundles; damaged ones are kept for inspection.
 
     Args:
         trash: The folder of the bundles.
@@ -208,7 +208,7 @@ def expire(trash: Path, older_than: float, now: float) -> list[Bundle]:
         now: Unix seconds.
 
     Returns:
-        What was removed.
+        The removed bundles.
 
     Raises:
         BrowseError: The trash cannot be read, or one of them cannot be removed.
@@ -220,59 +220,59 @@ def expire(trash: Path, older_than: float, now: float) -> list[Bundle]:
 
 
 def discard(folder: Path) -> None:
-    """Remove the folder of a bundle; after a crash what is left of it is no bundle any more.
+    """Remove the folder of a bundle; it is renamed first, so that a crash leaves no incomplete bundle.
 
     Raises:
-        TrashError: It cannot be removed, or not to the end.
+        TrashError: It cannot be removed, or not completely.
     """
-    away = folder.with_name(f"{_DROPPED}{folder.name}")
+    dropped = folder.with_name(f"{_DROPPED}{folder.name}")
     try:
-        os.rename(folder, away)
+        os.rename(folder, dropped)
     except OSError as error:
         sentence = _("{path} cannot be removed ({reason}).").format(path=folder, reason=error.strerror)
         raise TrashError(sentence) from error
-    with contextlib.suppress(OSError):  # then it may be there again after a power cut
+    with contextlib.suppress(OSError):  # then it may reappear after a power failure
         sync_folder(folder.parent)
-    remove_folder(away)
-    if away.exists():
+    remove_folder(dropped)
+    if dropped.exists():
         raise TrashError(
             _("{name} is out of the trash, but some of its files are still on the disk, in {path}.").format(
-                name=folder.name, path=away
+                name=folder.name, path=dropped
             ),
             remedy=_("The next delete, or the next bundle that is dropped, removes them too."),
         )
 
 
 def sweep(trash: Path, now: float) -> int:
-    """Remove what interrupted work left behind: unfinished bundles a day old, and dropped ones.
+    """Remove the remains of interrupted work: unfinished bundles a day old, and incompletely removed ones.
 
-    An unfinished bundle holds nothing that is not in the store: rows are deleted only once it is whole.
+    All rows of an unfinished bundle are still in the store, because they are deleted only once it is complete.
 
     Returns:
-        How many folders went.
+        Number of removed folders.
     """
     count = 0
     with contextlib.suppress(OSError):
         for entry in list(os.scandir(trash)):
-            left = entry.name.startswith(_DROPPED)
+            is_garbage = entry.name.startswith(_DROPPED)
             if entry.name.startswith(PARTIAL):
-                left = now - entry.stat(follow_symlinks=False).st_mtime > _OLD
-            if left and entry.is_dir(follow_symlinks=False):
+                is_garbage = now - entry.stat(follow_symlinks=False).st_mtime > _UNFINISHED_AGE
+            if is_garbage and entry.is_dir(follow_symlinks=False):
                 remove_folder(Path(entry.path))
                 count += 1
     return count
 
 
 def mark_restored(folder: Path, manifest: Manifest, now: float, sessions: Collection[str]) -> None:
-    """Record in a bundle which sessions were restored; a failure to do so is harmless.
+    """Record in a bundle which sessions were restored; failures are ignored.
 
     Args:
         folder: Of the bundle.
         manifest: Of the same bundle.
         now: Unix seconds.
-        sessions: Those that were restored now.
+        sessions: Ids of those just restored.
     """
-    whole, parts = _marks(folder)
+    whole, parts = _restored_times(folder)
     parts |= dict.fromkeys(sessions, now)
     if parts.keys() >= set(manifest.sessions):
         whole, parts = now, {}
@@ -285,46 +285,46 @@ def mark_restored(folder: Path, manifest: Manifest, now: float, sessions: Collec
 
 
 def known(trash: Path, origin: Origin) -> Known:
-    """Return what all sound bundles of a store say of families.
+    """Collect the parent links and sessions of all intact bundles of a store.
 
     Args:
         trash: The folder of the bundles; may be missing.
         origin: Of the store.
     """
-    found: list[_Bundle] = []
+    bundles: list[_BundleLinks] = []
     try:
         names = [entry.name for entry in os.scandir(trash) if not entry.name.startswith(".")]
     except OSError:
-        names = []  # what is wrong with the folder is said by whatever reads or writes a bundle there
+        names = []  # whatever reads or writes a bundle there reports the error
     for name in names:
         try:
             bundle = _read(trash / name, os.stat(trash / name / MANIFEST).st_mtime_ns)
         except (OSError, BundleDamagedError):
-            continue  # the list of the trash says so; what it knew is lost with it
+            continue  # the list of the trash reports it; its links are lost
         if is_same_store(bundle.origin, origin):
-            found.append(bundle)
-    found.sort()
+            bundles.append(bundle)
+    bundles.sort()
     return Known(
-        {child: parent for bundle in found for child, parent in bundle.ties},
-        {session: bundle.name for bundle in found for session in bundle.sessions},
+        {child: parent for bundle in bundles for child, parent in bundle.ties},
+        {session: bundle.name for bundle in bundles for session in bundle.sessions},
     )
 
 
-@lru_cache(maxsize=_KEPT)
-def _read(folder: Path, _written: int) -> _Bundle:
-    """Read one bundle; a clean-up writes thousands, and each of them asks all that are there."""
+@lru_cache(maxsize=_CACHED)
+def _read(folder: Path, _written: int) -> _BundleLinks:
+    """Read one bundle; cached by mtime, because a clean-up writes thousands and reads all of them for each."""
     manifest = load(folder)
     ties = [
         (str(link.key.get("id")), str(link.was))
         for link in manifest.links
         if (link.table, link.column) == ("sessions", _PARENT) and isinstance(link.was, str)
     ]
-    ties += _in_rows(folder) if manifest.kin is None else manifest.kin
-    return _Bundle(manifest.created_at, manifest.name, manifest.origin, manifest.sessions, tuple(ties))
+    ties += _links_in_rows(folder) if manifest.kin is None else manifest.kin
+    return _BundleLinks(manifest.created_at, manifest.name, manifest.origin, manifest.sessions, tuple(ties))
 
 
-def _in_rows(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield child and parent from the rows of an older bundle, whose manifest does not name them."""
+def _links_in_rows(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield child and parent from the rows of a bundle."""
     seen = False
     for line in read_lines(folder):
         if line.table == "sessions":
@@ -337,7 +337,7 @@ def _in_rows(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def ties_of(reader: Reader, trash: Path, ids: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the ties of some sessions to others that the manifest would not show without them.
+    """Return the parent links between these sessions and others, for `Manifest.kin`.
 
     Args:
         reader: An open reader of the store.
@@ -350,45 +350,49 @@ def ties_of(reader: Reader, trash: Path, ids: Sequence[str]) -> list[tuple[str, 
     if _PARENT not in reader.schema.session_columns:
         return []
     own = set(ids)
-    kept = known(trash, origin_of(reader)).parents
-    named = _parents(reader, ids)
-    ties = {child: parent for child, parent in named.items() if parent is not None and parent not in own}
-    up = {child: kept[child] for child in ids if child in kept and named.get(child) is None and kept[child] not in own}
-    down = {child: parent for child, parent in kept.items() if parent in own and child not in own}
+    recorded = known(trash, origin_of(reader)).parents
+    stored = _parents(reader, ids)
+    ties = {child: parent for child, parent in stored.items() if parent is not None and parent not in own}
+    up = {
+        child: recorded[child]
+        for child in ids
+        if child in recorded and stored.get(child) is None and recorded[child] not in own
+    }
+    down = {child: parent for child, parent in recorded.items() if parent in own and child not in own}
     others = list(dict.fromkeys([*up.values(), *down]))
-    there = {str(row[0]) for row in reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", others)}
-    # Where both are in the store, the store is right.
-    ties |= {child: parent for child, parent in up.items() if parent not in there}
-    return sorted([*ties.items(), *((child, parent) for child, parent in down.items() if child not in there)])
+    existing = {str(row[0]) for row in reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", others)}
+    # If both are in the store, the store is authoritative.
+    ties |= {child: parent for child, parent in up.items() if parent not in existing}
+    return sorted([*ties.items(), *((child, parent) for child, parent in down.items() if child not in existing)])
 
 
 def _parents(source: Rows, ids: Sequence[str]) -> dict[str, str | None]:
-    """Return the parents that the store names for those of some sessions that are in it."""
+    """Read the parents of the sessions that are in the store."""
     rows = source.rows_in(f"SELECT id, {_PARENT} FROM sessions WHERE id IN ({{keys}})", ids)
     return {str(child): None if parent is None else str(parent) for child, parent in rows}
 
 
 def loose_children(source: Rows, known_ties: Known, parents: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the sessions in the store that lost their parent when it was deleted, each with that parent.
+    """Return the sessions in the store whose parent was set to NULL by a delete, each with that parent.
 
     Args:
         source: A transaction.
         known_ties: From `family_of`.
-        parents: Ids of sessions that are there again.
+        parents: Ids of restored sessions.
     """
-    wanted = set(parents)
-    children = [child for child, parent in known_ties.parents.items() if parent in wanted]
-    now = _parents(source, children)
-    return [(each, known_ties.parents[each]) for each in children if each in now and now[each] is None]
+    restored = set(parents)
+    children = [child for child, parent in known_ties.parents.items() if parent in restored]
+    stored = _parents(source, children)
+    return [(each, known_ties.parents[each]) for each in children if each in stored and stored[each] is None]
 
 
 def family_of(trash: Path, manifest: Manifest) -> Known:
-    """Return what is known of the family of a bundle's sessions.
+    """Return the parent links that concern the sessions of a bundle.
 
-    A bundle that asked the others when it was written knows best; for an older one they are asked now. The parents
-    in its own rows count too: of two sessions in one bundle, either may be restored without the other.
+    `Manifest.kin` takes precedence; a bundle of 0.1.0 lacks it and relies on the other bundles. The parents in its own
+    rows count too, because sessions of one bundle may be restored separately.
     """
     found = known(trash, manifest.origin)
     if manifest.kin is None:
         return found
-    return found._replace(parents=dict(_in_rows(trash / manifest.name)) | dict(manifest.kin))
+    return found._replace(parents=dict(_links_in_rows(trash / manifest.name)) | dict(manifest.kin))

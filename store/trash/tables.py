@@ -1,7 +1,7 @@
-"""Which rows of which tables belong to sessions, found in the store itself, and read in short statements.
+"""Find the rows of all tables that belong to sessions, and read them in short statements.
 
-Nothing is assumed of a table but its foreign keys and the names Hermes gives to columns that hold a session's id: a
-table that a later Hermes adds is found as well.
+Tables are discovered by their foreign keys and by the names that Hermes gives to columns with session ids, so that
+tables of later versions of Hermes are found too.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ _SHADOWS = ("data", "idx", "content", "docsize", "config")
 _PARENT = "parent_session_id"
 _KEYS_AT_ONCE = 400
 _ROWIDS_AT_ONCE = 20_000
-_MOST_ROWS, _MUCH, _LITTLE = 400, 4_000_000, 1_000_000
-"""Rows a statement reads at most, and the bytes above and below which the next one reads fewer or more."""
+_MOST_ROWS, _TOO_MANY_BYTES, _FEW_BYTES = 400, 4_000_000, 1_000_000
+"""Most rows per statement, and the bytes above and below which the next statement reads fewer or more rows."""
 _WITHOUT_ROWID = re.compile(r"\bwithout\s+rowid\b", re.IGNORECASE)
 
 
 class Rows(Protocol):
-    """What answers a statement: a reader, or a transaction."""
+    """Source of rows: a reader or a transaction."""
 
     def rows(self, sql: str, parameters: Sequence[object] = (), /) -> list[Row]:
         """Return all rows of one statement."""
 
     def rows_in(self, sql: str, keys: Sequence[object], before: Sequence[object] = (), /) -> list[Row]:
-        """Return the rows for many keys, which take the place of `{keys}`; `before` is bound ahead of them."""
+        """Return the rows for many keys, which replace `{keys}`; `before` is bound first."""
 
 
 class Part(NamedTuple):
@@ -51,11 +51,11 @@ class Part(NamedTuple):
     key: tuple[str, ...]
     """Its primary key."""
     rowid: str
-    """The name of its rowid; empty for a table without."""
+    """Name of the rowid; empty if the table has none."""
     rowid_is_column: bool
     """Whether a column is the rowid (INTEGER PRIMARY KEY), as with messages."""
     condition: str
-    """SQL with `{keys}` or `{values}` where the ids of sessions go; see `fill`."""
+    """SQL with `{keys}` or `{values}` in place of the session ids; see `fill`."""
     fate: Fate
 
 
@@ -72,7 +72,7 @@ class Layout(NamedTuple):
     """All rows and columns of one store that refer to sessions."""
 
     parts: tuple[Part, ...]
-    """In the order in which rows can be restored: those that others refer to first."""
+    """In the order in which rows can be restored: referenced tables first."""
     loose: tuple[Loose, ...]
 
 
@@ -121,7 +121,7 @@ class Tables:
 
     @property
     def parents(self) -> list[str]:
-        """Columns of `sessions` that name another session, whether or not a foreign key says so."""
+        """Columns of `sessions` that reference another session, with or without a foreign key."""
         found = {each.column for each in self.references if each.table == each.target == "sessions"}
         return sorted(found | ({_PARENT} & set(self.columns["sessions"])))
 
@@ -155,13 +155,13 @@ class Tables:
 
 
 def discover(source: Rows) -> Layout:
-    """Find what refers to sessions in a store.
+    """Find everything in a store that refers to sessions.
 
     Args:
         source: The store.
 
     Raises:
-        RefusedError: A table refers to them in a way that a restore could not bring back.
+        RefusedError: A table refers to them in a way that a restore could not recreate.
     """
     tables = Tables(source)
     conditions = {"sessions": '"id" IN ({keys})'}
@@ -199,7 +199,7 @@ def discover(source: Rows) -> Layout:
     shared = _shared(tables, conditions)
     taken = [tables.part(table, conditions[table], Fate.TAKEN) for table in order]
     if "key" in tables.columns.get("state_meta", ()):
-        # What the user told a session to pursue, keyed by its id; Hermes leaves it behind (0.19).
+        # The goal that the user set for a session, keyed by its id; Hermes does not delete it (0.19).
         goals = "\"key\" IN (SELECT 'goal:' || column1 FROM (VALUES {values}))"
         taken.append(tables.part("state_meta", goals, Fate.TAKEN))
     known = {part.table for part in (*shared, *taken)}
@@ -218,42 +218,42 @@ def _shared(tables: Tables, conditions: dict[str, str]) -> list[Part]:
 
 
 def prompt_columns(session_columns: Container[str]) -> list[str]:
-    """Name the columns of sessions that hold a hash of `system_prompts` (0.20; `tool_names` since 0.22)."""
+    """Return the columns of sessions that hold a hash of `system_prompts` (0.20; `tool_names` since 0.22)."""
     return [column for column in ("system_prompt_hash", "tool_names") if column in session_columns]
 
 
 def _mentioned(tables: Tables, table: str) -> Iterator[Part]:
     columns = tables.columns[table]
-    found = [f"{quoted(column)} IN ({{keys}})" for column in columns if column in _NAMES_OF_IDS]
+    conditions = [f"{quoted(column)} IN ({{keys}})" for column in columns if column in _NAMES_OF_IDS]
     if "session_key" in columns and "session_key" in tables.columns["sessions"]:
-        found.append('"session_key" IN (SELECT "session_key" FROM "sessions" WHERE "id" IN ({keys}))')
+        conditions.append('"session_key" IN (SELECT "session_key" FROM "sessions" WHERE "id" IN ({keys}))')
     if "entry_json" in columns:
-        named = "instr(\"entry_json\", '\"' || column1 || '\"') > 0"
-        found.append(f"EXISTS (SELECT 1 FROM (VALUES {{values}}) WHERE column1 <> '' AND {named})")
-    if found:
-        yield tables.part(table, " OR ".join(found), Fate.MENTIONED)
+        is_named = "instr(\"entry_json\", '\"' || column1 || '\"') > 0"
+        conditions.append(f"EXISTS (SELECT 1 FROM (VALUES {{values}}) WHERE column1 <> '' AND {is_named})")
+    if conditions:
+        yield tables.part(table, " OR ".join(conditions), Fate.MENTIONED)
 
 
 def fill(condition: str, count: int) -> str:
-    """Return a condition for so many ids, which are bound first (`?1` …)."""
+    """Return a condition for `count` ids, which are bound first (`?1` …)."""
     marks = [f"?{number}" for number in range(1, count + 1)]
     return condition.replace("{keys}", ",".join(marks)).replace("{values}", ",".join(f"({mark})" for mark in marks))
 
 
 def chunks(ids: Sequence[T], size: int = _KEYS_AT_ONCE) -> Iterator[list[T]]:
-    """Yield the ids in portions that any SQLite takes as parameters."""
+    """Yield the ids in chunks that fit into the parameter limit of any SQLite."""
     for start in range(0, len(ids), size):
         yield list(ids[start : start + size])
 
 
 def read_part(source: Rows, part: Part, ids: Sequence[str], progress: Progress = NOBODY) -> Iterator[Line]:
-    """Yield the rows of a part in an order that is always the same; no statement grows with the conversation.
+    """Yield the rows of a part in a fixed order; the size of a statement does not grow with the conversation.
 
     Args:
         source: A reader or a transaction.
         part: From `discover` on the same store.
         ids: Of sessions.
-        progress: Asked for a stop between statements.
+        progress: Checked for a stop between statements.
 
     Raises:
         QueryInterruptedError: It was stopped.
@@ -267,7 +267,7 @@ def read_part(source: Rows, part: Part, ids: Sequence[str], progress: Progress =
                 yield Line(part.table, None, encode_row(part.columns, values))
             continue
         last = -(2**63)
-        # The plus signs keep SQLite from walking all of a large table in the order of its rowids.
+        # The plus signs keep SQLite from scanning a large table in rowid order.
         select = (
             f"SELECT {part.rowid} FROM {quoted(part.table)} WHERE ({condition}) AND +{part.rowid} > ?{len(chunk) + 1} "
             f"ORDER BY +{part.rowid} LIMIT {_ROWIDS_AT_ONCE}"
@@ -281,7 +281,7 @@ def read_part(source: Rows, part: Part, ids: Sequence[str], progress: Progress =
 
 
 def _read_rows(source: Rows, part: Part, rowids: Sequence[int], progress: Progress = NOBODY) -> Iterator[Line]:
-    """Yield rows by their rowids, in order, without those that are gone."""
+    """Yield the existing rows with these rowids, in order."""
     start, count = 0, 8
     while start < len(rowids):
         progress.check()
@@ -294,9 +294,9 @@ def _read_rows(source: Rows, part: Part, rowids: Sequence[int], progress: Progre
             portion,
         )
         size = sum(len(value) for row in rows for value in row if isinstance(value, bytes))
-        if size > _MUCH:
+        if size > _TOO_MANY_BYTES:
             count = max(1, count // 4)
-        elif size < _LITTLE:
+        elif size < _FEW_BYTES:
             count = min(_MOST_ROWS, count * 2)
         for number, *values in rows:
             rowid = None if part.rowid_is_column else int(str(number))
@@ -304,12 +304,15 @@ def _read_rows(source: Rows, part: Part, rowids: Sequence[int], progress: Progre
 
 
 def read_links(source: Rows, layout: Layout, ids: Sequence[str]) -> list[Link]:
-    """Return the references to the sessions, and to their rows, from rows that stay.
+    """Return the references to the sessions and their rows from rows that are not deleted.
 
     Args:
         source: A reader or a transaction.
         layout: Of the same store.
-        ids: Of the sessions that go.
+        ids: Of the deleted sessions.
+
+    Raises:
+        RefusedError: A table with such references has no primary key.
     """
     gone = set(ids)
     found: list[Link] = []
@@ -317,11 +320,11 @@ def read_links(source: Rows, layout: Layout, ids: Sequence[str]) -> list[Link]:
         if not loose.key:
             sentence = _("Rows of {table} cannot be told apart, so that a delete could not be undone.")
             raise RefusedError(sentence.format(table=loose.table))
-        wanted = (*loose.key, loose.column)
+        selected = (*loose.key, loose.column)
         for chunk in chunks(ids):
             condition = fill(loose.condition, len(chunk))
             order = ", ".join(map(quoted, loose.key))
-            select = f"SELECT {reading(wanted)} FROM {quoted(loose.table)} WHERE {condition} ORDER BY {order}"
+            select = f"SELECT {reading(selected)} FROM {quoted(loose.table)} WHERE {condition} ORDER BY {order}"
             for values in source.rows(select, chunk):
                 row = encode_row(loose.key, values)
                 if loose.table == "sessions" and isinstance(row["id"], str) and row["id"] in gone:
