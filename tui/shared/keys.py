@@ -72,7 +72,7 @@ class KeyLine(TextLine):
                 active.setdefault(each.binding.action, each)
         keys = [_Key(each.binding, self._printed(each.binding), each.enabled) for each in active.values()]
         enter = self._enter
-        if enter is not None and enter.key_display:
+        if enter is not None and enter.key_display and enter.action not in active:
             keys.insert(0, _Key(enter, "Enter", enabled=True))
         room = self.size.width - sum(key.width for key in keys if key.is_help)
         shown: list[_Key] = []
