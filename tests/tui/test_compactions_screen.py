@@ -177,18 +177,18 @@ def _lit(browser: Browser) -> set[int]:
 
 async def test_what_the_model_saw_at_a_message_is_lit_and_counted(tmp_path: Path) -> None:
     async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW), (120, 50)) as browser:
-        await browser.press("tab", "x")
+        await browser.press("tab", ".")
         assert "context here: 2 messages since a summary of 4 · " in browser.text("#facts")
         assert "since a summary of 4" in browser.text("#status")
         assert {6, 7, 8} <= _lit(browser) and not _lit(browser) & {1, 2, 3, 4}
-        await browser.press("x")
+        await browser.press(".")
         assert _lit(browser) >= {1, 2, 3, 4, 6, 7, 8}
         assert "context here" not in browser.text("#facts") + browser.text("#status")
 
 
 async def test_what_came_after_a_message_was_not_seen_there(tmp_path: Path) -> None:
     async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW), (120, 50)) as browser:
-        await browser.press("tab", "g", "J", "x")
+        await browser.press("tab", "g", "J", ".")
         assert "all 3 messages so far" in browser.text("#facts")
         assert _lit(browser) == {1, 2, 3}
         await browser.press("v")  # another reading is read anew
@@ -198,7 +198,7 @@ async def test_what_came_after_a_message_was_not_seen_there(tmp_path: Path) -> N
 
 async def test_the_recap_has_no_context(tmp_path: Path) -> None:
     async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW)) as browser:
-        await browser.press("tab", "p", "x")
+        await browser.press("tab", "p", ".")
         assert "no message here" in browser.text("#status")
 
 

@@ -64,7 +64,9 @@ MAIN = at(
     Command("reasoning", "r", N_("reasoning"), N_("Show reasoning")),
     Shown("reading", "v", N_("said/live"), N_("What was said, what the model still sees, everything")),
     Command("details", "i", N_("details"), N_("Everything about this conversation")),
-    Command("seen-here", "x", N_("seen here"), N_("What the model saw at this message, the rest dimmed; and back")),
+    Command(
+        "seen-here", "full_stop", N_("seen here"), N_("What the model saw at this message, the rest dimmed; and back")
+    ),
     Command("compactions", "M", N_("compactions"), N_("What Hermes compressed here, and what was lost")),
     Command("recap", "p", N_("recap"), N_("The recap Hermes shows on resume")),
     Shown("copy-id", "y", N_("copy id"), N_("Copy the id of the conversation")),
