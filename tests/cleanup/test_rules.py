@@ -152,7 +152,7 @@ def test_words() -> None:
     rules = Rules(older_than=90 * DAY, sources=frozenset(["cron"]), title="x", min_size=10, max_cost=1, stale_open=WEEK)
     assert rules.words() == (
         "no activity for 90 days, source cron, title contains “x”, at least 10 bytes, at most $1.00, "
-        "open ones too, idle for 7 days"
+        "also open ones, idle for 7 days"
     )
     assert [age_words(each) for each in (0, 30, 90, HOUR, DAY, 3.4 * DAY)] == [
         "0 minutes", "0 minutes", "2 minutes", "1 hour", "1 day", "3 days",

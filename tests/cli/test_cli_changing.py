@@ -50,7 +50,7 @@ def test_pinned_and_back(capsys: Capture, path: Path) -> None:
     before = dump(path)
     ended = call(capsys, *on(path), "pin", CHAIN[1])
     assert ended.code == 0
-    assert ended.out == f"pinned “Fix auth bug #3” · `hermes-browse unpin {CHAIN[2]}` takes it back\n"
+    assert ended.out == f"pinned “Fix auth bug #3” · `hermes-browse unpin {CHAIN[2]}` undoes it\n"
     assert ended.err == ""
     ended = call(capsys, *on(path), "pin", CHAIN[1])
     assert (ended.code, ended.out) == (0, "") and "nothing to change" in ended.err
@@ -68,7 +68,7 @@ def test_what_goes_along_is_said(capsys: Capture, tmp_path: Path) -> None:
     ]
     path = make_store(tmp_path / "root" / "state.db", "22", sessions)
     ended = call(capsys, *on(path), "archive", "branch")
-    assert ended.out == "archived branch · `hermes-browse unarchive branch` takes it back\n"
+    assert ended.out == "archived branch · `hermes-browse unarchive branch` undoes it\n"
     assert ended.err == "1 more session of the same lineage went along, as in Hermes.\n"
 
 
@@ -78,7 +78,7 @@ def test_renamed(capsys: Capture, path: Path) -> None:
     assert found == {"id": CHAIN[2], "title": "Login and tokens", "typed": "Login  and\u200b tokens", "changed": True}
     ended = call(capsys, *on(path), "rename", "Login and tokens", "Fix auth bug")
     assert ended.out == "renamed to “Fix auth bug” · it was “Login and tokens”\n" and ended.err == ""
-    assert "Not quite" in call(capsys, *on(path), "rename", CHAIN[2], "\x1b[31mred").err
+    assert "This differs" in call(capsys, *on(path), "rename", CHAIN[2], "\x1b[31mred").err
     assert ask(capsys, *on(path), "show", CHAIN[2])["conversation"]["title"] == "[31mred"
     assert call(capsys, *on(path), "rename", CHAIN[2], "[31mred").err == "It has that title already.\n"
     found = ask(capsys, *on(path), "rename", CHAIN[2], "")

@@ -165,7 +165,7 @@ def test_a_hit_that_was_taken_back_or_written_again_is_found(turns: Path) -> Non
 def test_what_means_nothing_is_answered(store: Path) -> None:
     """Never silence."""
     said, _ = talked(store, "x", "99", "v nowhere", "v archived", "h", "1")
-    assert sum(line.startswith("That means nothing here.") for line in said) == 2
+    assert sum(line.startswith("Unknown command.") for line in said) == 2
     assert "There is no number 99." in said
     assert "No archived." in said
     assert any(line.startswith("A number opens") for line in said)

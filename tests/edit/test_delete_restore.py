@@ -50,7 +50,7 @@ def test_a_session_of_that_id_is_not_overwritten(tmp_path: Path) -> None:
     )
     back = put_back(path, name)
     assert set(back.sessions) == FAMILY - {"tip"} and back.messages == 20
-    assert "Session tip was not put back: a session of that id is in the store." in back.notes
+    assert "Session tip was not restored: a session of that id is in the store." in back.notes
     assert rows(path, "SELECT title FROM sessions WHERE id = 'tip'") == [("Another",)]
     assert rows(path, "SELECT content FROM messages WHERE session_id = 'tip'") == [("new words",)]
     assert rows(path, "SELECT value FROM state_meta WHERE key = 'goal:tip'") == [("another goal",)]
@@ -80,7 +80,7 @@ def test_what_has_changed_since_is_refused(tmp_path: Path) -> None:
     back = put_back(path, name)
     assert set(back.sessions) == FAMILY - {"tip"}
     assert back.notes == (
-        "Session tip was not put back: it is in the store, and has changed since it went to the trash.",
+        "Session tip was not restored: it is in the store, and has changed since it went to the trash.",
     )
     assert rows(path, "SELECT title FROM sessions WHERE id = 'tip'") == [("Pier",)]
     assert rows(path, "SELECT count(*) FROM messages WHERE session_id = 'nested'") == [(4,)]
@@ -190,7 +190,7 @@ def test_a_branch_that_hangs_elsewhere_by_now(tmp_path: Path) -> None:
     path, name = deleted(tmp_path)
     run(path, "UPDATE sessions SET parent_session_id = 'other' WHERE id = 'branch'")
     back = put_back(path, name)
-    assert len(back.notes) == 1 and "branch hung on tip" in back.notes[0]
+    assert len(back.notes) == 1 and "branch was a child of tip" in back.notes[0]
     assert rows(path, "SELECT parent_session_id FROM sessions WHERE id = 'branch'") == [("other",)]
 
 
@@ -199,7 +199,7 @@ def test_rows_whose_place_is_taken(tmp_path: Path) -> None:
     path, name = deleted(tmp_path)
     run(path, "INSERT INTO state_meta VALUES ('goal:tip', 'newer')", "UPDATE system_prompts SET prompt = 'Else'")
     back = put_back(path, name)
-    assert len(back.notes) == 1 and "state_meta (goal:tip) is there again" in back.notes[0] and back.verified
+    assert len(back.notes) == 1 and "state_meta (goal:tip) exists already" in back.notes[0] and back.verified
     assert rows(path, "SELECT value FROM state_meta WHERE key = 'goal:tip'") == [("newer",)]
 
 
@@ -311,7 +311,7 @@ def test_what_does_not_read_back_is_said(tmp_path: Path) -> None:
         path,
         "CREATE TRIGGER meddle AFTER INSERT ON sessions BEGIN UPDATE sessions SET source = 'x' WHERE id = new.id; END",
     )
-    with pytest.raises(WriteUnverifiedError, match="does not read back") as caught:
+    with pytest.raises(WriteUnverifiedError, match="differs from the bundle") as caught:
         put_back(path, name)
     assert caught.value.exit_code == 1 and (tmp_path / "trash" / name).is_dir()
 

@@ -127,7 +127,7 @@ def test_too_much_behind_the_cut_is_said(tmp_path: Path, monkeypatch: pytest.Mon
     path = _long(tmp_path / "state.db", 20)
     answer = ask(path, "tailneedle1")
     assert not answer.complete and not answer.stopped and answer.at_least
-    assert answer.notes == ("Hermes' index holds only a part of 20 messages; 5 of them were read whole.",)
+    assert answer.notes == ("Hermes' index has only the beginning of 20 messages; 5 of them were read in full.",)
     page = ask(path, "docker", limit=3)
     assert page.complete and page.more, "the page is full before any of those is needed"
     with Store(path).reader() as reader:

@@ -80,7 +80,7 @@ def test_exclusion(text: str) -> None:
 def test_only_exclusion_is_a_problem_and_nothing_to_look_for() -> None:
     query = parse("-foo")
     assert query.is_empty
-    assert "nothing to look for" in query.problems[0].text
+    assert "only exclusions" in query.problems[0].text
     assert not parse("role:user -foo").problems
 
 

@@ -108,9 +108,9 @@ def test_sqlite_alone_mends_an_index_without_a_copy(tmp_path: Path, how: str) ->
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ("no tables", "when it is next started (0.16 and later)"),
+        ("no tables", "on its next start (0.16 and later)"),
         ("no tables but triggers", ASK_DOCTOR),
-        ("no triggers", "Hermes fills it when it is next started"),
+        ("no triggers", "Hermes fills it on its next start"),
         ("sizes gone", "`hermes sessions repair` rebuilds it (Hermes 0.17 and later)"),
         ("holes", "26 of 120 messages indexed, the rest is scanned; " + ASK_DOCTOR),
     ],

@@ -99,7 +99,7 @@ async def test_rules_plan_and_totals(path: Path) -> None:
         await set_rules(browser, "older:30d sized:3")
         assert planned(browser) == (set(), {}) and "sized: is no rule" in browser.text("#plan")
         await browser.press("D")
-        assert isinstance(browser.app.screen, PruneScreen) and "nothing to clean up" in browser.text("#status")
+        assert isinstance(browser.app.screen, PruneScreen) and "nothing matches" in browser.text("#status")
         await set_rules(browser, "")
         assert "No rules yet" in browser.text("#plan")
         await browser.press("escape")
@@ -223,7 +223,7 @@ async def test_the_trash(path: Path) -> None:
         assert "all checksums match" in browser.text("#status")
         await browser.press("space", "space", "r")
         assert {"old", "boss", "helper"} <= ids(path) and "restored 4 sessions" in browser.text("#status")
-        assert not differences(before, dump(path)) and browser.text("#bundles").count("restored") == 2
+        assert not differences(before, dump(path)) and browser.text("#bundles").count("put back") == 2
         await browser.press("u")
         assert not ids(path) & {"old", "boss"}
         await browser.press("u", "u")

@@ -113,7 +113,7 @@ async def test_what_a_scan_finds_is_shown_while_it_goes_on(bare: Path, monkeypat
         await browser.press("slash")
         browser.screen.box.value = "needle "  # typed letter by letter each would be a scan
         gate.let(1)
-        await _until(browser, lambda: "no index can tell" in browser.text("#list"))
+        await _until(browser, lambda: "no index covers" in browser.text("#list"))
         gate.let(5)  # down to message 2851
         await _until(browser, lambda: _hits(browser) == [5900, 4000])
         assert "2 found so far · scanning" in browser.text("#status")

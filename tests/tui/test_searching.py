@@ -118,7 +118,7 @@ def _spoil(path: Path, script: str) -> None:
             "INSERT OR REPLACE INTO state_meta (key, value) VALUES ('fts_rebuild_high_water', '10');"
             "INSERT OR REPLACE INTO state_meta (key, value) VALUES ('fts_rebuild_progress', '4');"
             "DELETE FROM messages_fts WHERE rowid BETWEEN 5 AND 10",
-            "making the index anew",
+            "rebuilding the index",
         ),
         ("DROP TABLE messages_fts", "no search index"),
     ],
