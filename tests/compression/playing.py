@@ -44,6 +44,8 @@ class Model:
         self.store: Path | None = None
         self.session = ""
         self.before_answer = None
+        self.agent: Any = None
+        """Hermes' agent, whose requests these are."""
         self.lock = threading.Lock()
 
     def answer(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -205,7 +207,7 @@ class Play:
                 answer = self.model.answer
 
                 def arm(body: dict[str, Any]) -> dict[str, Any]:
-                    self.model.answer = answer
+                    self.model.answer = answer  # type: ignore[method-assign]
                     said = answer(body)
                     self.auto(True)
                     return said
