@@ -199,7 +199,13 @@ def test_only_one_module_opens_a_store_for_writing() -> None:
                 found[where] |= {part for part in node.value.replace("?", "&").split("&") if part.startswith("mode=")}
     modes = {where: {each.split()[0] for each in said} for where, said in found.items()}
     writer = "store/edit/transaction.py"
-    assert modes.keys() == {"store/connection/connect.py", writer, "store/demo/writer.py", "store/legacy/shelf.py"}
+    assert modes.keys() == {
+        "store/connection/connect.py",
+        writer,
+        "store/demo/writer.py",
+        "store/legacy/shelf.py",
+        "store/trash/opened.py",
+    }
     assert modes["store/connection/connect.py"] == {"mode=ro"}
     assert modes[writer] == {"mode=rw"}
 

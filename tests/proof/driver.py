@@ -86,7 +86,7 @@ READING = (
     Step("marks", "  "),
     Step("zoom", "zz"),
     Step("again", "\x1b[15~"),
-    Step("help", "?", shown="Everywhere", leave=ESCAPE),
+    Step("help", "?", shown="type to filter", leave=ESCAPE),
     Step("wheel", "\x1b[<65;20;12M" * 5 + "\x1b[<64;90;12M" * 5),
     Step("copy the id", "y"),
 )

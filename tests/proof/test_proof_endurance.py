@@ -105,9 +105,9 @@ def test_a_key_held_for_a_minute(store: Path, tell: Tell) -> None:
 
 def _help(browser: Driven) -> None:
     browser.send("?")
-    browser.wait_for("Everywhere", 60)
+    browser.wait_for("type to filter", 60)
     browser.send(ESCAPE)
-    browser.wait_until(lambda it: "Everywhere" not in it.text)
+    browser.wait_until(lambda it: "type to filter" not in it.text)
 
 
 def _state(browser: Driven) -> str:

@@ -57,7 +57,7 @@ STEPS = (
     Step("doctor", "H", 0.3, shown="look again", leave=ESCAPE),
     Step("profiles", "0", 0.3, shown="Esc back", leave=ESCAPE),
     Step("old transcripts", "5", 0.5, shown="1 of 1 shown"),
-    Step("help", "?", shown="Everywhere", leave=ESCAPE),
+    Step("help", "?", shown="type to filter", leave=ESCAPE),
 )
 """Every screen there is to read."""
 
