@@ -288,7 +288,7 @@ async def test_what_is_live_is_not_deleted(path: Path) -> None:
         await go_to(browser, "old")
         await browser.press("D")
         assert isinstance(browser.app.screen, MainScreen)
-        assert "not deleted" in browser.text("#status") and "last write 5 seconds ago" in browser.text("#status")
+        assert "left as it is" in browser.text("#status") and "last write 5 seconds ago" in browser.text("#status")
     assert not differences(before, dump(path))
 
 

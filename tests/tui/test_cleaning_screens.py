@@ -99,7 +99,7 @@ async def test_rules_plan_and_totals(path: Path) -> None:
         await set_rules(browser, "older:30d sized:3")
         assert planned(browser) == (set(), {}) and "sized: is no rule" in browser.text("#plan")
         await browser.press("D")
-        assert isinstance(browser.app.screen, PruneScreen) and "nothing matches" in browser.text("#status")
+        assert isinstance(browser.app.screen, PruneScreen) and "nothing to clean up" in browser.text("#status")
         await set_rules(browser, "")
         assert "No rules yet" in browser.text("#plan")
         await browser.press("escape")
@@ -223,7 +223,7 @@ async def test_the_trash(path: Path) -> None:
         assert "all checksums match" in browser.text("#status")
         await browser.press("space", "space", "r")
         assert {"old", "boss", "helper"} <= ids(path) and "restored 4 sessions" in browser.text("#status")
-        assert not differences(before, dump(path)) and browser.text("#bundles").count("put back") == 2
+        assert not differences(before, dump(path)) and browser.text("#bundles").count("restored") == 2
         await browser.press("u")
         assert not ids(path) & {"old", "boss"}
         await browser.press("u", "u")
@@ -255,7 +255,7 @@ async def test_one_conversation_of_a_bundle_is_read_and_put_back(path: Path) -> 
         await browser.settle()
         inside = browser.screen
         assert inside.context.catalog.forest.counts()[View.ALL] == 4 and "trash: Old plans" in browser.text("#header")
-        assert "R put back" in browser.text("#keys")
+        assert "R restore" in browser.text("#keys")
         inside.rows.cursor = inside.rows.source.index_of("cold") or 0
         await browser.settle()
         model = inside.transcript.model

@@ -176,9 +176,9 @@ class Cleaning:
             conversation = self._context.details.complete(first.conversation)[0]
             name = conversation.title or conversation.preview or conversation.id  # the preview may not have been read
             more = len(plan.spared) - 1
-            sentence = _("not deleted: {name}: {why}")
+            sentence = _("left as it is: {name}: {why}")
             if more:
-                sentence = _("not deleted: {name}: {why} (and {more:,} more)")
+                sentence = _("left as they are: {name}: {why} (and {more:,} more)")
             self._context.say(sentence.format(name=name, why=first.why.words, more=more))
         else:
             self._context.say(_("nothing to do"))

@@ -145,7 +145,7 @@ class PlanPane:
         """Narrow the plan to what goes, for an archive without archived ones, and pass it on if anything goes."""
         planned, left_out = self.planned, self._left_out
         if planned is None:
-            self._say(_("nothing matches these rules"))
+            self._say(_("nothing to clean up by these rules"))
             return
 
         def work(reader: Reader) -> Planned:
@@ -156,7 +156,7 @@ class PlanPane:
             if ready.plan.would:
                 then(ready)
             else:
-                self._say(_("nothing matches these rules"))
+                self._say(_("nothing to clean up by these rules"))
 
         self._submit("ready", work, done)
 
@@ -237,7 +237,7 @@ class PlanPane:
             if not self._screen.is_whole:
                 return
             if new is None:
-                self._say(_("none of it matches these rules"))
+                self._say(_("none of it goes by these rules"))
                 return
             if self._left_out is not left_out or left_out.changes != before:
                 self.toggle_all(find_roots)  # another key has changed it meanwhile

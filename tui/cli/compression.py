@@ -202,7 +202,7 @@ def _compaction_lines(
 
 def _lost_lines(losses: Losses) -> Iterator[Line]:
     if not losses.terms:
-        yield Line("said", _("No search is lost."), 2)
+        yield Line("said", _("Nothing was lost."), 2)
         return
     yield Line("other", _("mentioned nowhere any more:"), 2)
     for lost in losses.terms[:_MOST_SHOWN]:

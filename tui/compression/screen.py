@@ -250,7 +250,7 @@ class CompactionsScreen(SubScreen):
             return
         count = len(losses.terms)
         if not count:
-            self.tell(header.status(_("No search is lost."), ""))
+            self.tell(header.status(_("Nothing was lost."), ""))
             return
         self._lost = (self._lost + by) % count if self._lost >= 0 else (0 if by > 0 else count - 1)
         lost = losses.terms[self._lost]

@@ -18,7 +18,7 @@ _HIT_TEXTS = {
     "assistant": N_("said by the assistant {ago} in “{title}”"),
     "tool": N_("a tool result {ago} in “{title}”"),
 }
-_STATES = {State.COMPACTED: N_("summarised away for the model"), State.REWOUND: N_("taken back by a rewind")}
+_STATES = {State.COMPACTED: N_("replaced by a summary for the model"), State.REWOUND: N_("rewound")}
 _TITLE = 24
 """Maximum cells of a title in a sentence."""
 

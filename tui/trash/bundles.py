@@ -92,7 +92,7 @@ class BundleRow(NamedTuple):
         if width >= 50:
             columns += formats.fit(formats.messages(each.messages), 12, right=True)
         columns += formats.fit(formats.size(each.bytes), 9, right=True)
-        state = _("damaged") if each.damage else _("put back") if each.restored_at is not None else ""
+        state = _("damaged") if each.damage else _("restored") if each.restored_at is not None else ""
         back = sum(tip in each.back for tip in each.conversations)
         if back and not state:
             state = _("{back:,} of {count:,} back").format(back=back, count=len(each.conversations))

@@ -47,7 +47,7 @@ class BundleScreen(MainScreen):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(
-        each._replace(title=N_("put back"), tooltip=N_("Restore this conversation, or the marked ones"), printed="")
+        each._replace(title=N_("restore"), tooltip=N_("Restore this conversation, or the marked ones"), printed="")
         if each.id == "resume"
         else each._replace(footer=False)
         for each in MAIN
@@ -100,7 +100,7 @@ class BundleScreen(MainScreen):
         beside.writer.submit(work, done, failed)
 
     def _refuse(self) -> None:
-        self.context.say(_("this is in the trash: it can be read, searched, copied, exported, and put back with R"))
+        self.context.say(_("this is in the trash: it can be read, searched, copied, exported, and restored with R"))
 
     def leave(self) -> None:
         """Return to the trash."""

@@ -132,7 +132,7 @@ class TrashScreen(SubScreen):
         if isinstance(current, BundleRow):
             self.query_one("#contents", Static).update(contents(current, self.context.clock()))
         if not rows:
-            note = _("Deleted conversations come here, complete. Nothing is removed automatically.")
+            note = _("Deleted conversations come here, complete.")
             self.query_one("#contents", Static).update(Content.styled(note, "dim"))
 
     def _targets(self) -> list[Bundle]:
