@@ -39,7 +39,7 @@ async def test_first_screen_shows_list_transcript_and_what_is_hidden(tmp_path: P
         assert "resumes here" in browser.text("#lineage")
 
 
-@pytest.mark.parametrize("name", slow_but(["state-v31"], ["state-v11", "state-v14", "state-v22", "state-v31"]))
+@pytest.mark.parametrize("name", slow_but(["state-v11"], ["state-v11", "state-v14", "state-v22", "state-v31"]))
 async def test_every_fixture_opens_and_every_row_can_be_looked_at(
     name: str, fixture_store: Callable[[str], Path]
 ) -> None:
@@ -185,6 +185,7 @@ async def test_readings_and_folds(tmp_path: Path) -> None:
         assert "reasoning shown" in browser.text("#status")
 
 
+@pytest.mark.slow
 async def test_what_a_writer_kept_us_from_reading_is_read_when_it_lets_go(tmp_path: Path) -> None:
     """In DELETE mode a writer locks readers out: the conversation is not left unread once the list is read again."""
     app = demo_app(tmp_path)
