@@ -174,7 +174,7 @@ def _hit_json(hit: Hit, conversation_id: str, context: Around) -> Json:
 
 def _summary(answer: Answer) -> str:
     if answer.total is None:
-        line = _("the first {count:,} hits, there are more · {engine} · {took:.0f} ms")
+        line = _("hits shown: {count:,}, there are more · {engine} · {took:.0f} ms")
         line = line.format(count=len(answer.hits), engine=answer.engine, took=answer.elapsed_ms)
     else:
         total = f"{answer.total:,}{'+' if answer.at_least else ''}"
