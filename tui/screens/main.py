@@ -102,7 +102,10 @@ class MainScreen(Panes):
             self.context.say(_("q leaves"))  # not quit: Esc is easily pressed once too often
 
     def _step_back(self) -> None:
-        """Step back once: stop a scan, end a zoom, go to the list, clear the marks, end the search."""
+        """Step back once: undim, stop a scan, end a zoom, go to the list, clear the marks, end the search."""
+        if self.transcript.page.seen is not None:
+            self.callees["seen-here"]()
+            return
         if self._stop_search() or self.end_zoom():
             return
         if self.focused is not self.rows:
