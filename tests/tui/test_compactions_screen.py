@@ -97,6 +97,19 @@ async def test_lost_terms_are_walked_and_copied(tmp_path: Path, clipboard: list[
         assert "Go on then." not in clipboard[-1]
 
 
+async def test_what_was_replaced_is_saved_without_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW)) as browser:
+        await browser.press("M", "e")
+        assert "JSONL" not in browser.card() and "● 4 messages of it" in browser.card()
+        await browser.press("enter")
+        assert "saved" in browser.text("#status")
+    (saved,) = tmp_path.glob("Deploys, before *.md")
+    text = saved.read_text(encoding="utf-8")
+    assert "Never deploy on Fridays" in text and "It took 4721 s." in text and "4 messages" in text
+    assert "Go on then." not in text and "REFERENCE ONLY" not in text
+
+
 async def test_the_compaction_of_the_message_at_the_cursor_comes_first(tmp_path: Path) -> None:
     store = long_conversation(tmp_path / "state.db", 300, 4)
     async with browsing(open_app(loose(store), NOW)) as browser:

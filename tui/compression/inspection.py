@@ -59,12 +59,14 @@ class Inspection:
         return TranscriptModel(self.conversation, Skeleton((self.conversation.root_id,), bones, Reading.EVERYTHING))
 
     def replaced(self, number: int) -> TranscriptModel:
-        """Return a transcript of what a summary replaced; no message has been read."""
-        return self._model(self.compactions[number].replaced)
+        """Return a transcript of what the model no longer had; no message has been read."""
+        return self._model(self.compactions[number].gone)
 
     def instead(self, number: int) -> TranscriptModel:
         """Return a transcript of what the model had from then on: the summary among what was carried over."""
         one = self.compactions[number]
+        if _is_still_there(one):
+            return self._model(one.before)
         generation = next((each for each in self.history.generations if each.compaction == number), None)
         written = [row.id for row in generation.rows[: generation.block]] if generation is not None else []
         return self._model([*written, *one.not_stored_again])
@@ -82,23 +84,60 @@ def tokens(count: int) -> int:
 
 def notes(one: Compaction) -> Iterator[str]:
     """Yield what is not known of a compaction or is out of the ordinary, in sentences."""
-    yield from (_(NOTES[note]) for note in one.notes if note is not Note.GAP)
+    told = (note for note in one.notes if note is not Note.GAP and (note is not Note.EDGE or one.kept))
+    yield from (_(NOTES[note]) for note in told)
     if one.gap is not None:
         words = _("The ids {first} to {last} are in no row of the store.")
         yield words.format(first=one.gap.first, last=one.gap.last)
 
 
+def remedy(inspection: Inspection, one: Compaction) -> str:
+    """Return a sentence about what helps where the model went on without the messages; empty where it did not."""
+    if _is_still_there(one):
+        words = ngettext("R resumes with this message.", "R resumes with all {count:,} messages.", len(one.before))
+        return words.format(count=len(one.before))
+    if Note.NO_ORIGINALS in one.notes:
+        return _("They may be in another conversation: search for words of the summary.")
+    if not one.is_broken:
+        return ""
+    words = _("Hermes resumes …{id} without these messages: c copies them to paste, e saves them in a file.")
+    return words.format(id=one_line(inspection.conversation.id[-6:]))
+
+
+def _is_still_there(one: Compaction) -> bool:
+    """Return whether a resume sends all messages from before it: it was aborted, and no session follows."""
+    return Note.ABORTED in one.notes and not one.shells
+
+
 def title_of_replaced(one: Compaction) -> str:
     """Return the title of the left pane."""
-    if not one.replaced:
-        return _("Replaced: nothing")
-    words = ngettext("Replaced: 1 message", "Replaced: {count:,} messages", len(one.replaced))
-    return words.format(count=len(one.replaced))
+    if not one.gone:
+        return _("Replaced: nothing that is stored") if Note.NO_ORIGINALS in one.notes else _("Replaced: nothing")
+    if one.is_broken:
+        words = ngettext("Left behind: 1 message", "Left behind: {count:,} messages", len(one.gone))
+    else:
+        words = ngettext("Replaced: 1 message", "Replaced: {count:,} messages", len(one.gone))
+    return words.format(count=len(one.gone))
+
+
+def nothing_compressed(history: History) -> str:
+    """Return a sentence about a conversation without compactions; it tells which ids are gone."""
+    gap = max(history.gaps.values(), key=lambda each: each.number, default=None)
+    if gap is None:
+        return _("Hermes has not compressed this conversation.")
+    words = _(
+        "No compression is stored here, but the ids {first} to {last} are in no row: messages of this or of another "
+        "conversation were deleted."
+    )
+    return words.format(first=gap.first, last=gap.last)
 
 
 def title_of_instead(one: Compaction) -> str:
     """Return the title of the right pane."""
     kept = len(one.kept) + len(one.not_stored_again)
+    if _is_still_there(one):
+        words = ngettext("Still there: 1 message", "Still there: {count:,} messages", len(one.before))
+        return words.format(count=len(one.before))
     if one.summary is None and not kept:
         return _("Instead: nothing")
     words = ngettext("1 carried over", "{count:,} carried over", kept).format(count=kept)

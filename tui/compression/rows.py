@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hermes_browse.store.compression.compactions import Compaction
+from hermes_browse.store.compression.compactions import Compaction, Note
 from hermes_browse.store.wording import _, ngettext
 
 from .. import formats
@@ -36,14 +36,11 @@ class CompactionRow(NamedTuple):
     def spans(self, width: int, now: float) -> Line:
         """Draw the row in exactly `width` cells."""
         one = self.one
-        mark = (" · ", "dim") if one.is_known else (" ? ", "accent")
+        mark = (" ! ", "accent") if one.is_broken else (" · ", "dim") if one.is_known else (" ? ", "accent")
         line: Line = [mark, (formats.fit(formats.timestamp(one.at) or _("unknown time"), 18), "title")]
         if width >= _WAY_FROM:
             line.append((formats.fit(_(WAYS[one.kind]), 13), "dim"))
-        count = len(one.replaced)
-        words = ngettext("1 msg ▸ {what}", "{count:,} msgs ▸ {what}", count)
-        what = _("summary") if one.summary is not None else _("nothing")
-        line.append((formats.fit(words.format(count=count, what=what), 20), "plain"))
+        line.append((formats.fit(outcome(one), 20), "plain"))
         if width >= _BAR_FROM:
             line += [*self._bar(), ("  ", "dim")]
         before, after = (formats.number(tokens(each)) for each in (one.bytes_before, one.bytes_after))
@@ -59,6 +56,16 @@ class CompactionRow(NamedTuple):
         after = min(max(after, 1 if self.one.bytes_after else 0), _BAR)
         gone = max(before - after, 0)
         return [("█" * after, "accent"), ("░" * gone, "dim"), (" " * (_BAR - after - gone), "dim")]
+
+
+def outcome(one: Compaction) -> str:
+    """Return how many messages became what: `27 msgs ▸ summary`."""
+    if Note.ABORTED in one.notes:
+        count, what = len(one.before), _("aborted")
+    else:
+        count, what = len(one.gone), _("summary") if one.summary is not None else _("nothing")
+    words = ngettext("1 msg ▸ {what}", "{count:,} msgs ▸ {what}", count)
+    return words.format(count=count, what=what)
 
 
 def compaction_rows(compactions: Sequence[Compaction], lost: dict[int, str]) -> list[CompactionRow]:

@@ -19,6 +19,7 @@ from .. import formats
 from ..commands.screens import COMPACTIONS
 from ..list.conversation_list import ConversationList
 from ..list.rows import FixedRows, NoteRow
+from ..screens.by_name import load
 from ..screens.controllers import Controllers
 from ..screens.sub_screen import SubScreen
 from ..shared import clipboard, header
@@ -33,6 +34,8 @@ from .inspection import (
     inspect,
     lost_markdown,
     notes,
+    nothing_compressed,
+    remedy,
     replaced_markdown,
     title_of_instead,
     title_of_replaced,
@@ -54,6 +57,7 @@ class CompactionsScreen(SubScreen):
         (N_("lost"), N_("what stood in the replaced messages and in nothing that the model was given after them")),
         ("~84k ▸ 12k", N_("tokens before and after, guessed: four bytes each, as Hermes does")),
         ("?", N_("the store does not say all there is to know of this one")),
+        ("!", N_("it left messages behind without a summary; the line below says what helps")),
     )
     KEYS = COMPACTIONS
 
@@ -147,7 +151,7 @@ class CompactionsScreen(SubScreen):
         self.line("about").display = count > 0
         if not count:
             self.overview.styles.height = "1fr"
-            self.overview.show(FixedRows([NoteRow(_("Hermes has not compressed this conversation."))]))
+            self.overview.show(FixedRows([NoteRow(nothing_compressed(inspection.history))]))
             return
         self.overview.styles.height = min(count, max(self.size.height // 5, 3))
         self._show_rows(key=f"c{self._start(inspection)}")
@@ -156,7 +160,7 @@ class CompactionsScreen(SubScreen):
         """Return the compaction to begin with: the one that replaced the message at the cursor, else the newest."""
         at = self.controllers.message_id
         numbers = range(len(inspection.compactions))
-        return next((each for each in numbers if at in inspection.compactions[each].replaced), numbers[-1])
+        return next((each for each in numbers if at in inspection.compactions[each].gone), numbers[-1])
 
     def _show_rows(self, key: str | None = None) -> None:
         if self._inspection is not None:
@@ -207,8 +211,12 @@ class CompactionsScreen(SubScreen):
         sessions = one.session_id
         if one.into_session_id is not None and one.into_session_id != one.session_id:
             sessions += f" → {one.into_session_id}"
-        facts = [f"{_(WAYS[one.kind])}: {one_line(sessions, 200)}", *notes(one)]
-        self.line("about").update(Content.styled(" · ".join(facts), "dim"), layout=True)
+        facts = " · ".join([f"{_(WAYS[one.kind])}: {one_line(sessions, 200)}", *notes(one)])
+        helps = remedy(inspection, one)
+        about = Content.assemble(
+            (f"! {helps}" if helps else "", "$warning"), (f" · {facts}" if helps else facts, "dim")
+        )
+        self.line("about").update(about, layout=True)
         self.replaced.page.matchers = ()
         self.replaced.open(inspection.replaced(number))
         self.instead.open(inspection.instead(number), one.summary)
@@ -270,17 +278,26 @@ class CompactionsScreen(SubScreen):
         inspection, one, number = self._inspection, self._one, self._number
         if inspection is None or one is None:
             return
-        if not one.replaced:
+        if not one.gone:
             self.tell(header.status(_("nothing was replaced here"), ""))
             return
 
         def work(reader: Reader) -> str:
-            messages: list[ChatMessage] = read_messages_of(reader, one.replaced)
+            messages: list[ChatMessage] = read_messages_of(reader, one.gone)
             return replaced_markdown(inspection, number, messages)
 
         self.context.page_worker.submit(
             "copying", work, lambda text: self._copy(text, title_of_replaced(one)), self.context.failed
         )
+
+    def action_export(self) -> None:
+        """Save what was replaced in a file."""
+        conversation, one = self._conversation, self._one
+        if conversation is None or one is None or not one.gone:
+            self.tell(header.status(_("nothing was replaced here"), ""))
+            return
+        name = _("{title}, before {time}").format(title=formats.name(conversation), time=formats.timestamp(one.at))
+        load("export")(self.context, self.app, [conversation._replace(title=name)], frozenset(one.gone))
 
     def action_copy_lost(self) -> None:
         """Copy what was lost."""
@@ -296,6 +313,11 @@ class CompactionsScreen(SubScreen):
             self.tell(header.status(f"{name}: {route}", ""))
 
         self.run_worker(work(), group="copying", exclusive=True)
+
+    def action_resume(self) -> None:
+        """Resume the conversation."""
+        if self._conversation is not None:
+            self.controllers.resuming.start(self._conversation.id)
 
     def action_read_there(self) -> None:
         """Read the conversation at the summary."""
