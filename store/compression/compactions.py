@@ -170,6 +170,14 @@ def read_history(reader: Reader, segments: Sequence[Session]) -> History:
     return builder.verified(reader)
 
 
+def is_compressed(reader: Reader, segments: Sequence[Session]) -> bool:
+    """Return whether a conversation shows a compression without reading its texts; misses those of a branch's past."""
+    if len(segments) > 1 or segments[-1].end_reason == "compression":
+        return True
+    statement = f"SELECT 1 FROM messages m WHERE m.session_id = ? AND {reader.schema.compacted()} = 1 LIMIT 1"
+    return reader.value(statement, [segments[-1].id]) is not None
+
+
 class _HistoryBuilder:
     """Collects the generations and compactions of a history, segment by segment."""
 

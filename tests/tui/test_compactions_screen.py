@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from browsing import Browser, browsing, demo_app, loose, open_app
@@ -18,6 +19,8 @@ from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.compression.rows import compaction_rows
 from hermes_browse.tui.compression.screen import CompactionsScreen
+from hermes_browse.tui.list.conversation_list import ConversationList
+from hermes_browse.tui.list.rows import LineageRow, RowSource
 from hermes_browse.tui.resume.preflight import not_remembered
 from hermes_browse.tui.shared.styled import line_width
 
@@ -172,8 +175,59 @@ async def test_rows_fill_exactly_their_width(tmp_path: Path) -> None:
         await browser.press("M")
         inspection = _screen(browser)._inspection
         assert inspection is not None
-        for row in compaction_rows(inspection.compactions, {0: "27 lost"}):
+        tree = browser.screen.lineage.source
+        for row in [*compaction_rows(inspection.compactions, {0: "27 lost"}), *map(tree.row, range(len(tree)))]:
+            if isinstance(row, LineageRow):
+                continue
             assert [line_width(row.spans(width, NOW)) for width in range(20, 160)] == list(range(20, 160))
+
+
+async def test_the_lineage_shows_each_compaction_and_enter_inspects_it(tmp_path: Path) -> None:
+    store = long_conversation(tmp_path / "state.db", 120, 3, in_place=False)
+    async with browsing(open_app(loose(store), NOW), (120, 40)) as browser:
+        await browser.press("l")
+        tree = browser.screen.lineage
+        keys = [tree.source.row(each).key for each in range(len(tree))]
+        assert keys == ["ls0", "x0", "ls1", "x1", "ls2", "x2", "ls3"]
+        assert "▸ summary" in browser.text("#lineage").splitlines()[1]
+        assert "compressed 3 times" in browser.text("#lineage-title")
+        await browser.press("k", "k", "k")
+        current = browser.screen.transcript.current
+        assert current is not None and current.is_summary  # the transcript is at the seam
+        await browser.press("enter")
+        assert _screen(browser).overview.cursor == 1
+        await browser.press("escape")
+        assert tree.current is not None and tree.current.key == "x1"
+
+
+async def test_a_session_compressed_in_place_has_a_tree_too(tmp_path: Path) -> None:
+    async with browsing(open_app(loose(long_conversation(tmp_path / "state.db", 120, 2)), NOW), (120, 40)) as browser:
+        tree = browser.screen.lineage
+        assert [tree.source.row(each).key for each in range(len(tree))] == ["ls0", "x0", "x1", "x2"]
+        assert tree.display
+
+
+async def test_compactions_of_a_long_conversation_follow_its_tree(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are filled in around the cursor, which stays on its row."""
+    monkeypatch.setattr("hermes_browse.tui.compression.tree._AT_ONCE", 20)
+    store = long_conversation(tmp_path / "state.db", 300, 12, in_place=False)
+    shown: list[int] = []
+    show = ConversationList.show
+
+    def counted(pane: ConversationList, source: RowSource, **how: Any) -> None:
+        show(pane, source, **how)
+        if pane.id == "lineage" and len(source):
+            shown.append(len(source))
+
+    monkeypatch.setattr(ConversationList, "show", counted)
+    async with browsing(open_app(loose(store), NOW), (120, 30)) as browser:
+        await browser.press("l")
+        tree = browser.screen.lineage
+        assert shown == [13, 25]
+        assert tree.current is not None and tree.current.key == "ls12"
+        assert tree.cursor - tree.scroll_offset.y == tree.size.height - 1
 
 
 def _lit(browser: Browser) -> set[int]:

@@ -48,7 +48,12 @@ _MOST_LIT = 150
 
 
 class CompactionsScreen(SubScreen):
-    """The compactions of the current conversation."""
+    """The compactions of the current conversation.
+
+    Args:
+        controllers: Of the main screen.
+        begin: Number of the compaction to begin with; None for that of the current message, else the newest.
+    """
 
     ENTER = N_("Read what was replaced")
     HELP_TITLE = N_("Compactions")
@@ -61,8 +66,9 @@ class CompactionsScreen(SubScreen):
     )
     KEYS = COMPACTIONS
 
-    def __init__(self, controllers: Controllers) -> None:
+    def __init__(self, controllers: Controllers, begin: int | None = None) -> None:
         super().__init__(controllers)
+        self._begin = begin
         self._conversation = controllers.current.conversation
         self._inspection: Inspection | None = None
         self._number = -1
@@ -157,9 +163,11 @@ class CompactionsScreen(SubScreen):
         self._show_rows(key=f"c{self._start(inspection)}")
 
     def _start(self, inspection: Inspection) -> int:
-        """Return the compaction to begin with: the one that replaced the message at the cursor, else the newest."""
+        """Return the compaction to begin with: the wanted one, else that of the current message, else the newest."""
         at = self.controllers.message_id
         numbers = range(len(inspection.compactions))
+        if self._begin is not None and self._begin in numbers:
+            return self._begin
         return next((each for each in numbers if at in inspection.compactions[each].gone), numbers[-1])
 
     def _show_rows(self, key: str | None = None) -> None:
