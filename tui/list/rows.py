@@ -54,7 +54,7 @@ class HitRow(NamedTuple):
 
     @property
     def state(self) -> State:
-        """The state of the message; compacted also where a compression ended its session, as `is:forgotten` finds it."""
+        """The state of the message; compacted also where a compression ended its session, as with `is:forgotten`."""
         segments = self.conversation.segments if self.conversation is not None else ()
         is_before = any(each.id == self.hit.session_id for each in segments[:-1])
         return State.COMPACTED if is_before and self.hit.state is State.LIVE else self.hit.state
