@@ -104,7 +104,7 @@ async def test_what_was_replaced_is_saved_without_the_rest(tmp_path: Path, monke
     monkeypatch.chdir(tmp_path)
     async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW)) as browser:
         await browser.press("M", "e")
-        assert "JSONL" not in browser.card() and "● 4 messages of it" in browser.card()
+        assert "JSONL" not in browser.card() and "● the 4 messages that were replaced" in browser.card()
         await browser.press("enter")
         assert "saved" in browser.text("#status")
     (saved,) = tmp_path.glob("Deploys, before *.md")

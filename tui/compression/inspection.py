@@ -84,8 +84,8 @@ def tokens(count: int) -> int:
 
 def notes(one: Compaction) -> Iterator[str]:
     """Yield what is not known of a compaction or is out of the ordinary, in sentences."""
-    told = (note for note in one.notes if note is not Note.GAP and (note is not Note.EDGE or one.kept))
-    yield from (_(NOTES[note]) for note in told)
+    left_out = {Note.GAP, Note.EDGE} if one.is_broken and not one.kept else {Note.GAP}
+    yield from (_(NOTES[note]) for note in one.notes if note not in left_out)
     if one.gap is not None:
         words = _("The ids {first} to {last} are in no row of the store.")
         yield words.format(first=one.gap.first, last=one.gap.last)

@@ -58,7 +58,7 @@ class ExportScreen(Card[None]):
         conversations: What is exported.
         store: Their store, whose files are never replaced.
         wanted: Takes the request; calls `done` or `failed` later.
-        part: Number of the messages if only a part of one conversation is exported; Hermes cannot import that.
+        part: Number of the messages if only those are exported that a compaction replaced; Hermes cannot import these.
     """
 
     KEYS = EXPORTING
@@ -126,7 +126,9 @@ class ExportScreen(Card[None]):
     def _scope(self) -> Content:
         """Return which messages are exported."""
         if self._part is not None:
-            words = ngettext("● 1 message of it", "● {count:,} messages of it", self._part)
+            words = ngettext(
+                "● the message that was replaced", "● the {count:,} messages that were replaced", self._part
+            )
             return Content(words.format(count=self._part))
         if self._form is Format.JSONL:
             live = _("○ live messages, which any Hermes imports as such")

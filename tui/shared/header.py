@@ -171,6 +171,6 @@ def lineage_title(lineage: Lineage, compactions: int) -> Content:
     is_chain = sum(node.on_path for node in lineage.nodes) > 1
     facts = f" · {lineage.resume.told}" if is_chain else ""
     if compactions:
-        words = ngettext("compressed once, M shows how", "compressed {count:,} times, M shows how", compactions)
+        words = ngettext("compressed once", "compressed {count:,} times", compactions)
         facts += " · " + words.format(count=compactions)
     return Content.assemble((label, "bold"), (facts, "dim"))
