@@ -61,7 +61,7 @@ class Tree:
     def clear(self) -> None:
         """Show no tree."""
         self._tip, self._compactions = "", ()
-        for slot in ("lineage", "compactions of it"):
+        for slot in ("lineage", "tree-compactions"):
             self._context.page_worker.cancel(slot)
         self._panes.lineage.show(FixedRows([]))
         self._panes.show_family(False)
@@ -101,9 +101,9 @@ class Tree:
                 every: Sequence[Compaction] = load("tree")(reader, tip, now, None)[1]
                 return every
 
-            worker.submit("compactions of it", read_rest, lambda every: self._show(lineage, every), failed)
+            worker.submit("tree-compactions", read_rest, lambda every: self._show(lineage, every), failed)
 
-        worker.cancel("compactions of it")
+        worker.cancel("tree-compactions")
         worker.submit("lineage", work, done, failed)
 
     def _show(self, lineage: Lineage, compactions: Sequence[Compaction]) -> None:
