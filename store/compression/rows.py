@@ -26,7 +26,11 @@ _TOLERANCE = 3e-7
 """Seconds: the precision of a double near 2e9, plus the rounding errors of adding steps."""
 _HEAD = 80
 """Code points of a text that are compared, besides its length."""
+_SHORT = 4000
+"""Most bytes of a text that is read whole."""
 _SLICE = 5000
+_SPACE, _MARK, _SPEAKERS = " \t\n\r", "[CONTEXT ", ("user", "assistant")
+"""Characters trimmed; text in every summary; roles that say something."""
 _CALL_ID = re.compile(r'"id":\s*"([^"\\]+)"')
 
 
@@ -61,6 +65,7 @@ def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[Row]]:
     """
     statement = _statement(reader.schema)
     states: dict[tuple[object, object], State] = {}
+    roles: dict[object, str] = {}
     segment_rows: list[list[Row]] = []
     candidates: list[tuple[int, int]] = []
     for index, session in enumerate(segments):
@@ -77,6 +82,7 @@ def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[Row]]:
                     compacted,
                     order,
                     length,
+                    content,
                     trimmed_length,
                     head,
                     api_length,
@@ -85,26 +91,33 @@ def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[Row]]:
                     answers,
                     may_hold_summary,
                 ) = columns
-                role = as_text(stored_role) or "unknown"
+                role = roles.get(stored_role) or roles.setdefault(stored_role, as_text(stored_role) or "unknown")
                 if role == "session_meta":
                     continue
-                message_id = int(str(key))
                 state = states.get((active, compacted))
                 if state is None:
                     state = states[active, compacted] = state_of(active, compacted)
-                call = as_text(answers) or ""
+                call = (answers if type(answers) is str and answers.isascii() else as_text(answers)) or ""
                 if calls and role == "assistant":
                     match = _CALL_ID.search(as_text(calls) or "")
                     call = match[1] if match else ""
+                if content is not None:
+                    text = (as_text(content) or "").strip(_SPACE)
+                    # What SQL returns for a long text: multimodal content begins with a NUL, at which substr stops.
+                    head = None if answers is not None else text[:_HEAD].partition("\0")[0]
+                    is_speech = role in _SPEAKERS
+                    trimmed_length = len(text.encode()) if is_speech else length
+                    may_hold_summary = may_hold_summary or (is_speech and _MARK in text)
+                elif trimmed_length is None:
+                    trimmed_length = length
                 if may_hold_summary:
                     candidates.append((index, len(rows)))
-                bytes_sent = as_count(api_length) or as_count(length)
-                # Multimodal content begins with a NUL, at which substr stops.
-                is_multimodal = (head == "" or head == "\x00") and as_count(length) > len(SENTINEL)
+                is_multimodal = (head == "" or head == "\0") and as_count(length) > len(SENTINEL)
                 mark = (role, trimmed_length, head, call, call_size)
                 rows.append(
                     Row(
-                        message_id, index, role, as_time(timestamp), state, bytes_sent + as_count(call_size), mark,
+                        key if type(key) is int else int(str(key)), index, role, as_time(timestamp), state,
+                        as_count(api_length or length) + as_count(call_size), mark,
                         call, order, None, is_multimodal,
                     )
                 )  # fmt: skip
@@ -120,21 +133,28 @@ def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[Row]]:
 
 
 def _statement(schema: Schema) -> str:
-    """Return SQL for a slice of the rows of a session; of tool results, which are long, it does not read the text."""
+    """Return SQL for a slice of the rows of a session.
+
+    It returns a short text whole, because Python trims and searches it in a third of the time; of a long text, its
+    trimmed length and beginning; of a tool result, its length.
+    """
     role, content, calls = (schema.message(name) for name in ("role", "content", "tool_calls"))
     flag, answers = schema.message("_compressed_summary"), schema.message("tool_call_id")
-    is_speech = f"{role} IN ('user', 'assistant')"  # not shown
+    size = bytes_sql(content)
+    is_speech, is_long = f"{role} IN ('user', 'assistant')", f"{size} > {_SHORT}"  # not shown
     # Rows that Hermes loaded and wrote again have lost leading and trailing white space.
     trimmed = f"trim({content}, char(32, 9, 10, 13))"
-    may_hold_summary = f"instr(CAST({content} AS BLOB), CAST('[CONTEXT ' AS BLOB)) OR {flag} = 1"  # not shown
+    has_mark = f"instr(CAST({content} AS BLOB), CAST('{_MARK}' AS BLOB))"  # not shown
     return (
         f"SELECT m.id, {role}, {schema.message('timestamp')}, {schema.active()}, {schema.compacted()}, "
-        f"{schema.message('display_order')}, {bytes_sql(content)}, "
-        f"CASE WHEN {is_speech} THEN {bytes_sql(trimmed)} ELSE {bytes_sql(content)} END, "
-        f"CASE WHEN {answers} IS NULL THEN substr({trimmed}, 1, {_HEAD}) END, "
+        f"{schema.message('display_order')}, {size}, "
+        f"CASE WHEN ({answers} IS NULL OR {is_speech}) AND NOT {is_long} THEN {content} END, "
+        f"CASE WHEN {is_speech} AND {is_long} THEN {bytes_sql(trimmed)} END, "
+        f"CASE WHEN {answers} IS NULL AND {is_long} THEN substr({trimmed}, 1, {_HEAD}) END, "
         f"{bytes_sql(schema.message('api_content'))}, {bytes_sql(calls)}, substr({calls}, 1, 200), {answers}, "
-        f"{is_speech} AND ({may_hold_summary}) "
-        f"FROM messages m WHERE m.session_id = ? AND m.id > ? ORDER BY m.id LIMIT {_SLICE}"
+        f"{is_speech} AND ({flag} = 1 OR ({is_long} AND {has_mark})) "
+        "FROM (SELECT id FROM messages WHERE session_id = ? AND id > ? "  # sorts the ids only
+        f"ORDER BY id LIMIT {_SLICE}) o CROSS JOIN messages m ON m.id = o.id"
     )
 
 

@@ -101,7 +101,7 @@ class Tree:
                 every: Sequence[Compaction] = load("tree")(reader, tip, now, None)[1]
                 return every
 
-            worker.submit("tree-compactions", read_rest, lambda every: self._show(lineage, every), failed)
+            worker.submit("tree-compactions", read_rest, lambda every: self._show(lineage, every), self._context.failed)
 
         worker.cancel("tree-compactions")
         worker.submit("lineage", work, done, failed)
