@@ -10,7 +10,7 @@ from hermes_browse.store.compression.losses import Losses, Lost, Term
 from hermes_browse.store.compression.rows import Row
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.messages.models import ChatMessage, Reading, State
-from hermes_browse.store.messages.transcript import Bone, Skeleton
+from hermes_browse.store.messages.transcript import Bone, Skeleton, read_messages
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import fenced, one_line
 from hermes_browse.store.wording import N_, _, ngettext
@@ -20,6 +20,8 @@ from ..transcript.cards import BYTES_PER_TOKEN
 from ..transcript.copying import document
 from ..transcript.model import TranscriptModel
 
+WINDOW = 40
+"""Messages that are read before and after the first place of a part."""
 WAYS: Mapping[Kind, str] = {Kind.ROTATION: N_("new session"), Kind.IN_PLACE: N_("in place")}
 TERMS: Mapping[Term, str] = {
     Term.DECISION: N_("decision"),
@@ -48,6 +50,13 @@ class Inspection:
         """Oldest first."""
         return self.history.compactions
 
+    def first(self, wanted: int | None, message_id: int | None) -> int:
+        """Return the compaction to begin with: the wanted one, else that of a message, else the newest; -1 for none."""
+        numbers = range(len(self.compactions))
+        if wanted is not None and wanted in numbers:
+            return wanted
+        return next((each for each in numbers if message_id in self.compactions[each].gone), len(numbers) - 1)
+
     @cached_property
     def _rows(self) -> Mapping[int, Row]:
         return {row.id: row for each in self.history.generations for row in each.rows}
@@ -70,6 +79,25 @@ class Inspection:
         generation = next((each for each in self.history.generations if each.compaction == number), None)
         written = [row.id for row in generation.rows[: generation.block]] if generation is not None else []
         return self._model([*written, *one.not_stored_again])
+
+
+Sides = tuple[TranscriptModel, TranscriptModel]
+"""What a compaction replaced, and what the model had instead, with the messages that are on screen first."""
+
+
+def read_sides(reader: Reader, inspection: Inspection, number: int) -> Sides:
+    """Read both sides of a compaction; on a worker's thread."""
+    replaced, instead = inspection.replaced(number), inspection.instead(number)
+    summary = inspection.compactions[number].summary
+    middle = (instead.entry_of(summary) if summary is not None else None) or 0
+    for model, at in (replaced, 0), (instead, middle):
+        model.add(as_live(read_messages(reader, model.missing(at - WINDOW, at + WINDOW))))
+    return replaced, instead
+
+
+def as_live(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """Return the messages of a part without their states: that they were compacted is what the whole part says."""
+    return [each._replace(state=State.LIVE) for each in messages]
 
 
 def inspect(reader: Reader, conversation: Conversation) -> Inspection:

@@ -30,11 +30,13 @@ from ..transcript.view import TranscriptView
 from .inspection import (
     WAYS,
     Inspection,
+    Sides,
     describe_lost,
     inspect,
     lost_markdown,
     notes,
     nothing_compressed,
+    read_sides,
     remedy,
     replaced_markdown,
     title_of_instead,
@@ -139,14 +141,20 @@ class CompactionsScreen(SubScreen):
             self._read()
 
     def _read(self) -> None:
-        conversation = self._conversation
+        conversation, begin = self._conversation, self._begin
         if conversation is None:
             return
-        self.context.plan_worker.submit(
-            "compactions", lambda reader: inspect(reader, conversation), self._take, self.context.failed
-        )
+        at = self.controllers.message_id
 
-    def _take(self, inspection: Inspection) -> None:
+        def work(reader: Reader) -> tuple[Inspection, int, Sides | None]:
+            inspection = inspect(reader, conversation)
+            number = inspection.first(begin, at)
+            return inspection, number, read_sides(reader, inspection, number) if number >= 0 else None
+
+        self.context.plan_worker.submit("compactions", work, self._take, self.context.failed)
+
+    def _take(self, answer: tuple[Inspection, int, Sides | None]) -> None:
+        inspection, number, sides = answer
         before, self._inspection = self._inspection, inspection
         if not self.is_whole or (before is not None and before.compactions == inspection.compactions):
             return
@@ -155,20 +163,13 @@ class CompactionsScreen(SubScreen):
         count = len(inspection.compactions)
         self.query_one("#panes").display = count > 0
         self.line("about").display = count > 0
-        if not count:
+        if sides is None:
             self.overview.styles.height = "1fr"
             self.overview.show(FixedRows([NoteRow(nothing_compressed(inspection.history))]))
             return
         self.overview.styles.height = min(count, max(self.size.height // 5, 3))
-        self._show_rows(key=f"c{self._start(inspection)}")
-
-    def _start(self, inspection: Inspection) -> int:
-        """Return the compaction to begin with: the wanted one, else that of the current message, else the newest."""
-        at = self.controllers.message_id
-        numbers = range(len(inspection.compactions))
-        if self._begin is not None and self._begin in numbers:
-            return self._begin
-        return next((each for each in numbers if at in inspection.compactions[each].gone), numbers[-1])
+        self._show(number, sides)
+        self._show_rows(key=f"c{number}")
 
     def _show_rows(self, key: str | None = None) -> None:
         if self._inspection is not None:
@@ -208,7 +209,8 @@ class CompactionsScreen(SubScreen):
         event.stop()
         self.tell(header.status(event.text, ""))
 
-    def _show(self, number: int) -> None:
+    def _show(self, number: int, sides: Sides | None = None) -> None:
+        """Show a compaction; its sides are read if they are not given."""
         inspection = self._inspection
         if inspection is None or not self.is_whole:
             return
@@ -220,14 +222,28 @@ class CompactionsScreen(SubScreen):
         if one.into_session_id is not None and one.into_session_id != one.session_id:
             sessions += f" → {one.into_session_id}"
         facts = " · ".join([f"{_(WAYS[one.kind])}: {one_line(sessions, 200)}", *notes(one)])
-        helps = remedy(inspection, one)
-        about = Content.assemble(
-            (f"! {helps}" if helps else "", "$warning"), (f" · {facts}" if helps else facts, "dim")
-        )
+        if helps := remedy(inspection, one):
+            facts = f" · {facts}"
+        about = Content.assemble((f"! {helps}" if helps else "", "$warning"), (facts, "dim"))
         self.line("about").update(about, layout=True)
-        self.replaced.page.matchers = ()
-        self.replaced.open(inspection.replaced(number))
-        self.instead.open(inspection.instead(number), one.summary)
+
+        def opened(sides: Sides) -> None:
+            if not self.is_whole or self._number != number:
+                return
+            self.replaced.page.matchers = ()
+            self.replaced.open(sides[0])
+            self.instead.open(sides[1], one.summary)
+            self._find_losses(number, one)
+
+        if sides is not None:
+            opened(sides)
+        else:
+            self.context.page_worker.submit(
+                "sides", lambda reader: read_sides(reader, inspection, number), opened, self.context.failed
+            )
+
+    def _find_losses(self, number: int, one: Compaction) -> None:
+        """Highlight what a compaction lost, once that is known."""
         if number in self._losses:
             self._light(self._losses[number])
             return
