@@ -115,12 +115,8 @@ async def test_38763_a_session_that_asks_what_to_do_says_what_it_lacks(tmp_path:
         assert "Empty sessions stand between the two." in browser.text("#about")
 
 
-@pytest.mark.parametrize("with_shell", [False, True])
-async def test_an_aborted_compression_offers_what_helps(
-    tmp_path: Path, with_shell: bool, clipboard: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without a session after it, a resume has everything; with an empty one Hermes starts fresh there (0.19)."""
-    monkeypatch.setattr("hermes_browse.store.hermes.resume.find_hermes", lambda: None)
+def _aborted(path: Path, with_shell: bool) -> Path:
+    """Six messages in a session that was ended to be compressed, and perhaps an empty session after it."""
     sessions = [{"id": "full", "end_reason": "compression", "ended_at": T0 + 9}, {"id": "empty"}]
     sessions[1] |= {"parent_session_id": "full", "started_at": T0 + 10}
     messages = [
@@ -132,7 +128,25 @@ async def test_an_aborted_compression_offers_what_helps(
         }
         for each in range(6)
     ]
-    make_store(tmp_path / "state.db", "22", sessions[: 1 + with_shell], messages)
+    return make_store(path, "22", sessions[: 1 + with_shell], messages)
+
+
+@pytest.mark.parametrize("with_shell", [False, True])
+def test_hermes_resumes_an_aborted_compression_as_the_inspector_says(tmp_path: Path, with_shell: bool) -> None:
+    hermes = pytest.importorskip("hermes_state").SessionDB(_aborted(tmp_path / "state.db", with_shell))
+    opened = hermes.resolve_resume_session_id(hermes.get_compression_tip("full"))
+    assert opened == ("empty" if with_shell else "full")
+    assert len(hermes.get_messages_as_conversation(opened)) == (0 if with_shell else 6)
+    hermes.close()
+
+
+@pytest.mark.parametrize("with_shell", [False, True])
+async def test_an_aborted_compression_offers_what_helps(
+    tmp_path: Path, with_shell: bool, clipboard: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a session after it, a resume has everything; with an empty one Hermes starts fresh there (0.19)."""
+    monkeypatch.setattr("hermes_browse.store.hermes.resume.find_hermes", lambda: None)
+    _aborted(tmp_path / "state.db", with_shell)
     location = Location(tmp_path / "state.db", tmp_path, DEFAULT_PROFILE)
     async with browsing(open_app(location, NOW), (120, 40)) as browser:
         await browser.press("M")
