@@ -77,11 +77,11 @@ class TreeRow(NamedTuple):
             line += [*_bar(self.one, self.most, _TREE_BAR), (" ", "dim")]
         line += [("! " if self.one.is_broken else "", "accent"), (_("compressed:") + " ", "dim")]
         line.append((outcome(self.one), "plain"))
-        when = formats.fit(formats.moment(self.one.at, now), formats.date_width(has_header=False) + 1, right=True)
-        room = width - line_width([(when, "dim")]) - 1
+        when = f" {formats.moment(self.one.at, now)} "
+        room = width - line_width([(when, "dim")])
         sizes: Line = [("  ", "dim"), (_tokens(self.one), "dim")]
         line = clip_line([*line, *sizes] if line_width([*line, *sizes]) <= room else line, room)
-        return [*line, (" " * (room - line_width(line)), "dim"), (f"{when} ", "dim")]
+        return [*line, (" " * (room - line_width(line)), "dim"), (when, "dim")]
 
 
 def _bar(one: Compaction, most: int, width: int) -> Line:

@@ -86,7 +86,7 @@ _ROLES = {"user": N_("you"), "assistant": N_("asst"), "tool": N_("tool"), "syste
 
 def _hit(row: HitRow, width: int, now: float) -> list[Span]:
     hit = row.hit
-    state = f"{formats.state(row.state)} " if row.state is not State.LIVE else ""
+    state = f"{formats.state(hit.state)} " if hit.state is not State.LIVE else ""
     role = _(_ROLES[hit.role]) if hit.role in _ROLES else one_line(hit.role)
     lead = f"   {formats.fit(role, 4)} "
     time = formats.fit(formats.moment(hit.timestamp, now), formats.date_width(), right=True)
