@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from browsing import Browser, browsing, demo_app, loose, open_app
@@ -19,8 +18,7 @@ from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.compression.rows import compaction_rows
 from hermes_browse.tui.compression.screen import CompactionsScreen
-from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.list.rows import LineageRow, RowSource
+from hermes_browse.tui.list.rows import LineageRow
 from hermes_browse.tui.resume.preflight import not_remembered
 from hermes_browse.tui.shared.styled import line_width
 
@@ -205,29 +203,6 @@ async def test_a_session_compressed_in_place_has_a_tree_too(tmp_path: Path) -> N
         tree = browser.screen.lineage
         assert [tree.source.row(each).key for each in range(len(tree))] == ["ls0", "x0", "x1", "x2"]
         assert tree.display
-
-
-async def test_compactions_of_a_long_conversation_follow_its_tree(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """They are filled in around the cursor, which stays on its row."""
-    monkeypatch.setattr("hermes_browse.tui.compression.tree._AT_ONCE", 20)
-    store = long_conversation(tmp_path / "state.db", 300, 12, in_place=False)
-    shown: list[int] = []
-    show = ConversationList.show
-
-    def counted(pane: ConversationList, source: RowSource, **how: Any) -> None:
-        show(pane, source, **how)
-        if pane.id == "lineage" and len(source):
-            shown.append(len(source))
-
-    monkeypatch.setattr(ConversationList, "show", counted)
-    async with browsing(open_app(loose(store), NOW), (120, 30)) as browser:
-        await browser.press("l")
-        tree = browser.screen.lineage
-        assert shown == [13, 25]
-        assert tree.current is not None and tree.current.key == "ls12"
-        assert tree.cursor - tree.scroll_offset.y == tree.size.height - 1
 
 
 async def test_a_hit_says_whether_the_model_still_has_it(tmp_path: Path) -> None:

@@ -122,25 +122,11 @@ def compaction_rows(compactions: Sequence[Compaction], lost: dict[int, str]) -> 
     return [CompactionRow(number, one, most, lost.get(number, "")) for number, one in enumerate(compactions)]
 
 
-def read_tree(
-    reader: Reader, session_id: str, now: float, at_most: int | None
-) -> tuple[Lineage, Sequence[Compaction] | None]:
-    """Read the family tree of a session and the compactions of its conversation.
-
-    Args:
-        reader: An open reader.
-        session_id: An exact id.
-        now: Unix seconds.
-        at_most: The compactions of a conversation with more messages are not read, and None is returned for them.
-    """
+def read_tree(reader: Reader, session_id: str, now: float) -> tuple[Lineage, Sequence[Compaction]]:
+    """Read the family tree of a session, given by its exact id, and the compactions of its conversation."""
     lineage = read_lineage(reader, session_id, now)
-    nodes = [node for node in lineage.nodes if node.on_path]
-    segments = [node.session for node in nodes]
-    if not is_compressed(reader, segments):
-        return lineage, ()
-    if at_most is not None and sum(node.rows for node in nodes) > at_most:
-        return lineage, None
-    return lineage, read_history(reader, segments).compactions
+    segments = [node.session for node in lineage.nodes if node.on_path]
+    return lineage, read_history(reader, segments).compactions if is_compressed(reader, segments) else ()
 
 
 def tree_rows(sessions: Sequence[LineageRow], compactions: Sequence[Compaction]) -> list[ListRow]:

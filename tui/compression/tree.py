@@ -18,9 +18,6 @@ from ..shared import header
 if TYPE_CHECKING:
     from hermes_browse.store.compression.compactions import Compaction
 
-_AT_ONCE = 6000
-"""Most messages of a conversation whose compactions are read with its tree; those of a longer one follow."""
-
 
 class Tree:
     """Reads and shows the family tree of a conversation.
@@ -61,8 +58,7 @@ class Tree:
     def clear(self) -> None:
         """Show no tree."""
         self._tip, self._compactions = "", ()
-        for slot in ("lineage", "tree-compactions"):
-            self._context.page_worker.cancel(slot)
+        self._context.page_worker.cancel("lineage")
         self._panes.lineage.show(FixedRows([]))
         self._panes.show_family(False)
         self._panes.line("lineage-title").update("")
@@ -76,9 +72,8 @@ class Tree:
 
     def read(self, conversation: Conversation, *, reload: bool = False) -> None:
         """Read and show the tree of a conversation, unless it is the one shown."""
-        tip, now, worker = conversation.id, self._context.clock(), self._context.page_worker
-        is_same = tip == self._tip
-        if is_same and not reload:
+        tip, now = conversation.id, self._context.clock()
+        if tip == self._tip and not reload:
             return
         self._tip = tip
 
@@ -86,25 +81,12 @@ class Tree:
             self.clear()
             self._context.failed(error)
 
-        def work(reader: Reader) -> tuple[Lineage, Sequence[Compaction] | None]:
-            answer: tuple[Lineage, Sequence[Compaction] | None] = load("tree")(reader, tip, now, _AT_ONCE)
+        def work(reader: Reader) -> tuple[Lineage, Sequence[Compaction]]:
+            answer: tuple[Lineage, Sequence[Compaction]] = load("tree")(reader, tip, now)
             return answer
 
-        def done(answer: tuple[Lineage, Sequence[Compaction] | None]) -> None:
-            lineage, found = answer
-            if found is not None:
-                self._show(lineage, found)
-                return
-            self._show(lineage, self._compactions if is_same else ())
-
-            def read_rest(reader: Reader) -> Sequence[Compaction]:
-                every: Sequence[Compaction] = load("tree")(reader, tip, now, None)[1]
-                return every
-
-            worker.submit("tree-compactions", read_rest, lambda every: self._show(lineage, every), self._context.failed)
-
-        worker.cancel("tree-compactions")
-        worker.submit("lineage", work, done, failed)
+        # The rows come all at once, so that none is put in under the cursor later.
+        self._context.page_worker.submit("lineage", work, lambda answer: self._show(*answer), failed)
 
     def _show(self, lineage: Lineage, compactions: Sequence[Compaction]) -> None:
         panes, pane = self._panes, self._panes.lineage
