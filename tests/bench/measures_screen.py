@@ -294,6 +294,7 @@ def _inspector(bench: Bench, starts: _Starts) -> list[Line]:
             program.read_until_quiet()
             pressed = program.now()
             program.send(b"M")
+            program.read_until(_seen("REFERENCE ONLY"))
             program.read_until_quiet()
             listed = program.when(_lists_compactions, pressed)
             shown = program.when(_shows_both_sides, pressed)
