@@ -164,8 +164,9 @@ async def test_the_tree_says_how_sessions_came_about(tmp_path: Path) -> None:
         lines = browser.text("#lineage").splitlines()
         assert lines[0].split()[:4] == ["◆", "Fix", "auth", "bug"]
         assert "├ ⊕ subagent: Run the whole test s" in lines[1]
-        assert "≡ continued: Fix auth bug #2" in lines[2]
-        assert "≡ continued: Fix auth bug #3 ▶" in lines[3]
+        assert "compressed: 27 msgs ▸ summary" in lines[2]
+        assert "≡ continued: Fix auth bug #2" in lines[3]
+        assert "≡ continued: Fix auth bug #3 ▶" in lines[5]
         assert "newest of 3 parts" in browser.text("#lineage-title")
 
 
