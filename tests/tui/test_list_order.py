@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -147,7 +148,10 @@ async def test_sizes_come_in_and_are_sorted_once(tmp_path: Path, monkeypatch: py
         assert told[begun:].count("") <= 2 and len(set(shares)) >= 3 and shares == sorted(shares)
         assert all(sorted(order) == sorted(before) for order in orders)
         measured = orders[begun : len(told) - told[::-1].index("measuring 73%")]
-        assert all(order == measured[0] for order in measured), "the order stays until all is measured"
+        moves = sum(order != after for order, after in pairwise(measured))
+        assert moves <= 1, (
+            "the list takes its order once, perhaps after the first batch, and keeps it until all is measured"
+        )
         assert formats.size(sizes[0] or 0) in browser.text("#list")
 
 
