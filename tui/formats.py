@@ -157,9 +157,9 @@ def set_dates(form: str) -> None:
     _dates = form
 
 
-def date_width(*, has_header: bool = True) -> int:
-    """Return the width of a time in a list; relative times need less in a column without a header."""
-    return DATE_WIDTHS[_dates] if has_header or _dates != "relative" else 6
+def date_width() -> int:
+    """Return the width of a time in a list."""
+    return DATE_WIDTHS[_dates]
 
 
 def moment(when: float | None, now: float) -> str:

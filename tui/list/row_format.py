@@ -143,7 +143,7 @@ def _node_facts(row: LineageRow, width: int, now: float) -> str:
         (100, 0, formats.end_reason(reason) or (formats.status(node.status) if reason != session.end_reason else "")),
         (0, 9, formats.messages(node.rows)),
         (70, 8, formats.money(session.cost_usd)),
-        (0, formats.date_width(has_header=False) + 1, formats.moment(session.last_active, now)),
+        (0, formats.date_width() + 1, formats.moment(session.last_active, now)),
     ]
     return "".join(formats.fit(text, cells or 18, right=bool(cells)) for least, cells, text in facts if width >= least)
 
