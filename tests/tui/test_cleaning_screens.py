@@ -14,6 +14,7 @@ from pruning import NOW, family
 from textual.widgets import Input
 from trashing import differences, dump, health
 
+from hermes_browse.store.cleanup import bulk
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.delete import delete
 from hermes_browse.store.edit.restore import restore
@@ -129,6 +130,21 @@ async def test_by_hand(path: Path) -> None:
         assert {"old", "pinned", "hidden"} <= ids(path) and not ids(path) & {"open", "boss", "helper", "helper2"}
         await browser.press("u")
         assert {"open", "boss", "helper", "helper2"} <= ids(path)
+
+
+async def test_a_short_clean_up_tells_how_far_it_is(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the key that confirms it to the end, where there is no card; the screen takes keys meanwhile."""
+    monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("P", "D", "5")
+        said: list[str] = []
+        context, say = browser.screen.context, browser.screen.context.say
+        monkeypatch.setattr(context, "say", lambda text: (said.append(text), say(text)))
+        await browser.send("enter", "m")
+        await browser.settle()
+        assert said[0] == "Moving 5 conversations to the trash …", "before the first of them is done"
+        assert [each.split(" · ")[1] for each in said[1:-1]] == [f"{done} of 5" for done in range(1, 6)]
+        assert "u undoes" in said[-1] and "conversations by" in browser.text("#axis"), "the m was not lost"
 
 
 async def test_a_message_stays_until_the_cursor_is_moved(path: Path) -> None:

@@ -35,9 +35,9 @@ from .plan_view import along_line, spared_line, totals_line
 Result = TypeVar("Result")
 
 _FEW_CONVERSATIONS = 25
-"""Progress is not shown for so few, which are done before it could be read …"""
+"""The progress of so few is shown in the status line, and that of more on a card …"""
 _MANY_MESSAGES = 2_000
-"""… unless they have so many messages, which take seconds to delete."""
+"""… unless they have so many messages, which take many seconds to delete."""
 _SHORT_REASON = 50
 """Letters of a reason that fits into the status line."""
 _ARCHIVED, _DELETED = N_("archived"), N_("moved to the trash")
@@ -152,9 +152,7 @@ class Cleaning:
 
         def show(result: tuple[Plan, str, str, str | None]) -> None:
             location = self._context.location
-            trash = _("the sample store's trash")
-            if not location.demo:
-                trash = _("the trash, {folder}").format(folder=trash_folder(location))
+            trash = _("the sample store's trash") if location.demo else str(trash_folder(location))
             self._context.say("")
             self._panes.app.push_screen(DeleteScreen(result[0], trash, *result[1:]), decided)
 
@@ -196,7 +194,7 @@ class Cleaning:
         if not plan.would:
             self._say_nothing(plan)
             return
-        progress = self._show_progress(plan, verb)
+        title, progress = self._show_progress(plan, verb)
         store, writer = context.store, context.writer
 
         def work() -> tuple[Outcome[Result], tuple[str, ...]]:
@@ -207,6 +205,8 @@ class Cleaning:
                 last = step._replace(inside=None)
                 if progress is not None:
                     context.post(Written(lambda: progress.show(step.share, step.words)))
+                else:
+                    context.post(Written(lambda: context.say(f"{title} · {step.words}")))
 
             def tell_inside(stage: Stage) -> None:
                 if stage.total >= EVERY:  # too fast to read for fewer messages
@@ -228,25 +228,24 @@ class Cleaning:
 
         writer.submit(work, done, context.failed)
 
-    def _show_progress(self, plan: Plan, verb: str) -> ProgressScreen | None:
+    def _show_progress(self, plan: Plan, verb: str) -> tuple[str, ProgressScreen | None]:
+        """Say at once what is being done, in the status line or on a card; return the sentence and the card."""
         count = len(plan.would)
+        if verb == _ARCHIVED:
+            title = ngettext("Archiving 1 conversation", "Archiving {count:,} conversations", count)
+        else:
+            title = ngettext(
+                "Moving 1 conversation to the trash", "Moving {count:,} conversations to the trash", count
+            )
+        title = title.format(count=count)
         is_many = count > _FEW_CONVERSATIONS
         messages = sum(each.own.rows + each.along.rows for each in plan.would) if not is_many else 0
         if not is_many and messages < _MANY_MESSAGES:
-            self._context.say(_("{count:,} on the way …").format(count=count))
-            return None
-        if verb == _ARCHIVED:
-            title = ngettext("1 conversation to archive", "{count:,} conversations to archive", count)
-        else:
-            title = ngettext(
-                "1 conversation to move to the trash", "{count:,} conversations to move to the trash", count
-            )
-        title = title.format(count=count)
-        if messages:
-            title += f" · {counted(messages, 'message')}"
-        progress = ProgressScreen(title)
+            self._context.say(f"{title} …")
+            return title, None
+        progress = ProgressScreen(f"{title} · {counted(messages, 'message')}" if messages else title)
         self._panes.app.push_screen(progress)
-        return progress
+        return title, progress
 
     def _carried_out(
         self,

@@ -158,6 +158,7 @@ class PlanPane:
             else:
                 self._say(_("nothing to clean up by these rules"))
 
+        self._say(_("making the plan …"))
         self._submit("ready", work, done)
 
     # Rows
@@ -273,4 +274,4 @@ class PlanPane:
         return True
 
     def _say(self, words: str) -> None:
-        self._screen.tell(header.status(words, ""))
+        self._screen.tell(header.status(words, "", look=""))

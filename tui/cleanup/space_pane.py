@@ -337,7 +337,7 @@ class SpacePane:
         screen, space = self._screen, self._current
         if space is None:  # many small ones, or a kind of content
             if self.has_focus:
-                screen.tell(header.status(_("this cannot be taken by itself"), ""))
+                screen.tell(header.status(_("this cannot be taken by itself"), "", look=""))
             return
         plan, planned, view = self._plan, self._plan.planned, self._plan.view
         if space.level == "conversation":
@@ -352,6 +352,6 @@ class SpacePane:
             if self.rows.has_focus:
                 self.rows.action_move(1)
         elif planned is None:
-            screen.tell(header.status(_("no rules, so none of it goes"), ""))
+            screen.tell(header.status(_("no rules, so none of it goes"), "", look=""))
         else:
             plan.toggle_all(lambda: _roots_of(planned.plan, frozenset(each.name for each in below(space))))
