@@ -104,6 +104,15 @@ def test_days_to_come() -> None:
     assert axis.unit == "day" and axis.columns[0].goes == 2 and sum(each.goes for each in axis.columns) == 3
 
 
+def test_one_far_off_does_not_squeeze_the_others() -> None:
+    """An open session of automation goes after two whole periods: it is named beside the axis, and none is lost."""
+    days = [float(each) for each in range(28)]
+    axis = coming([*days, 1080.0], 30, NOW)
+    assert axis.unit == "day" and sum(each.goes for each in axis.columns) == 28
+    assert axis.later == (1, NOW + 1080 * DAY)
+    assert coming([*days, 38.0], 60, NOW).later is None, "what is not far off is on it"
+
+
 @given(
     st.lists(st.tuples(st.integers(0, 10**9), st.integers(0, 100)), max_size=80),
     st.integers(1, 120),

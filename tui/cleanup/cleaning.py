@@ -234,9 +234,7 @@ class Cleaning:
         if verb == _ARCHIVED:
             title = ngettext("Archiving 1 conversation", "Archiving {count:,} conversations", count)
         else:
-            title = ngettext(
-                "Moving 1 conversation to the trash", "Moving {count:,} conversations to the trash", count
-            )
+            title = ngettext("Moving 1 conversation to the trash", "Moving {count:,} conversations to the trash", count)
         title = title.format(count=count)
         is_many = count > _FEW_CONVERSATIONS
         messages = sum(each.own.rows + each.along.rows for each in plan.would) if not is_many else 0
