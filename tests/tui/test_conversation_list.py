@@ -185,7 +185,7 @@ def test_rows_are_exactly_as_wide_as_asked(text: str, width: int, kind: str) -> 
     chat = conversation(1, text, branches=2, subagents=11, note="possibly a subagent")
     rows: dict[str, ListRow] = {
         "conversation": ConversationRow(chat),
-        "job": JobRow(text or "job", (chat,) * 412),
+        "job": JobRow(text or "job", (chat,) * 412, chat),
         "note": NoteRow(text),
     }
     spans = format_row(rows[kind], width, NOW)

@@ -219,7 +219,7 @@ def test_rows_in_words(tmp_path: Path) -> None:
     hit = Hit(1, "ended1", "tool", NOW - 3600.0, "x", ())
     assert about(HitRow(hit, found["ended1"]), NOW, "") == "a tool result 1h ago in “Done” · Enter reads on"
     assert about(MoreRow("ended1", 3, found["ended1"]), NOW, "") == "3 more hits in “Done” · Enter shows them"
-    job = JobRow("cron x", (found["hook1"],) * 2)
+    job = JobRow("cron x", (found["hook1"],) * 2, found["hook1"])
     assert about(job, NOW, "") == "2 runs of a cron job, the newest 1h ago · Enter shows them"
     other = SuggestionRow("in archived", "x", View.ARCHIVED, 3)
     assert about(other, NOW, "") == "another search, in Archived · Enter takes it"
@@ -273,6 +273,46 @@ async def test_jobs_have_names(tmp_path: Path) -> None:
         for name in ("Nightly backup", "Morning paper", "check the disk"):
             assert name in browser.text("#plan")
         assert "cc33" not in browser.text("#plan")
+
+
+async def test_a_job_shows_the_sums_that_it_is_sorted_by(tmp_path: Path) -> None:
+    """Three runs of 2 dollars come before one conversation of 5, and show 6; the same for all that can be summed."""
+    runs = {f"cron_aa11_2026052{day}_070000": (2.0, 20) for day in (1, 2, 3)}
+    amounts = {**runs, "webhook_large": (5.0, 50), "webhook_small": (1.0, 10)}
+    sessions = [
+        {"id": each, "source": each.partition("_")[0], "started_at": NOW - 9000, "ended_at": NOW - 8000, "title": each}
+        | {"actual_cost_usd": cost, "input_tokens": count, "message_count": count + 1}
+        for each, (cost, count) in amounts.items()
+    ]
+    messages = [
+        {"session_id": each, "content": "word " * count, "timestamp": NOW - 8500 + at}
+        for each, (_cost, count) in amounts.items()
+        for at in range(count)
+    ]
+    path = make_store(tmp_path / "state.db", "22", sessions, messages)
+    async with browsing(open_app(Location(path, root=tmp_path, profile="default"), NOW), (160, 40)) as browser:
+        await browser.press("2")
+        assert "~63" in browser.text("#list"), "by Hermes' counters, which are not exact"
+        told = {"msgs": ("60", "50", "10"), "cost": ("$6.00", "$5.00", "$1.00")}
+        await click(browser, "cost")
+        for name in ("cost", "msgs"):
+            await click(browser, name)
+            lines = browser.text("#list").splitlines()[:3]
+            assert [line.split()[-1] for line in lines] == list(told[name])[:: -1 if name == "cost" else 1]
+        await browser.press("slash", *"is:automation")
+        assert "~" not in browser.text("#list") and browser.text("#list").splitlines()[0].endswith("60")
+        await browser.press("escape", "escape")
+        for sort in Sort:
+            browser.screen.controllers.listing.sort_by(sort)
+            await browser.settle()
+            rows = [browser.screen.rows.source.row(index) for index in range(3)]
+            assert {row.key for row in rows} == {"cwebhook_large", "cwebhook_small", "jcron aa11"}
+            totals = [row.total if isinstance(row, JobRow) else row.conversation for row in rows]  # type: ignore[union-attr]
+            if sort is Sort.TOKENS:
+                assert [each.tokens.total for each in totals] == [60, 50, 10]
+            if sort is Sort.SIZE:
+                sizes = [each.size for each in totals if each.size is not None]
+                assert len(sizes) == 3 and sizes == sorted(sizes, reverse=True)
 
 
 async def test_what_fails_while_measuring_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

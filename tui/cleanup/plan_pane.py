@@ -100,7 +100,7 @@ class PlanPane:
         rows = (
             self._laid_out
             if self._laid_out is not None
-            else lambda plan: PlanRows(plan, details, left_out, empty, opened)
+            else lambda plan: PlanRows(plan, details, left_out, empty, opened, order)
         )
 
         def work(reader: Reader) -> PlanView:

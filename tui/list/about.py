@@ -104,11 +104,11 @@ def _status(conversation: Conversation, now: float) -> str:
 
 
 def _job(row: JobRow, now: float) -> str:
-    newest = max(row.runs[0].last_active or 0.0, row.runs[-1].last_active or 0.0)
     count = len(row.runs)
     text = ngettext("1 run of a cron job, {ago}", "{count:,} runs of a cron job, the newest {ago}", count)
-    text = text.format(count=count, ago=formats.ago(newest, now))
-    return _joined(text, _("Enter folds them") if row.expanded else _("Enter shows them"))
+    text = text.format(count=count, ago=formats.ago(row.total.last_active, now))
+    enter = _("Enter folds them") if row.expanded else _("Enter shows them")
+    return _joined(text, _("messages, cost and size are sums over all runs"), enter)
 
 
 def _suggestion(row: SuggestionRow) -> str:
