@@ -313,7 +313,7 @@ class PruneScreen(SubScreen):
     def highlighted(self, event: ConversationList.Highlighted) -> None:
         """Show more about the row."""
         event.stop()
-        if event.list is self.plan.rows or event.list.has_focus:  # not when the map appears behind the plan
+        if event.list.has_focus or not (self.space.has_focus or event.list is self.space.rows):  # not of the other pane
             self._tell_about(event.row, by_hand=event.by_hand)
 
     def _tell_about(self, row: ListRow | None, *, by_hand: bool = True) -> None:

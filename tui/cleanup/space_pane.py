@@ -254,7 +254,11 @@ class SpacePane:
     def _unread(self, spaces: Iterable[Space]) -> list[Conversation]:
         """Return the conversations that name lines and have not been read: untitled ones, and a run of each job."""
         catalog, details = self._screen.context.catalog, self._screen.context.details
-        tips = (each if each.level == "conversation" else each.below[0] for each in spaces if each.level != "source")
+        tips = (
+            each if each.level == "conversation" else each.below[0]
+            for each in spaces
+            if each.level in ("conversation", "job")
+        )
         conversations = (catalog.of_session(each.name) for each in tips)
         return [each for each in conversations if each and not each.title and not details.complete(each)[1]]
 
