@@ -264,6 +264,22 @@ async def test_small_ones_together_can_be_entered_and_not_be_taken(tmp_path: Pat
         assert "smaller ones" in browser.text("#map-title") and len(blocks._blocks) > 1
 
 
+async def test_without_colours_signs_tell_what_goes(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the axis, in the bar of the file, and on the map, where the block under the cursor is reversed."""
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with browsing(open_app(loose(path), NOW), (120, 40)) as browser:
+        await browser.press("P", "tab")
+        assert "█ goes" in browser.text("#axis") and "▒ spared" in browser.text("#axis")
+        assert "░ stays" in browser.text("#axis") and "░█" in browser.text("#file")
+        blocks = _prune(browser).query_one(TreeMap)
+        for block in blocks._blocks:
+            sign = browser.text("#map").splitlines()[block.rect.y][block.rect.x]
+            assert block.is_heading or sign == ("✓" if block.goes == block.bytes else "−" if block.goes else "▏")
+        assert blocks.current is not None
+        looks = [segment.style for segment in blocks.render_line(blocks.current.rect.y) if segment.text.strip()]
+        assert sum(bool(style and style.reverse) for style in looks) == 1
+
+
 def test_many_equal_conversations_are_shown_by_month() -> None:
     """Instead of one block of smaller ones; a month is entered, and all in it are there, by day if need be."""
     forest = Forest([Session(id=f"s{i}", source="cli", last_active=NOW - i * DAY / 10) for i in range(3000)])

@@ -174,13 +174,14 @@ class PlanPane:
             more = [_("Space takes it all the same")] if self.may_take(row.spared.why) else []
             return " · ".join([row.spared.why.words, *more])
         if isinstance(row, PlanRow):
-            parts = [row.planned.conversation.id]
+            goes, stays = _("goes with D · Space keeps it"), _("stays, as you removed it · Space adds it again")
+            parts = [goes if row.goes else stays, _("Enter reads it")]
             if along := len(row.planned.subagents):
                 sentence = ngettext(
                     "1 subagent session along in a delete", "{count:,} subagent sessions along in a delete", along
                 )
                 parts.append(sentence.format(count=along))
-            return " · ".join([*parts, _("Enter reads it")])
+            return " · ".join([*parts, row.planned.conversation.id])
         if isinstance(row, PlanJobRow):
             return _("Enter shows the runs of this job · Space removes or adds all of them")
         if isinstance(row, SparedJobRow):

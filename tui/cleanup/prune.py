@@ -134,9 +134,8 @@ class PruneScreen(SubScreen):
             self.axis.show()
 
     def _show_head(self) -> None:
-        self.line("plan-head").update(
-            Content.styled(plan_head(self.query_one("#left").size.width, self.plan.order), "dim")
-        )
+        width = self.plan.rows.scrollable_content_region.width
+        self.line("plan-head").update(Content.styled(plan_head(width, self.plan.order), "dim"))
 
     def action_cut(self, by: int) -> None:
         """Move the cutoff by a column."""
@@ -301,6 +300,7 @@ class PruneScreen(SubScreen):
         """Read the names that are missing."""
         event.stop()
         if event.list is self.plan.rows:
+            self._show_head()
             self.read_names("plan-names", self.plan.nameless(event.first, event.last), self.plan.rows.refresh_rows)
         else:
             self.read_names("map-names", self.space.nameless(event.first, event.last), self._map_names_read)

@@ -205,14 +205,16 @@ class RetentionScreen(SubScreen):
             axis = self.query_one(TimeAxis)
             days = [fate.prune_in_days for _conversation, fate in self._outlook.leaving]
             dated = [each for each in days if each is not None]
-            row, now, width = self.fates.current, self.context.clock(), self.size.width
+            row, now = self.fates.current, self.context.clock()
             goes_in = row.fate.prune_in_days if isinstance(row, FateRow) else None
             axis.show(coming(dated, axis.columns // 2, now), now + goes_in * DAY if goes_in is not None else None)
-            lead = f"   {formats.fit(_('goes in'), 7, right=True)}  ", "dim"
-            columns = _columns(width, _("day"), _("idle"), _("source"), _("msgs"))
-            head = row_line(lead, (_("conversation"), "dim"), columns, width)
-            self.line("fates-head").display = bool(days)
-            self.line("fates-head").update(Content.styled("".join(text for text, _look in head), "dim"))
+
+    def _show_head(self) -> None:
+        width = self.fates.scrollable_content_region.width
+        lead = f"   {formats.fit(_('goes in'), 7, right=True)}  ", "dim"
+        columns = _columns(width, _("day"), _("idle"), _("source"), _("msgs"))
+        head = row_line(lead, (_("conversation"), "dim"), columns, width)
+        self.line("fates-head").update(Content.styled("".join(text for text, _look in head), "dim"))
 
     @on(ConversationList.Highlighted, "#fates")
     def highlighted(self, event: ConversationList.Highlighted) -> None:
@@ -227,6 +229,8 @@ class RetentionScreen(SubScreen):
         """Read the names that are missing."""
         event.stop()
         source = event.list.source
+        self.line("fates-head").display = isinstance(source, _Fates)
+        self._show_head()
         nameless = source.nameless(event.first, event.last) if isinstance(source, _Fates) else []
         self.read_names("fate-names", nameless, self.fates.refresh_rows)
 

@@ -42,14 +42,23 @@ def _roots_of(plan: Plan, ids: Container[str]) -> list[tuple[str, str | None]]:
     ]
 
 
-def before_and_after(name: str, file: FileSpace, goes: int, width: int) -> Content:
-    """Draw the file as a bar of what stays, what goes and what is free already, then its sizes as far as they fit."""
+def before_and_after(name: str, file: FileSpace, goes: int, width: int, signs: str = "██░") -> Content:
+    """Draw the file as a bar of what stays, what goes and what is free already, then its sizes as far as they fit.
+
+    Args:
+        name: Of the file.
+        file: Its sizes.
+        goes: Bytes that the plan frees.
+        width: Cells.
+        signs: What the parts are filled with.
+    """
     whole = max(file.file_bytes, 1)
     size = max(min(width // 5, 40), 8)
     free = min(round(file.free_bytes / whole * size), size)
     freed = min(max(round(goes / whole * size), 1 if goes else 0), size - free)
     parts = [(f" {name} {formats.size(file.file_bytes)} ", "")]
-    parts += [("█" * (size - freed - free), "$secondary-muted"), ("█" * freed, "$warning"), ("░" * free, "dim")]
+    counts, looks = (size - freed - free, freed, free), ("$secondary-muted", "$warning", "dim")
+    parts += [(sign * count, look) for sign, count, look in zip(signs, counts, looks, strict=True)]
     words = []
     if goes:
         words.append(_("the plan frees {size} inside").format(size=formats.size(goes)))
@@ -188,7 +197,8 @@ class SpacePane:
         file, width = self._map.file, self._screen.size.width
         goes = min(view.bytes if view is not None else 0, file.file_bytes - file.free_bytes)
         name = one_line(self._screen.context.store.path.name, 60)
-        self._screen.line("file").update(before_and_after(name, file, goes, width))
+        signs = "░█·" if self._screen.app.no_color else "██░"
+        self._screen.line("file").update(before_and_after(name, file, goes, width, signs))
 
     @property
     def rows(self) -> ConversationList:

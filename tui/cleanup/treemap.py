@@ -224,7 +224,10 @@ def _line(block: Block, line: int, *, is_here: bool) -> list[Cell]:
     elif line == 1 and width > len(size):
         text = formats.fit(size, width - 1)
     looks = ("here-goes", "here-stays") if is_here else ("goes", "stays")
-    edge = Cell("▏", "edge", looks[0] if split else looks[1])
+    sign = "▏" if line or not block.goes else "✓" if block.goes >= block.bytes else "−"
+    edge = Cell(sign, "edge", looks[0] if split else looks[1])
+    if is_here and line == 0:
+        return [edge, Cell(text, "here")]
     if cell_len(text) != len(text):  # do not cut a wide letter
         return [edge, Cell(text, looks[0] if 2 * split >= width else looks[1])]
     inside = max(split - 1, 0)

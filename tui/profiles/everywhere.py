@@ -9,7 +9,7 @@ from pathlib import Path
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Horizontal, VerticalScroll
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.events import Resize
 from textual.timer import Timer
@@ -30,7 +30,7 @@ from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
 from ..shared.text_box import TextBox
 from .reading import Answered, Everywhere, Found, complete_all, read_everywhere, search_everywhere
-from .rows import FoundRow, preview, read_preview_of
+from .rows import FoundRow, head, preview, read_preview_of
 
 _REST = 0.05
 """Seconds the cursor must stay on a row before its preview is read."""
@@ -70,7 +70,9 @@ class EverywhereScreen(SubScreen):
         yield TextLine(id="header")
         yield TextBox(placeholder=_("search all profiles"), id="rules", select_on_focus=False)
         with Horizontal(id="panes"):
-            yield ConversationList(id="found")
+            with Vertical(id="left"):
+                yield TextLine(id="found-head")
+                yield ConversationList(id="found")
             with VerticalScroll(id="side", can_focus=False):
                 yield Static(id="preview")
         yield TextLine(id="status")
@@ -213,6 +215,8 @@ class EverywhereScreen(SubScreen):
     def rows_shown(self, event: ConversationList.Shown) -> None:
         """Read previews and counts of the conversations on screen, as the list of one profile does."""
         event.stop()
+        width = self.found.scrollable_content_region.width
+        self.line("found-head").update(Content.styled(head(width), "dim"))
         rows = self._rows[event.first : event.last + 1]
         lacking = [row.found for row in rows if isinstance(row, FoundRow) and self._is_incomplete(row.found)]
         if not lacking:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.app import App
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -15,6 +16,11 @@ from hermes_browse.store.text import printable
 LOWER = " ▁▂▃▄▅▆▇█"
 """The lower eighths of a cell, from empty to full."""
 _HATCHED = "▒"
+_SHADES = {
+    **{"goes": "█", "spared": "▒", "stays": "░", "dim": "░"},
+    **{"series-1": "█", "series-2": "▓", "series-3": "▒", "series-4": "░", "others": "╱"},
+}
+"""What fills a bar without colours, by its look."""
 
 Part = tuple[str, float]
 """A look and a value that is not negative."""
@@ -127,6 +133,11 @@ def runs(cells: Sequence[Cell]) -> list[Cell]:
     return merged
 
 
+def shaded(text: str, look: str, app: App[Any]) -> str:
+    """Return a text with its full cells as a shade if the app has no colours."""
+    return text.replace(LOWER[8], _SHADES.get(look, LOWER[8])) if app.no_color else text
+
+
 class Picture(Widget):
     """A widget of rows of cells, with looks from the style sheet."""
 
@@ -142,7 +153,7 @@ class Picture(Widget):
             if behind:
                 back = self._look(behind)
                 style += Style(bgcolor=back.bgcolor or back.color)
-            segments.append(Segment(printable(text), style))
+            segments.append(Segment(shaded(printable(text), look, self.app), style))
         return Strip(segments).adjust_cell_length(width, base)
 
     def _look(self, name: str) -> Style:

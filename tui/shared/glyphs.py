@@ -83,11 +83,11 @@ LEGENDS = (
     Legend(N_("Signs here"), "cleanup", "prune", (
         ("✓", N_("goes")),
         ("·", N_("removed from the plan: Space adds it again")),
-        ("−", N_("some runs of this job go")),
+        ("−", N_("some runs of this job go, or a part of this block")),
         ("⊘", N_("matches the rules and stays, with the reason")),
         ("⊕2", N_("2 subagents go along")),
         ("▸ ▾", N_("folded, unfolded")),
-        ("█", N_("bytes: amber goes, grey stays")),
+        ("█", N_("bytes: amber goes, grey stays; without colours █ goes, ░ stays")),
         ("▒", N_("matches the rules and stays")),
         ("░", N_("free in the file already")),
         ("│", N_("the cutoff: what is older goes")),
@@ -110,7 +110,7 @@ LEGENDS = (
         ("◆", N_("the session that a resume opens")),
     )),
     Legend(N_("Signs here"), "insights", "insights", (
-        ("█", N_("a bar, in the colour of its series")),
+        ("█", N_("a bar, in the colour of its series; without colours █ ▓ ▒ ░ ╱")),
         ("·░▒▓█", N_("hours: from none to the busiest quarter")),
         ("▲ ◂", N_("the chosen column, the chosen hour")),
         ("▼", N_("sorted by this column")),
