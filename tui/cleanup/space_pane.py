@@ -183,7 +183,7 @@ class SpacePane:
         """Show the path of the blocks that were entered."""
         if self._map is None:
             return
-        note = _("{size} with index · Tab").format(size=formats.size(self._map.total.total))
+        note = _("{size} with index · Tab goes in").format(size=formats.size(self._map.total.total))
         if inside:
             note = _("{path} · Backspace goes out").format(path=" › ".join(inside))
         title = "  " + _("disk usage") + "  "

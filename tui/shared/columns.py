@@ -150,7 +150,7 @@ class Picture(Widget):
         segments = []
         for text, look, behind in cells:
             style = base + self._look(look)
-            if behind:
+            if behind and not (look == "cut" and self.app.no_color):  # two greys would hide it
                 back = self._look(behind)
                 style += Style(bgcolor=back.bgcolor or back.color)
             segments.append(Segment(shaded(printable(text), look, self.app), style))
