@@ -132,6 +132,17 @@ async def test_by_hand(path: Path) -> None:
         assert {"open", "boss", "helper", "helper2"} <= ids(path)
 
 
+async def test_the_question_is_on_a_small_screen(tmp_path: Path) -> None:
+    """With the box for the number and the keys, however many conversations the card names."""
+    async with browsing(demo_app(tmp_path), (80, 24)) as browser:
+        await browser.press("P", "D")
+        card = browser.app.screen
+        shown = card.query_one("#card").region.intersection(card.region)
+        assert isinstance(card, DeleteScreen) and "and Enter delete" in str(card.query_one("#answer").render())
+        for each in (card.query_one(Input), card.query_one("#answer")):
+            assert shown.contains_region(each.region) and each.region.height
+
+
 async def test_a_short_clean_up_tells_how_far_it_is(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From the key that confirms it to the end, where there is no card; the screen takes keys meanwhile."""
     monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)

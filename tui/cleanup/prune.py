@@ -289,7 +289,7 @@ class PruneScreen(SubScreen):
             count = counted(view.goes, "conversation")
             parts = [view.totals]
             if self.space.total:
-                parts.append(_("{share:.0%} of all").format(share=view.bytes / self.space.total))
+                parts.insert(0, _("{share:.0%} of the store").format(share=view.bytes / self.space.total))
             goes = Content.assemble((f" ✓ {count}", "bold $accent"), f" · {' · '.join(parts)}")
         self.line("totals").update(goes)
         self.space.show_file()
