@@ -229,7 +229,7 @@ class RetentionScreen(SubScreen):
         """Read the names that are missing."""
         event.stop()
         source = event.list.source
-        self.line("fates-head").display = isinstance(source, _Fates)
+        self.line("fates-head").set_class(not isinstance(source, _Fates), "-empty")
         self._show_head()
         nameless = source.nameless(event.first, event.last) if isinstance(source, _Fates) else []
         self.read_names("fate-names", nameless, self.fates.refresh_rows)
