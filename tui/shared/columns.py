@@ -134,8 +134,11 @@ def runs(cells: Sequence[Cell]) -> list[Cell]:
 
 
 def shaded(text: str, look: str, app: App[Any]) -> str:
-    """Return a text with its full cells as a shade if the app has no colours."""
-    return text.replace(LOWER[8], _SHADES.get(look, LOWER[8])) if app.no_color else text
+    """Return a text with its full cells as a shade if the app has no colours, of what stays also its higher ones."""
+    if not app.no_color or look not in _SHADES:
+        return text
+    cells = LOWER[4:] if look in ("spared", "stays") else LOWER[8]
+    return text.translate(dict.fromkeys(map(ord, cells), _SHADES[look]))
 
 
 class Picture(Widget):
