@@ -15,6 +15,8 @@ from hermes_browse.store.text import printable
 
 LOWER = " ▁▂▃▄▅▆▇█"
 """The lower eighths of a cell, from empty to full."""
+BLOCKS = " ▏▎▍▌▋▊▉█▓▒░╱"
+"""What bars in rows are made of."""
 _HATCHED = "▒"
 _SHADES = {
     **{"goes": "█", "spared": "▒", "stays": "░", "dim": "░"},
