@@ -243,7 +243,7 @@ async def test_the_row_is_told_after_what_was_said(tmp_path: Path) -> None:
     async with browsing(demo_app(tmp_path), (160, 36)) as browser:
         assert "a sample store" in browser.text("#status")
         await browser.press("down", "up")
-        assert "3 parts, 1 subagent · Hermes is writing in cli · Enter resumes …" in browser.text("#status")
+        assert "≡ 3 parts, ⊕ 1 subagent · ● Hermes is writing in cli · Enter resumes …" in browser.text("#status")
         assert browser.text("#status").count("Hermes is writing") == 1
         await browser.press("down", "a")
         assert "u undoes" in browser.text("#status") or "archived" in browser.text("#status")
