@@ -165,7 +165,7 @@ async def test_a_message_stays_until_the_cursor_is_moved(path: Path) -> None:
         await browser.press("3", "enter")
         assert not planned(browser)[0]
         await browser.press("u")
-        assert planned(browser)[0] and "restored 3 sessions" in browser.text("#status")
+        assert planned(browser)[0] and "restored 3 conversations: 3 sessions, " in browser.text("#status")
         await browser.press("down")
         assert "Enter shows the runs of this job" in browser.text("#status")
 

@@ -274,6 +274,7 @@ class Cleaning:
         store, location = self._context.store, self._context.location
         files = sessions_folder(location)
         bundles = [each.bundle.name for each in results]
+        counts = {each.bundle.name: len(each.conversations) for each in results}
         notes = [note for each in results for note in each.notes]
         if notes:
             sentence += f" · {notes[0]}"
@@ -281,7 +282,7 @@ class Cleaning:
         def back() -> tuple[str, tuple[str, ...]]:
             touched: list[str] = []
             refused: list[RefusedError] = []
-            messages, several = 0, len(bundles) > 1
+            conversations, messages, several = 0, 0, len(bundles) > 1
             for name in bundles[::-1]:  # parents were deleted first, and find their children again
                 try:
                     done = restore(store, trash_folder(location), name, sessions_folder=files, check=not several)
@@ -290,11 +291,15 @@ class Cleaning:
                     continue
                 touched += done.sessions
                 messages += done.messages
+                conversations += counts[name]
                 bundles.remove(name)
             if refused and not touched:
                 raise refused[0]
-            restored = _("restored {sessions:,} sessions, {messages:,} messages")
-            restored = restored.format(sessions=len(touched), messages=messages)
+            restored = _("restored {conversations}: {sessions}, {messages}").format(
+                conversations=counted(conversations, "conversation"),
+                sessions=counted(len(touched), "session"),
+                messages=counted(messages, "message"),
+            )
             errors = [each.sentence for each in refused]
             return " · ".join([restored, *errors, *(check_index(store) if several else ())]), tuple(touched)
 

@@ -288,7 +288,7 @@ class PruneScreen(SubScreen):
         if view is not None and view.goes:
             count = counted(view.goes, "conversation")
             parts = [view.totals]
-            if self.space.total:
+            if self.space.total >= view.bytes > 0:  # after a delete the map is measured before the next plan is made
                 parts.insert(0, _("{share:.0%} of the store").format(share=view.bytes / self.space.total))
             goes = Content.assemble((f" ✓ {count}", "bold $accent"), f" · {' · '.join(parts)}")
         self.line("totals").update(goes)

@@ -226,7 +226,7 @@ class SpacePane:
         if space_map is None:
             return
         context, planned, view = screen.context, self._plan.planned, self._plan.view
-        catalog = planned.catalog if planned is not None else context.catalog
+        catalog = planned.catalog if planned is not None and not context.catalog.exact else context.catalog
         freed = view.freed if view is not None else {}
         opened, cached = frozenset(self._opened), self._sums
         are_blocks, size, inside = screen.has_class("-map"), self.blocks.size, tuple(self._inside)
