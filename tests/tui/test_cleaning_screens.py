@@ -156,6 +156,10 @@ async def test_a_short_clean_up_tells_how_far_it_is(path: Path, monkeypatch: pyt
         assert said[0] == "Moving 5 conversations to the trash …", "before the first of them is done"
         assert [each.split(" · ")[1] for each in said[1:-1]] == [f"{done} of 5" for done in range(1, 6)]
         assert "u undoes" in said[-1] and "conversations by" in browser.text("#axis"), "the m was not lost"
+        said.clear()
+        await browser.press("u")
+        assert said[1:-1] == [f"{done} of 5 conversations are back …" for done in range(1, 6)]
+        assert said[-1].startswith("restored 5 conversations: ")
 
 
 async def test_a_message_stays_until_the_cursor_is_moved(path: Path) -> None:

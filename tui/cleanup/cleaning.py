@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 from hermes_browse.store.cleanup.bulk import Outcome, Step, Unit, archive_unit, carry_out, delete_unit
@@ -271,7 +272,7 @@ class Cleaning:
         return Undoable(sentence, taking_back(self._context.store, changes))
 
     def _deleted(self, sentence: str, results: Sequence[Deleted]) -> Undoable:
-        store, location = self._context.store, self._context.location
+        context, store, location = self._context, self._context.store, self._context.location
         files = sessions_folder(location)
         bundles = [each.bundle.name for each in results]
         counts = {each.bundle.name: len(each.conversations) for each in results}
@@ -283,6 +284,7 @@ class Cleaning:
             touched: list[str] = []
             refused: list[RefusedError] = []
             conversations, messages, several = 0, 0, len(bundles) > 1
+            total = sum(counts[name] for name in bundles)
             for name in bundles[::-1]:  # parents were deleted first, and find their children again
                 try:
                     done = restore(store, trash_folder(location), name, sessions_folder=files, check=not several)
@@ -293,6 +295,8 @@ class Cleaning:
                 messages += done.messages
                 conversations += counts[name]
                 bundles.remove(name)
+                words = _("{done:,} of {total:,} conversations are back …").format(done=conversations, total=total)
+                context.post(Written(partial(context.say, words)))
             if refused and not touched:
                 raise refused[0]
             restored = _("restored {conversations}: {sessions}, {messages}").format(

@@ -55,7 +55,7 @@ TRASH = at(
 RETENTION = at(
     "retention",
     Shown("pin", "f", N_("pin"), N_("Pin it: Hermes never deletes pinned conversations"), "pin"),
-    Shown("bundle", "b", N_("bundle"), N_("Put a copy into the trash, from where it can be restored"), "bundle"),
+    Shown("bundle", "b", N_("copy to trash"), N_("Put a copy into the trash, from where it can be restored"), "bundle"),
     *_EVERY,
 )
 COMPACTIONS = at(
