@@ -193,6 +193,7 @@ async def test_the_cursor_reverses_words_and_no_bars_in_ansi_themes() -> None:
         await pilot.pause()
         parts = {part.text.strip(): part.style for part in app.list.render_line(0)}
         name, bar = parts["▌· name"], parts["██▌"]
+        assert all(part.style.reverse for part in app.list.render_line(0) if not part.text.strip() and part.style)
         assert name is not None and name.reverse and bar is not None and not bar.reverse
 
 

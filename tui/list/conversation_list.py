@@ -226,7 +226,9 @@ class ConversationList(LongView, can_focus=True):
         safe = ((shaded(printable(text), look, self.app), look) for text, look in spans if text)
         is_reversed = bool(under and self._look_style(under).reverse)  # which would turn a bar into its empty part
         segments = [
-            Segment(text, self._look_over(look, "" if is_reversed and not text.strip(BLOCKS) else under))
+            Segment(
+                text, self._look_over(look, "" if is_reversed and text.strip() and not text.strip(BLOCKS) else under)
+            )
             for text, look in safe
         ]
         return Strip(segments).adjust_cell_length(width, self._look_over("", under))
