@@ -85,6 +85,7 @@ def test_the_wheel_runs_in_a_clean_environment(wheel: Path, tmp_path: Path) -> N
     assert all(Path(path).is_file() and str(target) in path for path in where.split())
 
 
+@pytest.mark.slow
 def test_the_wheel_is_a_plug_in_of_hermes(wheel: Path) -> None:
     """In the group that Hermes looks through, a module with a `register`."""
     names = zipfile.ZipFile(wheel).namelist()

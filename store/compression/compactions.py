@@ -104,7 +104,7 @@ class Compaction(NamedTuple):
     """Rows after the block, up to the next compaction."""
     bytes_before: int
     bytes_after: int
-    """Of the summary and of the rows that were carried over."""
+    """Of the summary and of the rows that were carried over; if aborted, of what a resume sends."""
     shells: tuple[str, ...]
     """Empty sessions between the two."""
     gap: IdGap | None
@@ -115,6 +115,21 @@ class Compaction(NamedTuple):
     def is_known(self) -> bool:
         """Whether the rows leave no doubt about it."""
         return not self.notes or set(self.notes) <= {Note.FALLBACK, Note.SHORTENED, Note.SHELLS, Note.REPEATED}
+
+    @property
+    def is_broken(self) -> bool:
+        """Whether no summary stands for the rows before it, or it was aborted."""
+        return bool(self.before) and not {Note.ABORTED, Note.NO_SUMMARY}.isdisjoint(self.notes)
+
+    @property
+    def gone(self) -> tuple[int, ...]:
+        """Rows that the model had before it and not after it: the replaced ones; if aborted, all or none.
+
+        If empty sessions follow an aborted one, Hermes resumes the last of them and starts fresh (0.16 to 0.19).
+        """
+        if Note.ABORTED in self.notes:
+            return self.before if self.shells else ()
+        return self.replaced
 
 
 class Generation(NamedTuple):
@@ -155,6 +170,14 @@ def read_history(reader: Reader, segments: Sequence[Session]) -> History:
     return builder.verified(reader)
 
 
+def is_compressed(reader: Reader, segments: Sequence[Session]) -> bool:
+    """Return whether a conversation shows a compression without reading its texts; misses those of a branch's past."""
+    if len(segments) > 1 or segments[-1].end_reason == "compression":
+        return True
+    statement = f"SELECT 1 FROM messages m WHERE m.session_id = ? AND {reader.schema.compacted()} = 1 LIMIT 1"
+    return reader.value(statement, [segments[-1].id]) is not None
+
+
 class _HistoryBuilder:
     """Collects the generations and compactions of a history, segment by segment."""
 
@@ -192,7 +215,7 @@ class _HistoryBuilder:
             Compaction(
                 at=ended.ended_at, kind=Kind.ROTATION, session_id=ended.id, into_session_id=into, before=before,
                 replaced=(), summary=None, merged=None, kept=(), not_stored_again=(), since=(), bytes_before=size,
-                bytes_after=0, shells=tuple(self.shells), gap=None, notes=(Note.ABORTED,),
+                bytes_after=0 if self.shells else size, shells=tuple(self.shells), gap=None, notes=(Note.ABORTED,),
             )
         )  # fmt: skip
 

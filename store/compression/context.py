@@ -280,12 +280,13 @@ class Memory(NamedTuple):
     """Whether a summary was sent."""
 
 
-def memory_of(history: History, given: Sequence[Given]) -> Memory:
+def memory_of(history: History, given: Sequence[Given], until: int | None = None) -> Memory:
     """Find out which earlier messages a context lacks.
 
     Args:
         history: Of the conversation.
         given: The rows of a context of it.
+        until: Number of generations that are earlier; None for those before the last one with a given row.
     """
     originals = dict(history.copies)
     shortened = {each.id for one in history.compactions for each in one.kept if each.is_changed}
@@ -299,13 +300,14 @@ def memory_of(history: History, given: Sequence[Given]) -> Memory:
     sent = {each.id for each in given}
     # A block that was not found, as after Hermes joined two messages, leaves rows that say the same without a link.
     marks = {row.mark for generation in history.generations for row in generation.rows if row.id in sent}
-    last = max(
-        (number for number, each in enumerate(history.generations) if any(row.id in sent for row in each.rows)),
-        default=-1,
-    )
+    if until is None:
+        until = max(
+            (number for number, each in enumerate(history.generations) if any(row.id in sent for row in each.rows)),
+            default=0,
+        )
     summaries = {one.summary for one in history.compactions}
     forgotten: list[int] = []
-    for generation in history.generations[: max(last, 0)]:
+    for generation in history.generations[:until]:
         for row in generation.rows:
             if row.mark in marks:
                 known.add(row.id)
@@ -318,6 +320,8 @@ def memory_of(history: History, given: Sequence[Given]) -> Memory:
 def read_memory(reader: Reader, segments: Sequence[Session]) -> Memory:
     """Find out what the model will not have when Hermes resumes a conversation.
 
+    If the newest session has no rows, Hermes starts fresh there, without any earlier message (0.16 to 0.19).
+
     Args:
         reader: An open reader.
         segments: Its sessions, root first.
@@ -328,5 +332,7 @@ def read_memory(reader: Reader, segments: Sequence[Session]) -> Memory:
         return Memory(frozenset(), (), 0, False)
     number, _at = contexts.place_of(newest)
     generation = contexts.history.generations[number]
+    if generation.segment < len(segments) - 1:
+        return memory_of(contexts.history, (), len(contexts.history.generations))
     given = [Given(row.id, Why.SINCE) for row in generation.rows if row.state is not State.REWOUND]
     return memory_of(contexts.history, given)

@@ -111,7 +111,7 @@ _COMMANDS = ("command", "cmd", "script", "code")
 def find_losses(
     reader: Reader, compaction: Compaction, *, most: int = _MAX_TERMS, stopped: Callable[[], bool] = lambda: False
 ) -> Losses:
-    """Return the terms of the rows that a compaction replaced which the model no longer had after it.
+    """Return the terms of the rows that a compaction took from the model which nothing it had after that mentions.
 
     Args:
         reader: An open reader.
@@ -124,11 +124,12 @@ def find_losses(
     mentioned = "\n".join("\n".join(_texts(message)) for message in read_messages_of(reader, kept)).casefold()
     counts: dict[tuple[Term, str], tuple[str, int, int]] = {}
     characters, is_complete = 0, True
-    for start in range(len(compaction.replaced), 0, -_BATCH):
+    gone = compaction.gone
+    for start in range(len(gone), 0, -_BATCH):
         if stopped() or characters > _MAX_CHARACTERS:
             is_complete = False
             break
-        ids = compaction.replaced[max(0, start - _BATCH) : start]
+        ids = gone[max(0, start - _BATCH) : start]
         for message in reversed(read_messages_of(reader, ids)):
             texts = list(_texts(message))
             cut = [_LONG_RUN.sub(r"\1 ", _DIFF.sub(r"\1", text[:_MAX_PER_TEXT])) for text in texts]
@@ -141,7 +142,7 @@ def find_losses(
         for (kind, _key), (term, count, last) in counts.items()
         if not _is_mentioned(kind, term, mentioned)
     ]
-    place = {each: at for at, each in enumerate(compaction.replaced, 1)}
+    place = {each: at for at, each in enumerate(gone, 1)}
     total = max(len(place), 1)
 
     def weight(each: Lost) -> float:

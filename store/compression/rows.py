@@ -26,7 +26,11 @@ _TOLERANCE = 3e-7
 """Seconds: the precision of a double near 2e9, plus the rounding errors of adding steps."""
 _HEAD = 80
 """Code points of a text that are compared, besides its length."""
+_SHORT = 4000
+"""Most bytes of a text that is read whole."""
 _SLICE = 5000
+_SPACE, _MARK, _SPEAKERS = " \t\n\r", "[CONTEXT ", ("user", "assistant")
+"""Characters trimmed; text in every summary; roles that say something."""
 _CALL_ID = re.compile(r'"id":\s*"([^"\\]+)"')
 
 
@@ -61,8 +65,10 @@ def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[Row]]:
     """
     statement = _statement(reader.schema)
     states: dict[tuple[object, object], State] = {}
+    roles: dict[object, str] = {}
     segment_rows: list[list[Row]] = []
     candidates: list[tuple[int, int]] = []
+    long: list[tuple[int, int]] = []
     for index, session in enumerate(segments):
         rows: list[Row] = []
         last = -(2**63)
@@ -77,34 +83,40 @@ def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[Row]]:
                     compacted,
                     order,
                     length,
-                    trimmed_length,
-                    head,
+                    content,
                     api_length,
                     call_size,
                     calls,
                     answers,
                     may_hold_summary,
                 ) = columns
-                role = as_text(stored_role) or "unknown"
+                role = roles.get(stored_role) or roles.setdefault(stored_role, as_text(stored_role) or "unknown")
                 if role == "session_meta":
                     continue
-                message_id = int(str(key))
                 state = states.get((active, compacted))
                 if state is None:
                     state = states[active, compacted] = state_of(active, compacted)
-                call = as_text(answers) or ""
+                call = (answers if type(answers) is str and answers.isascii() else as_text(answers)) or ""
                 if calls and role == "assistant":
                     match = _CALL_ID.search(as_text(calls) or "")
                     call = match[1] if match else ""
+                head, trimmed_length, is_speech = None, length, role in _SPEAKERS
+                if content is not None:
+                    text = (as_text(content) or "").strip(_SPACE)
+                    # As in SQL: multimodal content begins with a NUL, at which substr stops.
+                    head = text[:_HEAD].partition("\0")[0]
+                    trimmed_length = len(text.encode()) if is_speech else length
+                    may_hold_summary = may_hold_summary or (is_speech and _MARK in text)
+                elif answers is None and as_count(length) > _SHORT:
+                    long.append((index, len(rows)))
                 if may_hold_summary:
                     candidates.append((index, len(rows)))
-                bytes_sent = as_count(api_length) or as_count(length)
-                # Multimodal content begins with a NUL, at which substr stops.
-                is_multimodal = (head == "" or head == "\x00") and as_count(length) > len(SENTINEL)
+                is_multimodal = head == "" and as_count(length) > len(SENTINEL)
                 mark = (role, trimmed_length, head, call, call_size)
                 rows.append(
                     Row(
-                        message_id, index, role, as_time(timestamp), state, bytes_sent + as_count(call_size), mark,
+                        key if type(key) is int else int(str(key)), index, role, as_time(timestamp), state,
+                        as_count(api_length or length) + as_count(call_size), mark,
                         call, order, None, is_multimodal,
                     )
                 )  # fmt: skip
@@ -112,6 +124,7 @@ def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[Row]]:
                 break
             last = int(str(slice_rows[-1][0]))
         segment_rows.append(rows)
+    candidates += _read_long(reader, segment_rows, long)
     summaries = _read_summaries(reader, [segment_rows[index][at].id for index, at in candidates])
     for index, at in candidates:
         row = segment_rows[index][at]
@@ -120,22 +133,49 @@ def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[Row]]:
 
 
 def _statement(schema: Schema) -> str:
-    """Return SQL for a slice of the rows of a session; of tool results, which are long, it does not read the text."""
+    """Return SQL for a slice of the rows of a session; of short texts all, as Python trims and searches them faster."""
     role, content, calls = (schema.message(name) for name in ("role", "content", "tool_calls"))
     flag, answers = schema.message("_compressed_summary"), schema.message("tool_call_id")
-    is_speech = f"{role} IN ('user', 'assistant')"  # not shown
-    # Rows that Hermes loaded and wrote again have lost leading and trailing white space.
-    trimmed = f"trim({content}, char(32, 9, 10, 13))"
-    may_hold_summary = f"instr(CAST({content} AS BLOB), CAST('[CONTEXT ' AS BLOB)) OR {flag} = 1"  # not shown
+    size, is_speech = bytes_sql(content), f"{role} IN ('user', 'assistant')"  # not shown
     return (
         f"SELECT m.id, {role}, {schema.message('timestamp')}, {schema.active()}, {schema.compacted()}, "
-        f"{schema.message('display_order')}, {bytes_sql(content)}, "
-        f"CASE WHEN {is_speech} THEN {bytes_sql(trimmed)} ELSE {bytes_sql(content)} END, "
-        f"CASE WHEN {answers} IS NULL THEN substr({trimmed}, 1, {_HEAD}) END, "
+        f"{schema.message('display_order')}, {size}, "
+        f"CASE WHEN {answers} IS NULL AND {size} <= {_SHORT} THEN {content} END, "
         f"{bytes_sql(schema.message('api_content'))}, {bytes_sql(calls)}, substr({calls}, 1, 200), {answers}, "
-        f"{is_speech} AND ({may_hold_summary}) "
-        f"FROM messages m WHERE m.session_id = ? AND m.id > ? ORDER BY m.id LIMIT {_SLICE}"
+        f"{is_speech} AND {flag} = 1 "
+        "FROM (SELECT id FROM messages WHERE session_id = ? AND id > ? "  # sorts the ids only
+        f"ORDER BY id LIMIT {_SLICE}) o CROSS JOIN messages m ON m.id = o.id"
     )
+
+
+def _read_long(
+    reader: Reader, segment_rows: Sequence[list[Row]], long: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """Complete the fingerprints of rows with long texts; return those that may hold a summary.
+
+    Args:
+        reader: An open reader.
+        segment_rows: The rows by segment.
+        long: Segment and position of each.
+    """
+    content = reader.schema.message("content")
+    trimmed = f"trim({content}, char(32, 9, 10, 13))"
+    statement = (
+        f"SELECT m.id, {bytes_sql(trimmed)}, substr({trimmed}, 1, {_HEAD}), "
+        f"instr(CAST({content} AS BLOB), CAST('{_MARK}' AS BLOB)) FROM messages m WHERE m.id IN ({{keys}})"
+    )
+    found = {row[0]: row for row in reader.rows_in(statement, [segment_rows[index][at].id for index, at in long])}
+    candidates: list[tuple[int, int]] = []
+    for index, at in long:
+        row = segment_rows[index][at]
+        _id, trimmed_length, head, has_mark = found.get(row.id, (row.id, row.mark[1], None, 0))
+        is_speech = row.role in _SPEAKERS
+        if has_mark and is_speech:
+            candidates.append((index, at))
+        # Rows that Hermes loaded and wrote again have lost leading and trailing white space.
+        mark = (row.role, trimmed_length if is_speech else row.mark[1], head, *row.mark[3:])
+        segment_rows[index][at] = row._replace(mark=mark, is_multimodal=head in ("", "\0"))
+    return candidates
 
 
 def _read_summaries(reader: Reader, ids: Sequence[int]) -> dict[int, ChatMessage]:

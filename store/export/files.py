@@ -8,7 +8,7 @@ import stat
 import tempfile
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 
@@ -52,6 +52,7 @@ def export_pieces(
     exporter: str,
     now: float,
     everything: bool = False,
+    part: Collection[int] | None = None,
 ) -> Iterator[str]:
     """Yield an export of conversations in pieces, with no connection open between windows of messages.
 
@@ -64,13 +65,14 @@ def export_pieces(
         exporter: Name and version of the program.
         now: Unix seconds, the time of the export.
         everything: Include rewound and hidden rows, and in JSON lines all that are not live.
+        part: Ids of the only messages to include, whatever their state; None for all. Not for JSON lines.
     """
     if form is Format.JSONL:
         ids = [segment.id for each in conversations for segment in each.segments]
         yield from jsonl_pieces(store, ids, redactor, tally, everything=everything)
         return
-    reading = Reading.EVERYTHING if everything else Reading.SAID
-    sources = [Source(store, each, redactor, tally, reading) for each in conversations]
+    reading = Reading.EVERYTHING if everything or part is not None else Reading.SAID
+    sources = [Source(store, each, redactor, tally, reading, part) for each in conversations]
     if form is Format.HTML:
         yield from html_pieces(sources, exporter=exporter, now=now)
         return

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Literal, NamedTuple
@@ -93,6 +93,7 @@ class Source:
         redactor: Replaces and counts secrets.
         tally: Counts sessions and messages.
         reading: Which messages to export.
+        part: Ids of the only messages to export; None for all.
     """
 
     store: Store
@@ -100,6 +101,7 @@ class Source:
     redactor: Redactor
     tally: Tally
     reading: Reading
+    part: Collection[int] | None = None
 
     @property
     def name(self) -> str:
@@ -111,13 +113,14 @@ class Source:
         """Return facts about the conversation, each with its key and printable text."""
         each = self.conversation
         count = len(each.segments)
+        messages = each.message_count if self.part is None else len(self.part)
         pairs = [
             ("id", each.id),
             ("source", each.source),
             ("model", self.redactor.text(each.model or "")),
             ("folder", self.redactor.text(each.cwd or "")),
             ("branch", self.redactor.text(each.git_branch or "")),
-            ("messages", _("{count:,} messages").format(count=each.message_count)),
+            ("messages", _("{count:,} messages").format(count=messages)),
             ("segments", _("{count:,} segments").format(count=count) if count > 1 else ""),
         ]
         return [(label, one_line(text)) for label, text in pairs if text]
@@ -126,8 +129,10 @@ class Source:
         with self.store.reader() as reader:
             skeleton = read_skeleton(reader, self.conversation.segments, self.reading)
         bones = skeleton.bones
+        if self.part is not None:
+            bones = tuple(bone for bone in bones if bone.id in self.part)
         rewound = sum(gap[0] for gap in skeleton.gaps.values()) + sum(bone.state is State.REWOUND for bone in bones)
-        if rewound:
+        if rewound and self.part is None:
             self.tally.not_live[State.REWOUND] += rewound
         for start in range(0, len(bones), WINDOW):
             with self.store.reader() as reader:

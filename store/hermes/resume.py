@@ -130,6 +130,10 @@ def plan_resume(reader: Reader, location: Location, session_id: str, now: float)
     predicted = predict_resume(catalog.forest, target.id, reader.schema.version)
     executable = None if location.demo else find_hermes()
     warnings = _warnings(conversation, predicted, executable)
+    opened = catalog.forest.sessions.get(predicted)
+    if opened is not None and not opened.has_messages and any(each.has_messages for each in conversation.segments):
+        text = _("Hermes will start fresh in an empty part of this conversation: its messages are in earlier parts.")
+        warnings.append(Caution("empty-part", text))
     if location.demo:  # what is wrong with this machine says nothing about the sample
         text = _("This is the sample store: there is nothing to resume. With your own store, Enter runs:")
         others = [each for each in warnings if each.code not in ("no-hermes", "missing-directory")]

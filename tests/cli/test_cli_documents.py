@@ -12,6 +12,7 @@ from typing import Any
 import contract
 import pytest
 from commandline import STORES, ask, call, copy_store, ids_of
+from effort import slow_but
 
 from hermes_browse.store.demo import build
 
@@ -19,7 +20,7 @@ Capture = pytest.CaptureFixture[str]
 VIEWS = ("chats", "automation", "archived", "all")
 
 
-@pytest.fixture(params=[*STORES, "demo"])
+@pytest.fixture(params=slow_but(["state-v31"], [*STORES, "demo"]))
 def which(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
     """The options that name a root with one of the stores."""
     if request.param == "demo":

@@ -13,6 +13,7 @@ from typing import Any
 import contract
 import pytest
 from commandline import PROGRAM, STORES, ask, call, copy_store
+from effort import slow_but
 
 Capture = pytest.CaptureFixture[str]
 ATTACK = (
@@ -63,7 +64,7 @@ def acting(text: str, *, allowed: str = "\n") -> set[str]:
     }
 
 
-@pytest.fixture(params=STORES)
+@pytest.fixture(params=slow_but(["state-v31"], STORES))
 def root(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """A root whose store is one attack, ids included."""
     poison(copy_store(request.param, tmp_path), ATTACK, ids=True)

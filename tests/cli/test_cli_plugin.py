@@ -51,6 +51,7 @@ def hermes(site: Path, root: Path, *arguments: str) -> subprocess.CompletedProce
     )
 
 
+@pytest.mark.slow
 @needs_hermes
 def test_one_command_enables_it_and_hermes_runs_it(site: Path, tmp_path: Path) -> None:
     """Unknown before; afterwards the profile that Hermes has settled on is shown, by option, by habit, and by force."""

@@ -111,6 +111,7 @@ def test_lineage(home: list[str]) -> None:
     assert wrapped and all(line.startswith("  ") for line in wrapped)
 
 
+@pytest.mark.slow
 def test_without_colour(home: list[str]) -> None:
     """NO_COLOR leaves no colour."""
     for command in (["list"], ["search", "heron"], ["show", UUID]):

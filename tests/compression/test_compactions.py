@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -192,6 +193,27 @@ def test_rows_of_one_length_with_another_text_are_no_copies(tmp_path: Path) -> N
     (one,) = _history(make_store(tmp_path / "state.db", "22", [{"id": "a"}], rows), "a").compactions
     assert [each.original for each in one.kept] == [None]
     assert one.replaced == (1, 2, 3, 4)
+
+
+@pytest.mark.parametrize("size", [10, 5000])
+def test_short_and_long_texts_are_compared_alike(size: int, tmp_path: Path) -> None:
+    """Long ones are trimmed and searched by SQLite; a picture is carried over as a word."""
+    gone, here = {"active": 0, "compacted": 1, "session_id": "a"}, {"session_id": "a"}
+    picture = "\0json:" + json.dumps([{"type": "image_url", "image_url": {"url": "data:," + "A" * size}}])
+    rows = [
+        *_chat("a", 1, 2, **gone),
+        {"id": 3, "role": "user", "content": "é" * size + " \n"} | gone,
+        {"id": 4, "role": "assistant", "content": "seen"} | gone,
+        {"id": 5, "role": "user", "content": picture} | gone,
+        _summary("a", 6) | {"content": SUMMARY.format(number=1) + " more" * size + END},
+        {"id": 7, "role": "user", "content": "é" * size} | here,
+        {"id": 8, "role": "assistant", "content": "seen"} | here,
+        {"id": 9, "role": "user", "content": picture.replace("A", "B")} | here,
+    ]
+    (one,) = _history(make_store(tmp_path / "state.db", "22", [{"id": "a"}], rows), "a").compactions
+    assert one.summary == 6
+    assert [each.original for each in one.kept] == [3, 4, 5]
+    assert one.replaced == (1, 2)
 
 
 @pytest.mark.parametrize("in_place", [True, False])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,20 @@ from compressed import DATA, case, long_conversation, store_of
 from playing import said_by
 
 from hermes_browse.store.compression.compactions import Note, read_history
-from hermes_browse.store.compression.context import Context, Contexts, Why, context_of, memory_of, read_context
+from hermes_browse.store.compression.context import (
+    Context,
+    Contexts,
+    Why,
+    context_of,
+    memory_of,
+    read_context,
+    read_memory,
+)
 from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import NotFoundError
+from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_neighbourhood
+from hermes_browse.store.sessions.models import View
 from hermes_browse.store.sessions.session import Session
 
 NAMES = sorted(path.name for path in DATA.glob("*.json"))
@@ -182,6 +192,26 @@ def test_a_row_carried_over_has_the_context_of_its_original(tmp_path: Path) -> N
         original = context_of(reader, segments, contexts, kept.original)
     assert (copy.of, copy.rows) == (kept.original, original.rows)
     assert Note.COPY in copy.notes and Note.COPY not in original.notes
+
+
+@pytest.mark.parametrize("version", [11, 14, 22, 31])
+def test_the_newest_context_is_what_hermes_loads(version: int, fixture_store: Callable[[str], Path]) -> None:
+    """Of 0.22 no requests are recorded, only what a session loads, which includes the newest answer."""
+    said = json.loads((DATA.parent / f"expected-v{version}.json").read_text(encoding="utf-8"))["messages"]
+    compared = compressed = 0
+    with Store(fixture_store(f"state-v{version}")).reader() as reader:
+        for conversation in read_catalog(reader, 2e9).select(View.ALL):
+            history = read_history(reader, conversation.segments)
+            rows = [row for generation in history.generations for row in generation.rows]
+            assert len(rows) == len({row.id for row in rows})
+            if not rows or rows[-1].segment < len(conversation.segments) - 1:
+                continue
+            context = context_of(reader, conversation.segments, Contexts(history), None, prompt=False)
+            loaded = set(said[conversation.id]["message_ids"]) & {row.id for row in rows}  # without session_meta
+            assert {row.id for row in context.rows} | {context.at} == loaded
+            assert not loaded & set(read_memory(reader, conversation.segments).forgotten)
+            compared, compressed = compared + 1, compressed + bool(history.compactions)
+    assert compared > 40 and compressed > 2
 
 
 def test_a_message_of_another_conversation_is_not_found(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 import pytest
 import shapes
 from builders import T0, make_store, tool_call
-from effort import examples
+from effort import examples, slow_but
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -177,7 +177,7 @@ def layout(path: Path, name: str, without: Sequence[str], changes: Sequence[str]
     return path
 
 
-@pytest.mark.parametrize("name", FIXTURES)
+@pytest.mark.parametrize("name", slow_but(list(FIXTURES)[-1:], FIXTURES))
 @settings(max_examples=examples(15))
 @given(data=st.data())
 def test_any_layout_reads(name: str, data: st.DataObject) -> None:

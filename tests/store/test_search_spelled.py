@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from builders import make_store, tool_call
+from effort import slow_but
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from search_stores import ask, found, write_store
@@ -75,7 +76,10 @@ def _loaded(text: object) -> object:
         return None
 
 
-@pytest.fixture(scope="module", params=["6", "11", "22", "26", "31", "31-migrated", "no trigrams", "no index"])
+SHAPES = ("6", "11", "22", "26", "31", "31-migrated", "no trigrams", "no index")
+
+
+@pytest.fixture(scope="module", params=slow_but(["31", "no index"], SHAPES))
 def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Each text as a message, a result, a call and beside a picture."""
     rows = [{"session_id": "s"} | row for row in _rows()]

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from effort import slow_but
 
 from hermes_browse.store.temporary import TemporaryFolder, remove_abandoned
 
@@ -88,7 +89,10 @@ def wait_for(holds: Callable[[], object], process: subprocess.Popen[bytes]) -> N
         time.sleep(0.001)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL], ids=str)
+SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("number", slow_but(SIGNALS[:1], SIGNALS), ids=str)
 def test_a_command_that_is_stopped_leaves_nothing(temporary: Path, number: signal.Signals) -> None:
     """At random moments after the folder of the sample store is there; after SIGKILL the next command removes it."""
     chance = random.Random(int(number))

@@ -70,13 +70,18 @@ PATIENCE = 120.0
 """Seconds after which a test gives up waiting: only a fault takes that long, also on a busy machine."""
 
 _handled = 0
+_in_handlers = 0
 _dispatch = MessagePump._dispatch_message
 
 
 async def _dispatch_counted(pump: MessagePump, message: Message) -> None:
-    global _handled
+    global _handled, _in_handlers
     _handled += 1
-    await _dispatch(pump, message)
+    _in_handlers += 1
+    try:
+        await _dispatch(pump, message)
+    finally:
+        _in_handlers -= 1
 
 
 MessagePump._dispatch_message = _dispatch_counted  # type: ignore[method-assign,assignment]  # `drain` must know
@@ -103,29 +108,29 @@ async def drain(pilot: Pilot[Any]) -> None:
     """
     app = pilot.app
     end = time.monotonic() + PATIENCE
-    while app.is_running and not app._exit and app._exception is None:
-        assert time.monotonic() < end, "messages never end"
-        before, barriers = _handled, 0
-
-        def pass_barrier() -> None:
-            nonlocal barriers
-            barriers += 1
-
-        # A pump handles what is called later when it has handled all it had been sent before.
-        pumps: list[MessagePump] = [app, *app.screen_stack, *app.screen.walk_children()]
-        behind = [pump for pump in pumps if pump.call_later(pass_barrier)]
-        turns = 0
-        while not turns or (barriers < len(behind) and all(map(_is_alive, behind)) and app._exception is None):
+    while _goes_on(app):
+        before, turns = _handled, 0
+        while turns < 3 or (_goes_on(app) and _has_messages(app)):
+            assert time.monotonic() < end, "messages never end"
             await asyncio.sleep(0 if turns < 100 else 0.001)
             turns += 1
         await app.animator.wait_until_complete()
-        if _handled - before == barriers and not _has_frame(app.screen):
+        if not _goes_on(app) or (_handled == before and not _has_frame(app.screen)):
             return
         app.screen._on_timer_update()  # the frame that a timer would draw a sixtieth of a second later
 
 
-def _is_alive(pump: MessagePump) -> bool:
-    return pump.is_running and not pump._closing
+def _goes_on(app: App[Any]) -> bool:
+    return app.is_running and not app._exit and app._exception is None
+
+
+def _has_messages(app: App[Any]) -> bool:
+    """Whether a message is being handled, or waits in the queue of something that still handles messages."""
+    pumps: list[MessagePump] = [app, *app.screen_stack, *app.screen.walk_children()]
+    return _in_handlers > 0 or any(
+        pump.is_running and not pump._closing and (pump._next_callbacks or not pump._message_queue.empty())
+        for pump in pumps
+    )
 
 
 def _has_frame(screen: Screen[Any]) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from browsing import NOW, Browser, browsing, demo_app, loose, open_app
 from builders import make_store
+from effort import slow_but
 from textual.geometry import Offset
 from textual.widgets import Input
 
@@ -290,7 +291,7 @@ async def test_no_colours_in_a_theme_of_the_terminal(tmp_path: Path, monkeypatch
             assert styles and is_grey is any(not colour.is_default for colour in colours), theme
 
 
-@pytest.mark.parametrize("key", ["P", "X", "W", "I", "H"])
+@pytest.mark.parametrize("key", slow_but("P", ["P", "X", "W", "I", "H"]))
 async def test_hardly_a_terminal_says_so_on_each_screen(key: str, tmp_path: Path) -> None:
     """And more room brings back what was there, with the keys where they were."""
     async with browsing(demo_app(tmp_path), (100, 30)) as browser:
@@ -343,7 +344,7 @@ def _told(browser: Browser) -> str:
     return "".join(browser.text("#status").split())
 
 
-@pytest.mark.parametrize("key", ["", "P", "X", "W", "H", "I"])
+@pytest.mark.parametrize("key", slow_but(["", "X"], ["", "P", "X", "W", "H", "I"]))
 async def test_a_long_sentence_is_shown_whole(key: str, tmp_path: Path) -> None:
     """It takes lines of the panes above it, and gives them back to the next one."""
     async with browsing(demo_app(tmp_path), (80, 24)) as browser:
@@ -361,6 +362,7 @@ async def test_a_long_sentence_is_shown_whole(key: str, tmp_path: Path) -> None:
         assert status.region.height == 1 and _told(browser).startswith("short")
 
 
+@pytest.mark.slow
 async def test_a_long_sentence_moves_the_list_no_further_than_it_must(tmp_path: Path) -> None:
     """Rows stay on their lines; the row under the cursor is never behind the sentence."""
     async with browsing(demo_app(tmp_path), (120, 30)) as browser:

@@ -162,6 +162,7 @@ async def test_a_short_clean_up_tells_how_far_it_is(path: Path, monkeypatch: pyt
         assert said[-1].startswith("restored 5 conversations: ")
 
 
+@pytest.mark.slow
 async def test_a_message_stays_until_the_cursor_is_moved(path: Path) -> None:
     """The rows that an undo brings back are not described over what it says."""
     async with browsing(open_app(loose(path), NOW)) as browser:
@@ -323,6 +324,7 @@ async def test_what_was_back_already_does_not_go_with_an_undo(path: Path) -> Non
         assert "old" in ids(path)
 
 
+@pytest.mark.slow
 async def test_a_damaged_bundle_is_named(path: Path) -> None:
     """It is shown, with what is wrong, and not put back."""
     async with browsing(open_app(loose(path), NOW)) as browser:
@@ -430,6 +432,7 @@ async def test_a_list_read_while_a_screen_opens(tmp_path: Path, kind: Callable[[
         assert browser.app.screen is screen and screen.is_whole
 
 
+@pytest.mark.slow
 async def test_a_plan_that_is_looked_at_while_its_screen_goes(tmp_path: Path) -> None:
     """Textual takes the lines away first, and calls the screen attached until it has gone too."""
     async with browsing(demo_app(tmp_path)) as browser:

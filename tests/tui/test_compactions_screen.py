@@ -8,6 +8,7 @@ import pytest
 from browsing import Browser, browsing, demo_app, loose, open_app
 from builders import T0, make_store
 from compressed import END, case, long_conversation, store_of
+from effort import slow_but
 
 from hermes_browse.store.compression.context import read_memory
 from hermes_browse.store.connection.connect import Store
@@ -18,6 +19,7 @@ from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.compression.rows import compaction_rows
 from hermes_browse.tui.compression.screen import CompactionsScreen
+from hermes_browse.tui.list.rows import LineageRow
 from hermes_browse.tui.resume.preflight import not_remembered
 from hermes_browse.tui.shared.styled import line_width
 
@@ -97,6 +99,19 @@ async def test_lost_terms_are_walked_and_copied(tmp_path: Path, clipboard: list[
         assert "Go on then." not in clipboard[-1]
 
 
+async def test_what_was_replaced_is_saved_without_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW)) as browser:
+        await browser.press("M", "e")
+        assert "JSONL" not in browser.card() and "● the 4 messages that were replaced" in browser.card()
+        await browser.press("enter")
+        assert "saved" in browser.text("#status")
+    (saved,) = tmp_path.glob("Deploys, before *.md")
+    text = saved.read_text(encoding="utf-8")
+    assert "Never deploy on Fridays" in text and "It took 4721 s." in text and "4 messages" in text
+    assert "Go on then." not in text and "REFERENCE ONLY" not in text
+
+
 async def test_the_compaction_of_the_message_at_the_cursor_comes_first(tmp_path: Path) -> None:
     store = long_conversation(tmp_path / "state.db", 300, 4)
     async with browsing(open_app(loose(store), NOW)) as browser:
@@ -126,7 +141,10 @@ async def test_a_conversation_without_compactions_says_so(tmp_path: Path) -> Non
         assert "has not compressed" in browser.text("#compactions")
 
 
-@pytest.mark.parametrize("name", ["0.16.0-rotation-failing", "0.18.2-place-often", "0.19.0-rotation-twice"])
+RECORDED = ("0.19.0-rotation-twice", "0.18.2-place-often", "0.16.0-rotation-failing")
+
+
+@pytest.mark.parametrize("name", slow_but(RECORDED[:1], RECORDED))
 async def test_recorded_compactions_are_listed_each(tmp_path: Path, name: str) -> None:
     store = store_of(tmp_path / "state.db", case(f"{name}.json"))
     async with browsing(open_app(loose(store), NOW)) as browser:
@@ -159,8 +177,44 @@ async def test_rows_fill_exactly_their_width(tmp_path: Path) -> None:
         await browser.press("M")
         inspection = _screen(browser)._inspection
         assert inspection is not None
-        for row in compaction_rows(inspection.compactions, {0: "27 lost"}):
+        tree = browser.screen.lineage.source
+        for row in [*compaction_rows(inspection.compactions, {0: "27 lost"}), *map(tree.row, range(len(tree)))]:
+            if isinstance(row, LineageRow):
+                continue
             assert [line_width(row.spans(width, NOW)) for width in range(20, 160)] == list(range(20, 160))
+
+
+async def test_the_lineage_shows_each_compaction_and_enter_inspects_it(tmp_path: Path) -> None:
+    store = long_conversation(tmp_path / "state.db", 120, 3, in_place=False)
+    async with browsing(open_app(loose(store), NOW), (120, 40)) as browser:
+        await browser.press("l")
+        tree = browser.screen.lineage
+        keys = [tree.source.row(each).key for each in range(len(tree))]
+        assert keys == ["ls0", "x0", "ls1", "x1", "ls2", "x2", "ls3"]
+        assert "▸ summary" in browser.text("#lineage").splitlines()[1]
+        assert "compressed 3 times" in browser.text("#lineage-title")
+        await browser.press("k", "k", "k")
+        current = browser.screen.transcript.current
+        assert current is not None and current.is_summary  # the transcript is at the seam
+        await browser.press("enter")
+        assert _screen(browser).overview.cursor == 1
+        await browser.press("escape")
+        assert tree.current is not None and tree.current.key == "x1"
+
+
+async def test_a_session_compressed_in_place_has_a_tree_too(tmp_path: Path) -> None:
+    async with browsing(open_app(loose(long_conversation(tmp_path / "state.db", 120, 2)), NOW), (120, 40)) as browser:
+        tree = browser.screen.lineage
+        assert [tree.source.row(each).key for each in range(len(tree))] == ["ls0", "x0", "x1", "x2"]
+        assert tree.display
+
+
+async def test_a_hit_says_whether_the_model_still_has_it(tmp_path: Path) -> None:
+    async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW), (120, 36)) as browser:
+        await browser.press("/", *"is:forgotten fridays", "down")
+        assert "the model has a summary or a copy of it at most" in browser.text("#status")
+        await browser.press(*["backspace"] * 30, *"-is:forgotten deploying", "down")
+        assert "the model still has it" in browser.text("#status")
 
 
 def _lit(browser: Browser) -> set[int]:
@@ -181,9 +235,12 @@ async def test_what_the_model_saw_at_a_message_is_lit_and_counted(tmp_path: Path
         assert "context here: 2 messages since a summary of 4 · " in browser.text("#facts")
         assert "since a summary of 4" in browser.text("#status")
         assert {6, 7, 8} <= _lit(browser) and not _lit(browser) & {1, 2, 3, 4}
-        await browser.press(".")
+        await browser.press("z", "escape")  # before the pane that is alone
         assert _lit(browser) >= {1, 2, 3, 4, 6, 7, 8}
         assert "context here" not in browser.text("#facts") + browser.text("#status")
+        assert browser.screen.transcript.has_focus and browser.screen.has_class("-zoom-side")
+        await browser.press(".", ".")
+        assert browser.screen.transcript.page.seen is None
 
 
 async def test_what_came_after_a_message_was_not_seen_there(tmp_path: Path) -> None:

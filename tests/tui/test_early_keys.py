@@ -109,6 +109,7 @@ def test_other_keys_wait_and_stay_in_order(slow: tuple[Terminal, Path]) -> None:
     assert terminal.is_restored
 
 
+@pytest.mark.slow
 def test_an_escape_by_itself_is_one(slow: tuple[Terminal, Path]) -> None:
     """Escape in the list says what leaves the browser, also when it was typed before there was one."""
     terminal, signal = slow
@@ -124,6 +125,7 @@ def test_an_escape_by_itself_is_one(slow: tuple[Terminal, Path]) -> None:
     assert terminal.is_restored
 
 
+@pytest.mark.slow
 def test_a_resize_ends_it(slow: tuple[Terminal, Path]) -> None:
     """The rows would be painted at places of another size; the key is answered by Textual."""
     terminal, signal = slow

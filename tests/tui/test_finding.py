@@ -193,6 +193,7 @@ async def test_after_moving_on_by_hand_the_next_find_is_the_next_from_there(tmp_
         assert lit(browser) == ["a NEEDLE deep down"]
 
 
+@pytest.mark.slow
 async def test_what_is_written_meanwhile_is_looked_through_too(tmp_path: Path) -> None:
     path = long_store(tmp_path / "state.db")
     async with browsing(open_app(loose(path))) as browser:
@@ -211,6 +212,7 @@ async def test_what_is_written_meanwhile_is_looked_through_too(tmp_path: Path) -
         assert lit(browser) == ["a new needle"]
 
 
+@pytest.mark.slow
 async def test_escape_in_the_box_goes_back_to_where_it_was_opened(tmp_path: Path) -> None:
     async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
         await browser.press("tab", "home")

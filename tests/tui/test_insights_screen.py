@@ -195,6 +195,7 @@ async def test_the_search_for_a_line(path: Path, keys: str, query: str) -> None:
         assert {row.conversation.root_id for row in rows if isinstance(row, ConversationRow)} == wanted
 
 
+@pytest.mark.slow
 async def test_in_what_a_search_differs_from_the_sums_is_said(tmp_path: Path) -> None:
     """Of a model: behind the count in the status line, until something else is asked."""
     async with browsing(demo_app(tmp_path), size=(80, 24)) as browser:

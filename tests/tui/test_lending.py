@@ -7,12 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from effort import slow_but
 from terminal import Terminal
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 
 
-@pytest.mark.parametrize("colours", ["truecolor", ""], ids=["painted ahead", "not painted ahead"])
+@pytest.mark.parametrize("colours", slow_but(["truecolor"], ["truecolor", ""]), ids=["ahead", "not ahead"])
 def test_hermes_runs_and_the_browser_is_back(hermes_home: Path, tmp_path: Path, colours: str) -> None:
     """Hermes has a sane terminal and Ctrl+c; afterwards the screen is the browser's, at the same conversation."""
     folder = tmp_path / "bin"
@@ -49,7 +50,7 @@ def test_hermes_runs_and_the_browser_is_back(hermes_home: Path, tmp_path: Path, 
     assert terminal.is_restored
 
 
-@pytest.mark.parametrize("is_wanted", [True, False])
+@pytest.mark.parametrize("is_wanted", slow_but([True], [True, False]))
 def test_the_mouse_is_left_to_the_terminal(hermes_home: Path, is_wanted: bool) -> None:
     """Where that is set nothing asks for it."""
     config = Path(os.environ["XDG_CONFIG_HOME"]) / "hermes-browse"

@@ -15,6 +15,7 @@ from hermes_browse.tui.config.start import Memory, read_memory, read_start, writ
 from hermes_browse.tui.pane_sizes import LEAST, MOST, PaneSizes
 
 
+@pytest.mark.slow
 async def test_keys_move_the_line(tmp_path: Path) -> None:
     """Beside each other in columns, above each other in lines, and never out of sight."""
     async with browsing(demo_app(tmp_path), (120, 36)) as browser:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from effort import slow_but
 from terminal import Terminal
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
@@ -19,7 +20,7 @@ print(f"ended {ended.returncode} [{ended.stdout}]")
 """
 
 
-@pytest.mark.parametrize("streams", ["usual", "nothing"])
+@pytest.mark.parametrize("streams", slow_but(["usual"], ["usual", "nothing"]))
 def test_what_is_chosen_is_printed_and_not_run(hermes_home: Path, streams: str) -> None:
     """As in `eval "$(…)"`, and with the other streams away too; there need be no Hermes to print its command."""
     terminal = Terminal([streams, "--home", str(hermes_home)], code=_SHELL, columns=200, PATH="/usr/bin:/bin")

@@ -193,6 +193,7 @@ async def test_a_store_without_a_root_has_no_profiles(tmp_path: Path) -> None:
         assert "no profiles" in browser.text("#status")
 
 
+@pytest.mark.slow
 async def test_the_profiles_of_the_sample_store_are_samples_too(tmp_path: Path) -> None:
     """They are listed and opened like any; nothing of them is resumed, and their trash is in the sample's folder."""
     async with browsing(demo_app(tmp_path)) as browser:

@@ -59,6 +59,7 @@ def test_keys_typed_before_the_screen_is_up_arrive(hermes_home: Path) -> None:
     assert terminal.is_restored
 
 
+@pytest.mark.slow
 def test_keys_that_come_in_one_go_are_taken_in_order(hermes_home: Path) -> None:
     """Letters, a line taken back, other letters, two of them corrected: what stands there is what was meant."""
     terminal = Terminal(["--home", str(hermes_home)])
@@ -213,7 +214,7 @@ def test_a_fault_of_ours_is_a_sentence_and_a_log(hermes_home: Path) -> None:
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize("moment", [0.0, 0.05, 0.15, 0.25, 0.35])
+@pytest.mark.parametrize("moment", slow_but([0.05, 0.35], [0.0, 0.05, 0.15, 0.25, 0.35]))
 def test_told_to_end_while_it_starts(hermes_home: Path, moment: float) -> None:
     """Whoever has the screen at that moment gives it back."""
     terminal = Terminal(["--home", str(hermes_home)], COLORTERM="truecolor")
@@ -224,7 +225,7 @@ def test_told_to_end_while_it_starts(hermes_home: Path, moment: float) -> None:
     assert terminal.is_restored
 
 
-@pytest.mark.parametrize("moment", [0.0, 0.1, 0.5])
+@pytest.mark.parametrize("moment", slow_but([0.1], [0.0, 0.1, 0.5]))
 def test_its_terminal_goes_away(hermes_home: Path, moment: float) -> None:
     """A window that is closed takes the browser with it; nothing stays behind waiting for a terminal that is gone."""
     terminal = Terminal(["--home", str(hermes_home)])
@@ -234,6 +235,7 @@ def test_its_terminal_goes_away(hermes_home: Path, moment: float) -> None:
     terminal.lose()
 
 
+@pytest.mark.slow
 def test_its_terminal_stops_taking_anything(hermes_home: Path, tmp_path: Path) -> None:
     """Without any signal too, the first text that cannot be written ends it."""
     code = (
@@ -249,6 +251,7 @@ def test_its_terminal_stops_taking_anything(hermes_home: Path, tmp_path: Path) -
     assert (tmp_path / "ended").read_text() == "0"
 
 
+@pytest.mark.slow
 def test_stopped_without_notice_it_goes_on(hermes_home: Path) -> None:
     """SIGSTOP and SIGCONT: drawn again, every key taken once, and left like any other."""
     terminal = Terminal(["--home", str(hermes_home)])
@@ -274,6 +277,7 @@ def test_stopped_without_notice_it_goes_on(hermes_home: Path) -> None:
     assert terminal.is_restored and len(threads) < 12
 
 
+@pytest.mark.slow
 def test_a_signal_that_another_thread_gets_wakes_the_browser(hermes_home: Path) -> None:
     """The kernel does so with a SIGCONT that overtakes its SIGSTOP; Python runs the handler on the main thread."""
     terminal = Terminal(["--home", str(hermes_home)])

@@ -131,6 +131,7 @@ async def test_what_a_scan_finds_is_shown_while_it_goes_on(bare: Path, monkeypat
         assert not isinstance(_rows(browser)[-1], NoteRow)
 
 
+@pytest.mark.slow
 async def test_escape_keeps_what_was_found(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gate = _Gate(monkeypatch)
     async with browsing(open_app(loose(bare))) as browser:

@@ -95,6 +95,7 @@ async def test_a_filter_of_messages_and_one_of_conversations(tmp_path: Path) -> 
         assert _offers(browser) == {"without before:1999": (telegram, True)}
 
 
+@pytest.mark.slow
 async def test_words_of_a_title_nobody_has_are_looked_for_in_what_was_said(tmp_path: Path) -> None:
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("slash")
@@ -135,6 +136,7 @@ async def test_other_profiles_are_asked(tmp_path: Path) -> None:
         assert _offers(browser) == {"in profile work": (cron, True)}
 
 
+@pytest.mark.slow
 async def test_enter_on_another_profile_goes_there_and_searches(tmp_path: Path) -> None:
     """The browser switches to the profile, with the query in its box and as many hits as were offered."""
     root = _root(tmp_path)
@@ -167,6 +169,7 @@ async def test_a_profile_that_has_gone_is_said(tmp_path: Path) -> None:
         assert browser.screen.context.location.profile == "default"
 
 
+@pytest.mark.slow
 async def test_a_loose_store_has_no_profiles_beside_it(tmp_path: Path) -> None:
     root = _root(tmp_path)
     shutil.move(root / "state.db", tmp_path / "loose.db")

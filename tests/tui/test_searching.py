@@ -77,6 +77,7 @@ async def test_the_first_key_finds_the_store_looked_through(large: Path) -> None
             assert not any("m.timestamp FROM messages m" in sql or "NOT IN (SELECT d.id" in sql for sql in asked)
 
 
+@pytest.mark.slow
 async def test_a_key_stops_the_count(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is counted for a query that stands no more is not waited for."""
     from hermes_browse.tui.search import counting as module
@@ -329,6 +330,7 @@ async def test_a_scan_tells_how_far_it_is_and_escape_stops_it(large: Path, monke
         assert browser.screen.box.value == "" and not browser.screen.controllers.searching.is_active
 
 
+@pytest.mark.slow
 async def test_another_view_does_not_wait_for_a_count(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor does it get the number of the view before."""
     from hermes_browse.tui.search import counting as module
@@ -358,6 +360,7 @@ async def test_another_view_does_not_wait_for_a_count(large: Path, monkeypatch: 
         assert f"{total.count:,} hits in" in browser.text("#status")
 
 
+@pytest.mark.slow
 async def test_reading_on_keeps_what_was_counted(large: Path) -> None:
     """The number stays while pages are added to it."""
     async with browsing(open_app(loose(large))) as browser:

@@ -60,6 +60,7 @@ def test_look(look: str, tmp_path: Path, snap_compare: Compare) -> None:
     assert snap_compare(demo_app(tmp_path), terminal_size=size, run_before=steps(keys, theme))
 
 
+@pytest.mark.slow
 def test_the_pictures_of_the_readme_are_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     """`make screenshots` would draw the same."""
     monkeypatch.syspath_prepend(str(SCREENSHOTS))

@@ -78,6 +78,7 @@ async def test_what_a_conversation_is_made_of(path: Path) -> None:
         assert shown is not None and shown.id == "cron_job1_20260101_030000"
 
 
+@pytest.mark.slow
 async def test_taken_and_left_in_the_map(path: Path) -> None:
     """One, all of a line, one that the rules do not mean; never one that is protected."""
     async with browsing(open_app(loose(path), NOW), BARS) as browser:

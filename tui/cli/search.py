@@ -173,11 +173,13 @@ def _hit_json(hit: Hit, conversation_id: str, context: Around) -> Json:
 
 
 def _summary(answer: Answer) -> str:
-    total = (
-        f"{answer.total:,}{'+' if answer.at_least else ''}" if answer.total is not None else pgettext("total", "more")
-    )
-    line = _("{count:,} of {total} hits · {engine} · {took:.0f} ms")
-    line = line.format(count=len(answer.hits), total=total, engine=answer.engine, took=answer.elapsed_ms)
+    if answer.total is None:
+        line = _("hits shown: {count:,}, there are more · {engine} · {took:.0f} ms")
+        line = line.format(count=len(answer.hits), engine=answer.engine, took=answer.elapsed_ms)
+    else:
+        total = f"{answer.total:,}{'+' if answer.at_least else ''}"
+        line = _("{count:,} of {total} hits · {engine} · {took:.0f} ms")
+        line = line.format(count=len(answer.hits), total=total, engine=answer.engine, took=answer.elapsed_ms)
     return line if answer.complete else _("{line} · not everything was searched").format(line=line)
 
 

@@ -64,8 +64,10 @@ COMPACTIONS = at(
     Shown("previous-lost", "N", N_("lost before"), N_("To the one before"), "lost(-1)"),
     Shown("copy", "c", N_("copy"), N_("Copy what was replaced, as Markdown to paste into the conversation"), "copy"),
     Shown("copy-lost", "C", N_("copy lost"), N_("Copy only what was lost, as Markdown"), "copy_lost"),
+    Shown("export", "e", N_("export"), N_("Save what was replaced as Markdown or HTML"), "export"),
     Shown("pane", "tab,right", N_("pane"), N_("To the next pane"), "pane(1)"),
     Command("previous-pane", "shift+tab,left", N_("pane back"), N_("To the previous pane"), "pane(-1)"),
+    Shown("resume", "R", N_("resume"), N_("Resume this conversation in Hermes"), "resume"),
     Command("read", "o", N_("read"), N_("Read the conversation where it was compressed"), "read_there"),
     *_EVERY,
 )

@@ -84,7 +84,7 @@ def toggle_here(context: Context, transcript: TranscriptView, shown: Callable[[]
         entries = {model.shown_at(each) for each in (*memory.known, message_id)} - {None}
         transcript.see(Seen(frozenset(each for each in entries if each is not None), sentence(given, memory)))
         shown()
-        more = doubt(given) or _("what the model did not see here is dimmed")
-        context.say_of_page(f"{sentence(given, memory)} · {more}")
+        parts = [sentence(given, memory), _("the rest is dimmed, Esc ends"), doubt(given)]
+        context.say_of_page(" · ".join(filter(None, parts)))
 
     context.transcript_worker.submit("here", work, done, context.failed)

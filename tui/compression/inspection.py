@@ -10,7 +10,7 @@ from hermes_browse.store.compression.losses import Losses, Lost, Term
 from hermes_browse.store.compression.rows import Row
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.messages.models import ChatMessage, Reading, State
-from hermes_browse.store.messages.transcript import Bone, Skeleton
+from hermes_browse.store.messages.transcript import Bone, Skeleton, read_messages
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import fenced, one_line
 from hermes_browse.store.wording import N_, _, ngettext
@@ -20,6 +20,8 @@ from ..transcript.cards import BYTES_PER_TOKEN
 from ..transcript.copying import document
 from ..transcript.model import TranscriptModel
 
+WINDOW = 40
+"""Messages that are read before and after the first place of a part."""
 WAYS: Mapping[Kind, str] = {Kind.ROTATION: N_("new session"), Kind.IN_PLACE: N_("in place")}
 TERMS: Mapping[Term, str] = {
     Term.DECISION: N_("decision"),
@@ -48,6 +50,13 @@ class Inspection:
         """Oldest first."""
         return self.history.compactions
 
+    def first(self, wanted: int | None, message_id: int | None) -> int:
+        """Return the compaction to begin with: the wanted one, else that of a message, else the newest; -1 for none."""
+        numbers = range(len(self.compactions))
+        if wanted is not None and wanted in numbers:
+            return wanted
+        return next((each for each in numbers if message_id in self.compactions[each].gone), len(numbers) - 1)
+
     @cached_property
     def _rows(self) -> Mapping[int, Row]:
         return {row.id: row for each in self.history.generations for row in each.rows}
@@ -59,15 +68,36 @@ class Inspection:
         return TranscriptModel(self.conversation, Skeleton((self.conversation.root_id,), bones, Reading.EVERYTHING))
 
     def replaced(self, number: int) -> TranscriptModel:
-        """Return a transcript of what a summary replaced; no message has been read."""
-        return self._model(self.compactions[number].replaced)
+        """Return a transcript of what the model no longer had; no message has been read."""
+        return self._model(self.compactions[number].gone)
 
     def instead(self, number: int) -> TranscriptModel:
         """Return a transcript of what the model had from then on: the summary among what was carried over."""
         one = self.compactions[number]
+        if _is_still_there(one):
+            return self._model(one.before)
         generation = next((each for each in self.history.generations if each.compaction == number), None)
         written = [row.id for row in generation.rows[: generation.block]] if generation is not None else []
         return self._model([*written, *one.not_stored_again])
+
+
+Sides = tuple[TranscriptModel, TranscriptModel]
+"""What a compaction replaced, and what the model had instead, with the messages that are on screen first."""
+
+
+def read_sides(reader: Reader, inspection: Inspection, number: int) -> Sides:
+    """Read both sides of a compaction; on a worker's thread."""
+    replaced, instead = inspection.replaced(number), inspection.instead(number)
+    summary = inspection.compactions[number].summary
+    middle = (instead.entry_of(summary) if summary is not None else None) or 0
+    for model, at in (replaced, 0), (instead, middle):
+        model.add(as_live(read_messages(reader, model.missing(at - WINDOW, at + WINDOW))))
+    return replaced, instead
+
+
+def as_live(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """Return the messages of a part without their states: that they were compacted is what the whole part says."""
+    return [each._replace(state=State.LIVE) for each in messages]
 
 
 def inspect(reader: Reader, conversation: Conversation) -> Inspection:
@@ -82,23 +112,60 @@ def tokens(count: int) -> int:
 
 def notes(one: Compaction) -> Iterator[str]:
     """Yield what is not known of a compaction or is out of the ordinary, in sentences."""
-    yield from (_(NOTES[note]) for note in one.notes if note is not Note.GAP)
+    left_out = {Note.GAP, Note.EDGE} if one.is_broken and not one.kept else {Note.GAP}
+    yield from (_(NOTES[note]) for note in one.notes if note not in left_out)
     if one.gap is not None:
         words = _("The ids {first} to {last} are in no row of the store.")
         yield words.format(first=one.gap.first, last=one.gap.last)
 
 
+def remedy(inspection: Inspection, one: Compaction) -> str:
+    """Return a sentence about what helps where the model went on without the messages; empty where it did not."""
+    if _is_still_there(one):
+        words = ngettext("R resumes with this message.", "R resumes with all {count:,} messages.", len(one.before))
+        return words.format(count=len(one.before))
+    if Note.NO_ORIGINALS in one.notes:
+        return _("They may be in another conversation: search for words of the summary.")
+    if not one.is_broken:
+        return ""
+    words = _("Hermes resumes …{id} without these messages: c copies them to paste, e saves them in a file.")
+    return words.format(id=one_line(inspection.conversation.id[-6:]))
+
+
+def _is_still_there(one: Compaction) -> bool:
+    """Return whether a resume sends all messages from before it: it was aborted, and no session follows."""
+    return Note.ABORTED in one.notes and not one.shells
+
+
 def title_of_replaced(one: Compaction) -> str:
     """Return the title of the left pane."""
-    if not one.replaced:
-        return _("Replaced: nothing")
-    words = ngettext("Replaced: 1 message", "Replaced: {count:,} messages", len(one.replaced))
-    return words.format(count=len(one.replaced))
+    if not one.gone:
+        return _("Replaced: nothing that is stored") if Note.NO_ORIGINALS in one.notes else _("Replaced: nothing")
+    if one.is_broken:
+        words = ngettext("Left behind: 1 message", "Left behind: {count:,} messages", len(one.gone))
+    else:
+        words = ngettext("Replaced: 1 message", "Replaced: {count:,} messages", len(one.gone))
+    return words.format(count=len(one.gone))
+
+
+def nothing_compressed(history: History) -> str:
+    """Return a sentence about a conversation without compactions; it tells which ids are gone."""
+    gap = max(history.gaps.values(), key=lambda each: each.number, default=None)
+    if gap is None:
+        return _("Hermes has not compressed this conversation.")
+    words = _(
+        "No compression is stored here, but the ids {first} to {last} are in no row: messages of this or of another "
+        "conversation were deleted."
+    )
+    return words.format(first=gap.first, last=gap.last)
 
 
 def title_of_instead(one: Compaction) -> str:
     """Return the title of the right pane."""
     kept = len(one.kept) + len(one.not_stored_again)
+    if _is_still_there(one):
+        words = ngettext("Still there: 1 message", "Still there: {count:,} messages", len(one.before))
+        return words.format(count=len(one.before))
     if one.summary is None and not kept:
         return _("Instead: nothing")
     words = ngettext("1 carried over", "{count:,} carried over", kept).format(count=kept)

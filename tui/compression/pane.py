@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 
-from hermes_browse.store.messages.models import ChatMessage, State
+from hermes_browse.store.messages.models import ChatMessage
 from hermes_browse.store.messages.transcript import read_messages
 
 from ..bindings import bindings
@@ -15,6 +15,7 @@ from ..commands.panes import TRANSCRIPT
 from ..context import Context
 from ..transcript.find import needle
 from ..transcript.view import TranscriptView
+from .inspection import as_live
 
 if TYPE_CHECKING:
     from hermes_browse.store.search import Matcher
@@ -77,8 +78,7 @@ class PartPane(TranscriptView, inherit_bindings=False):
 
         def done(messages: list[ChatMessage]) -> None:
             if self.is_attached and self.model is model:
-                # That they were compacted is what the whole pane says.
-                model.add([each._replace(state=State.LIVE) for each in messages])
+                model.add(as_live(messages))
                 self.loaded()
                 if self._goal is not None:
                     self._go_to(self._goal)

@@ -19,6 +19,7 @@ from .. import formats
 from ..commands.screens import COMPACTIONS
 from ..list.conversation_list import ConversationList
 from ..list.rows import FixedRows, NoteRow
+from ..screens.by_name import load
 from ..screens.controllers import Controllers
 from ..screens.sub_screen import SubScreen
 from ..shared import clipboard, header
@@ -29,10 +30,14 @@ from ..transcript.view import TranscriptView
 from .inspection import (
     WAYS,
     Inspection,
+    Sides,
     describe_lost,
     inspect,
     lost_markdown,
     notes,
+    nothing_compressed,
+    read_sides,
+    remedy,
     replaced_markdown,
     title_of_instead,
     title_of_replaced,
@@ -45,7 +50,12 @@ _MOST_LIT = 150
 
 
 class CompactionsScreen(SubScreen):
-    """The compactions of the current conversation."""
+    """The compactions of the current conversation.
+
+    Args:
+        controllers: Of the main screen.
+        begin: Number of the compaction to begin with; None for that of the current message, else the newest.
+    """
 
     ENTER = N_("Read what was replaced")
     HELP_TITLE = N_("Compactions")
@@ -54,11 +64,13 @@ class CompactionsScreen(SubScreen):
         (N_("lost"), N_("what stood in the replaced messages and in nothing that the model was given after them")),
         ("~84k ▸ 12k", N_("tokens before and after, guessed: four bytes each, as Hermes does")),
         ("?", N_("the store does not say all there is to know of this one")),
+        ("!", N_("it left messages behind without a summary; the line below says what helps")),
     )
     KEYS = COMPACTIONS
 
-    def __init__(self, controllers: Controllers) -> None:
+    def __init__(self, controllers: Controllers, begin: int | None = None) -> None:
         super().__init__(controllers)
+        self._begin = begin
         self._conversation = controllers.current.conversation
         self._inspection: Inspection | None = None
         self._number = -1
@@ -129,14 +141,20 @@ class CompactionsScreen(SubScreen):
             self._read()
 
     def _read(self) -> None:
-        conversation = self._conversation
+        conversation, begin = self._conversation, self._begin
         if conversation is None:
             return
-        self.context.plan_worker.submit(
-            "compactions", lambda reader: inspect(reader, conversation), self._take, self.context.failed
-        )
+        at = self.controllers.message_id
 
-    def _take(self, inspection: Inspection) -> None:
+        def work(reader: Reader) -> tuple[Inspection, int, Sides | None]:
+            inspection = inspect(reader, conversation)
+            number = inspection.first(begin, at)
+            return inspection, number, read_sides(reader, inspection, number) if number >= 0 else None
+
+        self.context.plan_worker.submit("compactions", work, self._take, self.context.failed)
+
+    def _take(self, answer: tuple[Inspection, int, Sides | None]) -> None:
+        inspection, number, sides = answer
         before, self._inspection = self._inspection, inspection
         if not self.is_whole or (before is not None and before.compactions == inspection.compactions):
             return
@@ -145,18 +163,13 @@ class CompactionsScreen(SubScreen):
         count = len(inspection.compactions)
         self.query_one("#panes").display = count > 0
         self.line("about").display = count > 0
-        if not count:
+        if sides is None:
             self.overview.styles.height = "1fr"
-            self.overview.show(FixedRows([NoteRow(_("Hermes has not compressed this conversation."))]))
+            self.overview.show(FixedRows([NoteRow(nothing_compressed(inspection.history))]))
             return
         self.overview.styles.height = min(count, max(self.size.height // 5, 3))
-        self._show_rows(key=f"c{self._start(inspection)}")
-
-    def _start(self, inspection: Inspection) -> int:
-        """Return the compaction to begin with: the one that replaced the message at the cursor, else the newest."""
-        at = self.controllers.message_id
-        numbers = range(len(inspection.compactions))
-        return next((each for each in numbers if at in inspection.compactions[each].replaced), numbers[-1])
+        self._show(number, sides)
+        self._show_rows(key=f"c{number}")
 
     def _show_rows(self, key: str | None = None) -> None:
         if self._inspection is not None:
@@ -196,7 +209,8 @@ class CompactionsScreen(SubScreen):
         event.stop()
         self.tell(header.status(event.text, ""))
 
-    def _show(self, number: int) -> None:
+    def _show(self, number: int, sides: Sides | None = None) -> None:
+        """Show a compaction; its sides are read if they are not given."""
         inspection = self._inspection
         if inspection is None or not self.is_whole:
             return
@@ -207,11 +221,29 @@ class CompactionsScreen(SubScreen):
         sessions = one.session_id
         if one.into_session_id is not None and one.into_session_id != one.session_id:
             sessions += f" → {one.into_session_id}"
-        facts = [f"{_(WAYS[one.kind])}: {one_line(sessions, 200)}", *notes(one)]
-        self.line("about").update(Content.styled(" · ".join(facts), "dim"), layout=True)
-        self.replaced.page.matchers = ()
-        self.replaced.open(inspection.replaced(number))
-        self.instead.open(inspection.instead(number), one.summary)
+        facts = " · ".join([f"{_(WAYS[one.kind])}: {one_line(sessions, 200)}", *notes(one)])
+        if helps := remedy(inspection, one):
+            facts = f" · {facts}"
+        about = Content.assemble((f"! {helps}" if helps else "", "$warning"), (facts, "dim"))
+        self.line("about").update(about, layout=True)
+
+        def opened(sides: Sides) -> None:
+            if not self.is_whole or self._number != number:
+                return
+            self.replaced.page.matchers = ()
+            self.replaced.open(sides[0])
+            self.instead.open(sides[1], one.summary)
+            self._find_losses(number, one)
+
+        if sides is not None:
+            opened(sides)
+        else:
+            self.context.page_worker.submit(
+                "sides", lambda reader: read_sides(reader, inspection, number), opened, self.context.failed
+            )
+
+    def _find_losses(self, number: int, one: Compaction) -> None:
+        """Highlight what a compaction lost, once that is known."""
         if number in self._losses:
             self._light(self._losses[number])
             return
@@ -270,17 +302,26 @@ class CompactionsScreen(SubScreen):
         inspection, one, number = self._inspection, self._one, self._number
         if inspection is None or one is None:
             return
-        if not one.replaced:
+        if not one.gone:
             self.tell(header.status(_("nothing was replaced here"), ""))
             return
 
         def work(reader: Reader) -> str:
-            messages: list[ChatMessage] = read_messages_of(reader, one.replaced)
+            messages: list[ChatMessage] = read_messages_of(reader, one.gone)
             return replaced_markdown(inspection, number, messages)
 
         self.context.page_worker.submit(
             "copying", work, lambda text: self._copy(text, title_of_replaced(one)), self.context.failed
         )
+
+    def action_export(self) -> None:
+        """Save what was replaced in a file."""
+        conversation, one = self._conversation, self._one
+        if conversation is None or one is None or not one.gone:
+            self.tell(header.status(_("nothing was replaced here"), ""))
+            return
+        name = _("{title}, before {time}").format(title=formats.name(conversation), time=formats.timestamp(one.at))
+        load("export")(self.context, self.app, [conversation._replace(title=name)], frozenset(one.gone))
 
     def action_copy_lost(self) -> None:
         """Copy what was lost."""
@@ -296,6 +337,11 @@ class CompactionsScreen(SubScreen):
             self.tell(header.status(f"{name}: {route}", ""))
 
         self.run_worker(work(), group="copying", exclusive=True)
+
+    def action_resume(self) -> None:
+        """Resume the conversation."""
+        if self._conversation is not None:
+            self.controllers.resuming.start(self._conversation.id)
 
     def action_read_there(self) -> None:
         """Read the conversation at the summary."""

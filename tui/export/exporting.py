@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ from hermes_browse.store.messages.models import State
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _
+from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats
 from ..commands.screens import EXPORTING
@@ -32,7 +32,6 @@ from ..store_paths import store_files
 from ..version import version
 from .documents import MANY, Document, make_redactor, not_live_words, plan_documents, redacted_words, save
 
-_ORDER = list(Format)
 _WORDS = {
     Format.MARKDOWN: N_("Markdown · to read and to share, tools folded"),
     Format.JSONL: N_("JSONL · what Hermes itself exports, and can import"),
@@ -59,13 +58,21 @@ class ExportScreen(Card[None]):
         conversations: What is exported.
         store: Their store, whose files are never replaced.
         wanted: Takes the request; calls `done` or `failed` later.
+        part: Number of the messages if only those are exported that a compaction replaced; Hermes cannot import these.
     """
 
     KEYS = EXPORTING
 
-    def __init__(self, conversations: Sequence[Conversation], store: Store, wanted: Callable[[Request], None]) -> None:
+    def __init__(
+        self,
+        conversations: Sequence[Conversation],
+        store: Store,
+        wanted: Callable[[Request], None],
+        part: int | None = None,
+    ) -> None:
         super().__init__()
-        self._conversations, self._store, self._wanted = conversations, store, wanted
+        self._conversations, self._store, self._wanted, self._part = conversations, store, wanted, part
+        self._forms = [each for each in Format if part is None or each is not Format.JSONL]
         self._is_saving = False
         self._form = Format.MARKDOWN
         self._redact = True
@@ -85,7 +92,8 @@ class ExportScreen(Card[None]):
             yield Static(id="everything")
             yield Static(id="secrets")
             yield Static(id="verdict")
-            yield keys_line(self.told_keys(_("Enter save")))
+            without = ("everything",) if self._part is not None else ()
+            yield keys_line(self.told_keys(_("Enter save"), without=without))
 
     def on_mount(self) -> None:
         """Show the choices."""
@@ -102,7 +110,7 @@ class ExportScreen(Card[None]):
             Content.styled(
                 f"{'●' if each is self._form else '○'} {_(_WORDS[each])}", "" if each is self._form else "dim"
             )
-            for each in _ORDER
+            for each in self._forms
         ]
         self.query_one("#formats", Static).update(Content("\n").join(lines))
         self.query_one("#everything", Static).update(self._scope())
@@ -117,6 +125,11 @@ class ExportScreen(Card[None]):
 
     def _scope(self) -> Content:
         """Return which messages are exported."""
+        if self._part is not None:
+            words = ngettext(
+                "● the message that was replaced", "● the {count:,} messages that were replaced", self._part
+            )
+            return Content(words.format(count=self._part))
         if self._form is not Format.JSONL:
             mark = "●" if self._everything else "○"
             return Content(f"{mark} " + _("also rewound and hidden messages"))
@@ -129,7 +142,7 @@ class ExportScreen(Card[None]):
         """Choose the next format; a proposed name gets its extension."""
         box = self.query_one(Input)
         is_proposed = box.value == self._proposal()
-        self._form = _ORDER[(_ORDER.index(self._form) + by) % len(_ORDER)]
+        self._form = self._forms[(self._forms.index(self._form) + by) % len(self._forms)]
         if is_proposed:
             box.value = self._proposal()
         self._refused = ""
@@ -142,7 +155,7 @@ class ExportScreen(Card[None]):
 
     def action_everything(self) -> None:
         """Include rewound and hidden messages, or leave them out."""
-        self._everything = not self._everything
+        self._everything = not self._everything and self._part is None
         self._show()
 
     @on(Input.Submitted)
@@ -200,14 +213,27 @@ class ExportScreen(Card[None]):
         return ""
 
 
-def ask_and_export(context: Context, app: App[Any], conversations: Sequence[Conversation]) -> None:
-    """Show the card, then export."""
+def ask_and_export(
+    context: Context, app: App[Any], conversations: Sequence[Conversation], part: Collection[int] | None = None
+) -> None:
+    """Show the card, then export; with `part`, only the messages with these ids."""
 
-    card = ExportScreen(conversations, context.store, lambda request: _export(context, conversations, request, card))
+    card = ExportScreen(
+        conversations,
+        context.store,
+        lambda request: _export(context, conversations, request, card, part),
+        len(part) if part is not None else None,
+    )
     app.push_screen(card)
 
 
-def _export(context: Context, conversations: Sequence[Conversation], request: Request, card: ExportScreen) -> None:
+def _export(
+    context: Context,
+    conversations: Sequence[Conversation],
+    request: Request,
+    card: ExportScreen,
+    part: Collection[int] | None,
+) -> None:
     """Write the files on the writer's thread, and report where they are."""
     notes: list[str] = []
     location, store, now = context.location, context.store, context.clock()
@@ -228,6 +254,7 @@ def _export(context: Context, conversations: Sequence[Conversation], request: Re
                 exporter=f"hermes-browse {version()}",
                 now=now,
                 everything=request.everything,
+                part=part,
             )
 
         not_live: Counter[State] = Counter()

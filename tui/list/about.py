@@ -19,7 +19,11 @@ _HIT_TEXTS = {
     "assistant": N_("said by the assistant {ago} in “{title}”"),
     "tool": N_("a tool result {ago} in “{title}”"),
 }
-_STATES = {State.COMPACTED: N_("replaced by a summary for the model"), State.REWOUND: N_("rewound")}
+_STATES = {
+    State.LIVE: N_("the model still has it"),
+    State.COMPACTED: N_("from before a compression: the model has a summary or a copy of it at most"),
+    State.REWOUND: N_("rewound"),
+}
 _TITLE = 24
 """Maximum cells of a title in a sentence."""
 
@@ -39,7 +43,8 @@ def about(row: ListRow | None, now: float, enter: str) -> str:
     if isinstance(row, HitRow):
         text = _(_HIT_TEXTS.get(row.hit.role, N_("found {ago} in “{title}”")))
         text = text.format(ago=formats.ago(row.hit.timestamp, now), title=_title(row.conversation))
-        state = _(_STATES[row.hit.state]) if row.hit.state in _STATES else ""
+        was_compressed = row.conversation is not None and len(row.conversation.segments) > 1
+        state = _(_STATES[row.state]) if row.state is not State.LIVE or was_compressed else ""
         return _joined(text, state, _("Enter reads on"))
     if isinstance(row, MoreRow):
         more = ngettext("1 more hit in “{title}”", "{count:,} more hits in “{title}”", row.hidden)

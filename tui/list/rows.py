@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from hermes_browse.store.messages.models import Hit
+from hermes_browse.store.messages.models import Hit, State
 from hermes_browse.store.sessions.lineage import draw_tree
 from hermes_browse.store.sessions.models import Conversation, Lineage, Node, View
 
@@ -53,6 +53,13 @@ class HitRow(NamedTuple):
     def key(self) -> str:
         """By message."""
         return f"h{self.hit.message_id}"
+
+    @property
+    def state(self) -> State:
+        """The state of the message; compacted also where a compression ended its session, as with `is:forgotten`."""
+        segments = self.conversation.segments if self.conversation is not None else ()
+        is_before = any(each.id == self.hit.session_id for each in segments[:-1])
+        return State.COMPACTED if is_before and self.hit.state is State.LIVE else self.hit.state
 
 
 class LineageRow(NamedTuple):

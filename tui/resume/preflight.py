@@ -141,15 +141,17 @@ class PreflightScreen(Card[bool]):
     def on_resize(self, event: Resize) -> None:
         """Limit the recap to the free height, so that the keys below it are always visible."""
         super().on_resize(event)
+        self.query("#memory").set(display=True)
         self.call_after_refresh(self._fit)
 
     def _fit(self) -> None:
         card, recap = self.query_one("#card"), self.query_one("#recap")
         others = self.query_one("#answer").virtual_region.bottom - recap.virtual_region.height
         room = self.size.height if self.has_class("-short") else self.size.height * 9 // 10
-        if room - card.gutter.height - others < 2 and (memory := self.query("#memory").filter(".fact")):
-            memory.remove()  # what is asked and the keys come first
-            self.call_after_refresh(self._fit)
+        memory = self.query("#memory")
+        if room - card.gutter.height - others < 2 and any(fact.display for fact in memory):
+            memory.set(display=False)  # what is asked and the keys come first
+            self.call_after_refresh(self._fit)  # once: it is hidden at once, where a removal takes its time
         recap.styles.max_height = max(2, room - card.gutter.height - others)
         recap.scroll_end(animate=False)  # the last messages matter most
 

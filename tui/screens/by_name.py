@@ -20,6 +20,8 @@ _PLACES = {
     "prune": ".cleanup.prune.PruneScreen",
     "retention": ".cleanup.retention.RetentionScreen",
     "trash": ".trash.screen.TrashScreen",
+    "tree": ".compression.rows.read_tree",
+    "tree-rows": ".compression.rows.tree_rows",
 }
 """Module, relative to this folder or with a dot to `tui`, and class, or the function that opens a card."""
 

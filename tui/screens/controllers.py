@@ -197,9 +197,9 @@ class Controllers:
         if meant := self.changing.targets():
             do(meant)
 
-    def open_screen(self, name: str) -> None:
-        """Open a screen by the id of its command."""
-        self._panes.app.push_screen(load(name)(self))
+    def open_screen(self, name: str, *details: object) -> None:
+        """Open a screen by the id of its command, with what else its class takes."""
+        self._panes.app.push_screen(load(name)(self, *details))
 
     def read(self, conversation: Conversation, message_id: int | None = None) -> None:
         """Show a conversation, listed or not, in the transcript and focus that."""

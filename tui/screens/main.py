@@ -28,7 +28,7 @@ from ..list.about import about
 from ..list.columns import set_sort
 from ..list.conversation_list import ConversationList
 from ..list.model import shown_line
-from ..list.rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow, SuggestionRow
+from ..list.rows import ConversationRow, HitRow, JobRow, ListRow, MoreRow, SuggestionRow
 from ..search.box import SearchBox
 from ..shared import header
 from ..transcript.scroll import TranscriptScroll
@@ -102,7 +102,10 @@ class MainScreen(Panes):
             self.context.say(_("q leaves"))  # not quit: Esc is easily pressed once too often
 
     def _step_back(self) -> None:
-        """Step back once: stop a scan, end a zoom, go to the list, clear the marks, end the search."""
+        """Step back once: undim, stop a scan, end a zoom, go to the list, clear the marks, end the search."""
+        if self.transcript.page.seen is not None:
+            self.callees["seen-here"]()
+            return
         if self._stop_search() or self.end_zoom():
             return
         if self.focused is not self.rows:
@@ -128,7 +131,8 @@ class MainScreen(Panes):
         self.rows.is_marked = self.controllers.marks.has
         self.rows.is_current = lambda: current.is_listed
         self.rows.opens = is_opened
-        self.rows.follow, self.lineage.follow = self._followed, current.node_moved
+        self.rows.follow, self.lineage.follow = self._followed, self._node_moved
+        self.lineage.opens = lambda row: self.controllers.reading.tree.compaction_of(row) is not None
         self.rows.moved = self._moved
         self.pane_sizes = context.host.pane_sizes
         self.set_class(self.pane_sizes.is_alone, "-zoom-list")
@@ -216,14 +220,17 @@ class MainScreen(Panes):
 
     @on(ConversationList.Selected, "#lineage")
     def node_selected(self, event: ConversationList.Selected) -> None:
-        """Resume the session of a node, unless the tree shown is still that of another conversation."""
-        current = self.controllers.current.conversation
-        if not isinstance(event.row, LineageRow) or current is None:
+        """Inspect a compaction, or resume a session, unless the tree is still that of another conversation."""
+        current, tree = self.controllers.current.conversation, self.controllers.reading.tree
+        session_id = tree.session_of(event.row)
+        if session_id is None or current is None:
             return
-        if event.row.node.session.id in (each.id for each in current.segments):
-            self.controllers.resuming.start(event.row.node.session.id)
-        else:
+        if session_id not in (each.id for each in current.segments):
             self.context.say(_("the family of this conversation is still being read"))
+        elif (number := tree.compaction_of(event.row)) is not None:
+            self.controllers.open_screen("compactions", number)
+        else:
+            self.controllers.resuming.start(session_id)
 
     @on(TranscriptView.Needed)
     def messages_needed(self, event: TranscriptView.Needed) -> None:
@@ -312,6 +319,15 @@ class MainScreen(Panes):
         """Return the status line's text on Enter for a conversation, with a field `id`."""
         location = self.context.location
         return _("Enter resumes …{id}") if location.demo or location.home is not None else ""
+
+    def _node_moved(self, is_moved: bool, by_hand: bool) -> None:
+        """Follow the tree: show the session or the compaction under its cursor."""
+        by, conversation = self.controllers, self.controllers.current.conversation
+        compaction = by.reading.tree.compaction(self.lineage.current)
+        if compaction is None:
+            by.current.node_moved(is_moved, by_hand)
+        elif by_hand and conversation is not None and compaction.session_id in (s.id for s in conversation.segments):
+            by.reading.go_to_compaction(conversation, compaction)
 
     def _moved(self) -> None:
         """Clear the message when the user moves the cursor; the shortfall of a search stays."""

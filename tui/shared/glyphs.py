@@ -71,6 +71,9 @@ LEGENDS = (
         ("◇", N_("orphan: its parent is gone")),
         ("▶", N_("resume opens this one")),
     )),
+    Legend(N_("Compactions"), "compression", "main", (
+        ("█ ░", N_("how much of the context was left after it")),
+    )),
     Legend(N_("Signs in the transcript"), "transcript", "main", (
         ("▸ ▾", N_("folded, unfolded: Enter or a click turns it")),
         ("▎", N_("the current message; also a quotation")),

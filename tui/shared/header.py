@@ -161,7 +161,7 @@ def conversation_facts(conversation: Conversation, reading: Reading, width: int,
     return Content.assemble("  ", (clip(" · ".join(fact for fact in facts if fact), width - 3), "dim"))
 
 
-def lineage_title(lineage: Lineage) -> Content:
+def lineage_title(lineage: Lineage, compactions: int) -> Content:
     """Build the title of the tree: its size, and a warning if Hermes would resume another session."""
     count = len(lineage.nodes)
     label = "  " + ngettext("Lineage · 1 session", "Lineage · {count} sessions", count).format(count=count)
@@ -169,4 +169,8 @@ def lineage_title(lineage: Lineage) -> Content:
         warning = "  " + _("Hermes would open {id} instead").format(id=one_line(lineage.predicted, 60))
         return Content.assemble((label, "bold"), (warning, "$warning"))
     is_chain = sum(node.on_path for node in lineage.nodes) > 1
-    return Content.assemble((label, "bold"), (f" · {lineage.resume.told}" if is_chain else "", "dim"))
+    facts = f" · {lineage.resume.told}" if is_chain else ""
+    if compactions:
+        words = ngettext("compressed once", "compressed {count:,} times", compactions)
+        facts += " · " + words.format(count=compactions)
+    return Content.assemble((label, "bold"), (facts, "dim"))

@@ -12,11 +12,11 @@ from hermes_browse.store.errors import BrowseError, StoreBusyError
 from hermes_browse.store.messages.models import ChatMessage, Reading, State
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import Bone, Skeleton, read_messages, read_skeleton, read_system_prompt
-from hermes_browse.store.sessions.models import Conversation, Lineage
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 
+from ..compression.tree import Tree
 from ..context import Context
-from ..list.rows import FixedRows, LineageRow, lineage_rows
 from ..screens.panes import Panes
 from ..shared import header
 from ..shared.styled import Line
@@ -25,6 +25,7 @@ from .model import TranscriptModel
 from .page import draw_message
 
 if TYPE_CHECKING:
+    from hermes_browse.store.compression.compactions import Compaction
     from hermes_browse.store.search import Matcher
 
 _ORDER = list(Reading)
@@ -109,6 +110,8 @@ class ConversationPane:
         self.hit_shown: Callable[[], None] = lambda: None
         """Called when a hit of the search is shown."""
         self.reading = Reading.SAID
+        self.tree = Tree(context, panes, current)
+        """The lineage below the transcript."""
         self._titled: Conversation | None = None
         """The conversation in title and facts."""
         self._recap = False
@@ -118,8 +121,8 @@ class ConversationPane:
         """Identifies what is being read; a timer that has been stopped may still call back."""
         self._retry: Callable[[], None] | None = None
         """Reads again what could not be read because the store was busy."""
-        self._page_of = self._tree_of = ""
-        """The root whose page, and the tip whose tree, were requested last."""
+        self._page_of = ""
+        """The root whose page was requested last."""
 
     def _cancel(self) -> None:
         """Cancel the request that is waiting or running."""
@@ -134,12 +137,13 @@ class ConversationPane:
         self._cancel()
         self._page_of = ""
         self._clear(None)
-        self._show_tree(None)
+        self.tree.clear()
 
     def wait(self) -> None:
         """Clear the page while a conversation that was chosen in the tree is searched for; the tree stays."""
         self._cancel()
-        self._page_of = self._tree_of = ""
+        self._page_of = ""
+        self.tree.forget()
         self._clear(None)
 
     def _clear(self, conversation: Conversation | None) -> None:
@@ -152,23 +156,6 @@ class ConversationPane:
             return
         for name in ("title", "facts"):
             self._panes.line(name).update("")
-
-    def _show_tree(self, lineage: Lineage | None) -> None:
-        panes = self._panes
-        rows = FixedRows(list(lineage_rows(lineage)) if lineage is not None else [])
-        if lineage is None:
-            self._tree_of = ""
-            self._context.page_worker.cancel("lineage")
-            panes.lineage.show(rows)
-        else:
-            row, tip = panes.lineage.current, lineage.resume.id
-            conversation = self._current()
-            segments = {each.id for each in conversation.segments} if conversation is not None else set()
-            is_current = isinstance(row, LineageRow) and row.node.session.id in segments
-            # A cursor that the user moves in the tree stays where it is.
-            panes.lineage.show(rows, key=None if is_current and panes.lineage.has_focus else f"l{tip}")
-        panes.show_family(lineage is not None and len(lineage.nodes) > 1)
-        panes.line("lineage-title").update(header.lineage_title(lineage) if lineage is not None else "")
 
     def show(
         self,
@@ -199,7 +186,7 @@ class ConversationPane:
         on_screen = transcript.model is not None and transcript.model.conversation.root_id == conversation.root_id
         # Hits of a conversation on screen need no reading.
         if on_screen and not reload and message_id is not None and transcript.show_find(message_id, matchers=matchers):
-            self._read_tree(conversation)
+            self.tree.read(conversation)
             self.renew()
             return
         reading = self.reading
@@ -234,10 +221,7 @@ class ConversationPane:
                 return
             self._late = None
             self._clear(conversation)
-            tree = self._panes.lineage
-            rows = map(tree.source.row, range(len(tree)))
-            if conversation.id not in {row.node.session.id for row in rows if isinstance(row, LineageRow)}:
-                tree.show(FixedRows([]))
+            self.tree.clear_unless(conversation.id)
 
         def begin() -> None:
             if self._request is not request:
@@ -245,7 +229,7 @@ class ConversationPane:
             self._timer = None
             self._late = self._panes.set_timer(_PATIENCE, late)
             self._context.transcript_worker.submit("open", work, done, failed)
-            self._read_tree(conversation)
+            self.tree.read(conversation)
 
         def retry() -> None:
             self._request = request
@@ -258,23 +242,6 @@ class ConversationPane:
     def is_pending(self) -> bool:
         """Whether a conversation is about to be read."""
         return self._timer is not None
-
-    def _read_tree(self, conversation: Conversation, *, reload: bool = False) -> None:
-        tip, now = conversation.id, self._context.clock()
-        if tip == self._tree_of and not reload:
-            return
-        self._tree_of = tip
-
-        def failed(error: BrowseError) -> None:
-            self._show_tree(None)
-            self._context.failed(error)
-
-        def work(reader: Reader) -> Lineage:
-            from hermes_browse.store.sessions.lineage import read_lineage  # start: the tree may come later
-
-            return read_lineage(reader, tip, now)
-
-        self._context.page_worker.submit("lineage", work, self._show_tree, failed)
 
     def _show_titles(self, conversation: Conversation) -> None:
         self._titled = conversation
@@ -308,7 +275,7 @@ class ConversationPane:
             self.show(current)
             return
         self._show_titles(current)
-        self._read_tree(current, reload=True)
+        self.tree.read(current, reload=True)
 
     def go_to_segment(self, conversation: Conversation, session_id: str) -> None:
         """Show the current conversation at one of its sessions."""
@@ -317,6 +284,13 @@ class ConversationPane:
             self.show(conversation, segment=session_id)
         elif not self._panes.transcript.go_to_segment(session_id):
             self._context.say_of_page(_("this session has no messages"))
+
+    def go_to_compaction(self, conversation: Conversation, compaction: Compaction) -> None:
+        """Show the current conversation where it was compressed."""
+        if compaction.summary is not None:
+            self.show(conversation, message_id=compaction.summary)
+        elif compaction.into_session_id is not None:
+            self.go_to_segment(conversation, compaction.into_session_id)
 
     def read_window(self, first: int, last: int) -> None:
         """Read messages that have come into sight."""

@@ -1,0 +1,224 @@
+"""Seven reports about compression, each as a store, which the real Hermes wrote where it could: what is shown."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from browsing import Browser, browsing, loose, open_app
+from builders import DAY, T0, make_store
+from compressed import case, store_of
+
+from hermes_browse.store.compression.compactions import Kind, Note, read_history
+from hermes_browse.store.compression.context import Why, read_context, read_memory
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location
+from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.models import Conversation, View
+from hermes_browse.tui.compression.screen import CompactionsScreen
+
+NOW = T0 + 400 * DAY
+
+
+def _recorded(name: str, folder: Path) -> Path:
+    return store_of(folder / "state.db", case(f"{name}.json"))
+
+
+def _conversation(store: Path) -> Conversation:
+    with Store(store).reader() as reader:
+        (found,) = read_catalog(reader, NOW).select(View.ALL)
+    return found
+
+
+async def _inspect(browser: Browser, number: int) -> CompactionsScreen:
+    """Open the inspector at a compaction, counted from 0."""
+    await browser.press("4", "M", "g", *["j"] * number)
+    screen = browser.app.screen
+    assert isinstance(screen, CompactionsScreen)
+    return screen
+
+
+@pytest.fixture
+def clipboard(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What was copied."""
+    copied: list[str] = []
+    monkeypatch.setattr("hermes_browse.tui.app.BrowseApp.copy_to_clipboard", lambda app, text: copied.append(text))
+    return copied
+
+
+async def test_104099_what_the_agent_knew_at_a_turn(tmp_path: Path) -> None:
+    """Hermes records no context; it is the rows from the summary on, and each says why it was sent."""
+    store = _recorded("0.19.0-place-twice", tmp_path)
+    texts = {row["id"]: row["content"] for row in case("0.19.0-place-twice.json")["messages"]}
+    with Store(store).reader() as reader:
+        turn = next(each for each, text in texts.items() if text.startswith("answer 5"))
+        context = read_context(reader, _conversation(store).segments, turn)
+    assert context.is_certain
+    assert [row.id for row in context.rows] == list(range(11, turn))
+    assert Counter(row.why for row in context.rows) == {Why.HEAD: 3, Why.SUMMARY: 1, Why.KEPT: 4, Why.SINCE: 1}
+    async with browsing(open_app(loose(store), NOW), (120, 50)) as browser:
+        await browser.press("4", "tab", ".")
+        assert "messages since a summary of" in browser.text("#status")
+
+
+async def test_48404_what_was_said_and_what_the_model_has_side_by_side(tmp_path: Path) -> None:
+    store = _recorded("0.19.0-place-twice", tmp_path)
+    async with browsing(open_app(loose(store), NOW), (160, 50)) as browser:
+        await _inspect(browser, 0)
+        assert "question 3: what about the tide?" in browser.text("#replaced")
+        assert "compaction summary" in browser.text("#instead")
+        assert "Historical only; newer protected-tail messages" in browser.text("#instead")
+        assert "Replaced: 2 messages" in browser.text("#replaced-title")
+        assert "the summary · 7 carried over" in browser.text("#instead-title")
+
+
+async def test_45117_the_history_before_each_compression_is_found_and_given_back(
+    tmp_path: Path, clipboard: list[str]
+) -> None:
+    """Hermes opens the newest session whichever is named: what an older one said is copied from the inspector."""
+    store = _recorded("0.19.0-rotation-twice", tmp_path)
+    async with browsing(open_app(loose(store), NOW), (160, 50)) as browser:
+        screen = await _inspect(browser, 1)
+        assert len(screen.overview) == 3
+        one = screen._one
+        assert one is not None and one.kind is Kind.ROTATION
+        assert f"{one.session_id} → {one.into_session_id}" in browser.text("#about")
+        await browser.press("c")
+        assert "question 2: what about the quay?" in clipboard[-1]
+
+
+async def test_38763_a_session_that_asks_what_to_do_says_what_it_lacks(tmp_path: Path, clipboard: list[str]) -> None:
+    """Five of its thirteen sessions are empty, and what follows them knows nothing of before: Hermes 0.18 wrote it."""
+    store = _recorded("0.18.2-rotation-resumed", tmp_path)
+    conversation = _conversation(store)
+    assert len(conversation.segments) == 13
+    with Store(store).reader() as reader:
+        memory = read_memory(reader, conversation.segments)
+    assert not memory.has_summary and len(memory.forgotten) > 20
+    async with browsing(open_app(loose(store), NOW), (160, 50)) as browser:
+        screen = await _inspect(browser, 6)
+        rows = browser.text("#compactions").splitlines()
+        assert [row.strip("▌▏ ")[0] for row in rows[3:7]] == ["!", "·", "!", "!"]
+        assert "7 msgs ▸ nothing" in rows[6]
+        assert "Left behind: 7 messages" in browser.text("#replaced-title")
+        assert f"! Hermes resumes …{conversation.id[-6:]} without these messages: c copies them" in browser.text(
+            "#about"
+        )
+        await browser.press("c")
+        assert "question 13: what about the harbour?" in clipboard[-1]
+        await browser.press("n")
+        assert "lost 1 of" in browser.text("#status")
+        await browser.press("k", "k", "k")
+        assert screen._one is not None and len(screen._one.shells) == 2
+        assert "Empty sessions stand between the two." in browser.text("#about")
+
+
+def _aborted(path: Path, with_shell: bool) -> Path:
+    """Six messages in a session that was ended to be compressed, and perhaps an empty session after it."""
+    sessions = [{"id": "full", "end_reason": "compression", "ended_at": T0 + 9}, {"id": "empty"}]
+    sessions[1] |= {"parent_session_id": "full", "started_at": T0 + 10}
+    messages = [
+        {
+            "session_id": "full",
+            "role": ("user", "assistant")[each % 2],
+            "content": f"said {each}",
+            "timestamp": T0 + each,
+        }
+        for each in range(6)
+    ]
+    return make_store(path, "22", sessions[: 1 + with_shell], messages)
+
+
+@pytest.mark.parametrize("with_shell", [False, True])
+def test_hermes_resumes_an_aborted_compression_as_the_inspector_says(tmp_path: Path, with_shell: bool) -> None:
+    hermes = pytest.importorskip("hermes_state").SessionDB(_aborted(tmp_path / "state.db", with_shell))
+    opened = hermes.resolve_resume_session_id(hermes.get_compression_tip("full"))
+    assert opened == ("empty" if with_shell else "full")
+    assert len(hermes.get_messages_as_conversation(opened)) == (0 if with_shell else 6)
+    hermes.close()
+
+
+@pytest.mark.parametrize("with_shell", [False, True])
+async def test_an_aborted_compression_offers_what_helps(
+    tmp_path: Path, with_shell: bool, clipboard: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a session after it, a resume has everything; with an empty one Hermes starts fresh there (0.19)."""
+    monkeypatch.setattr("hermes_browse.store.hermes.resume.find_hermes", lambda: None)
+    _aborted(tmp_path / "state.db", with_shell)
+    location = Location(tmp_path / "state.db", tmp_path, DEFAULT_PROFILE)
+    async with browsing(open_app(location, NOW), (120, 40)) as browser:
+        await browser.press("M")
+        assert "6 msgs ▸ aborted" in browser.text("#compactions")
+        about = browser.text("#about")
+        if with_shell:
+            assert "! Hermes resumes …empty without these messages: c copies them" in about
+            assert "Left behind: 6 messages" in browser.text("#replaced-title")
+            await browser.press("c")
+            assert "said 0" in clipboard[-1] and "said 5" in clipboard[-1]
+        else:
+            assert "! R resumes with all 6 messages." in about
+            assert "Still there: 6 messages" in browser.text("#instead-title")
+        await browser.press("R")
+        card = browser.card()
+        assert f"--resume={'empty' if with_shell else 'full'}" in card
+        assert ("Hermes will start fresh in an empty part" in card) is with_shell
+        assert ("The model no longer has 6 of 6 messages, nor a summary" in card) is with_shell
+
+
+def _interrupted(path: Path) -> Path:
+    """Rows 1 to 6, then 57 ids of nothing, no summary, and a conversation that goes on."""
+    ids = [*range(1, 7), *range(64, 70)]
+    messages = [
+        {
+            "id": each,
+            "session_id": "a",
+            "role": ("user", "assistant")[each % 2 == 0],
+            "content": f"said {each}",
+            "timestamp": T0 + each,
+        }
+        for each in ids
+    ]
+    return make_store(path, "22", [{"id": "a", "title": "Interrupted"}], messages)
+
+
+async def test_79391_a_gap_of_ids_without_a_summary_is_named(tmp_path: Path) -> None:
+    store = _interrupted(tmp_path / "state.db")
+    with Store(store).reader() as reader:
+        context = read_context(reader, _conversation(store).segments)
+    assert Note.GAP in context.notes and not context.is_certain
+    async with browsing(open_app(loose(store), NOW), (120, 50)) as browser:
+        await browser.press("M")
+        assert "the ids 7 to 63 are in no row: messages of this or of" in browser.text("#compactions")
+
+
+def test_86366_a_tail_that_was_written_again_counts_once(tmp_path: Path) -> None:
+    """Some rows were carried over several times: all lead to one original, and a context has each text once."""
+    store = _recorded("0.18.2-place-often", tmp_path)
+    rows = case("0.18.2-place-often.json")["messages"]
+    texts = {row["id"]: json.dumps([row["content"], row.get("tool_calls")]) for row in rows}
+    segments = _conversation(store).segments
+    with Store(store).reader() as reader:
+        history = read_history(reader, segments)
+        context, memory = read_context(reader, segments), read_memory(reader, segments)
+    copied = Counter(texts[each] for each in history.copies)
+    assert max(copied.values()) > 4
+    assert max(Counter(texts[row.id] for row in context.rows).values()) == 1
+    asked = Counter(texts[each] for each in memory.forgotten if texts[each].startswith('["question'))
+    assert len(asked) > 10 and max(asked.values()) == 1
+
+
+async def test_86234_a_summary_is_no_message(tmp_path: Path) -> None:
+    """It is a folded line in the transcript, is not counted, and names no conversation."""
+    store = _recorded("0.19.0-place-twice", tmp_path)
+    conversation = _conversation(store)
+    with Store(store).reader() as reader:
+        memory = read_memory(reader, conversation.segments)
+        summaries = {one.summary for one in read_history(reader, conversation.segments).compactions}
+    assert memory.has_summary and not summaries & {*memory.forgotten}
+    async with browsing(open_app(loose(store), NOW), (120, 60)) as browser:
+        await browser.press("4", "tab")
+        page = browser.text("#transcript")
+        assert "compaction summary · " in page and "REFERENCE ONLY" not in page
+        assert "CONTEXT" not in browser.text("#list")
