@@ -23,7 +23,7 @@ from textual.binding import Binding, BindingType
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.driver import Driver
-from textual.filter import LineFilter
+from textual.filter import LineFilter, Monochrome, NoColor
 from textual.screen import Screen
 from textual.theme import BUILTIN_THEMES, Theme, ThemeProvider
 
@@ -90,6 +90,9 @@ LIGHT = Theme(
 )
 ANSI_LIGHT = replace(BUILTIN_THEMES["ansi-light"], warning="ansi_yellow")
 """Textual's has two reds for errors and warnings; here warnings are gold as in all themes."""
+
+
+_NO_COLORS, _GREYS = NoColor(), Monochrome()
 
 
 def _driver(*, is_painted: bool) -> type[Driver] | None:
@@ -280,8 +283,11 @@ class BrowseApp(_App):
         self.exit(plan)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Add the filter for ASCII glyphs."""
+        """Add the filter for ASCII glyphs; without colours use that of the theme: Textual keeps that of the first."""
         filters = super().get_line_filters()
+        if self.no_color:  # greys of the colours that a terminal has by default are black on black
+            right = _NO_COLORS if self.native_ansi_color else _GREYS
+            filters = [right if isinstance(each, NoColor | Monochrome) else each for each in filters]
         return [*filters, self.glyph_filter] if self.glyph_filter is not None else filters
 
     def get_key_display(self, binding: Binding) -> str:

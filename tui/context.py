@@ -129,8 +129,8 @@ class Context:
         """Show the sentence; without one, the main screen describes the row under the cursor."""
         status = self._status or ""
         is_repeated = not status and self._is_row_live
-        own = header.status(status or self._about, "" if is_repeated else self.writing)
-        self.tell(own, header.status(status, self.writing))
+        own = header.status(status or self._about, "" if is_repeated else self.writing, look="" if status else "dim")
+        self.tell(own, header.status(status, self.writing, look=""))
 
     def about_row(self, text: str, *, is_live: bool) -> None:
         """Describe the row under the cursor wherever there is no other sentence.

@@ -278,6 +278,19 @@ async def test_hardly_a_terminal_has_the_list_and_says_so(tmp_path: Path) -> Non
         assert "too small" not in browser.text("#header") and browser.screen.transcript.size.height > 5
 
 
+async def test_no_colours_in_a_theme_of_the_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own colours stay as they are: as greys they would be black on black."""
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with browsing(demo_app(tmp_path)) as browser:
+        for theme, is_grey in (("ansi-dark", False), ("hermes-dark", True)):
+            browser.app.theme = theme
+            await browser.settle()
+            header = browser.app.screen.query_one("#header")
+            styles = [part.style for part in header.render_lines(header.size.region)[0] if part.text.strip()]
+            colours = [style.color for style in styles if style is not None and style.color is not None]
+            assert styles and is_grey is any(not colour.is_default for colour in colours), theme
+
+
 @pytest.mark.parametrize("key", slow_but("P", ["P", "X", "W", "I", "H"]))
 async def test_hardly_a_terminal_says_so_on_each_screen(key: str, tmp_path: Path) -> None:
     """And more room brings back what was there, with the keys where they were."""

@@ -226,7 +226,7 @@ async def test_delete_several_asks_for_their_number(path: Path, monkeypatch: pyt
         assert isinstance(browser.app.screen, MainScreen) and seen and "2 of 2" in seen[-1]
         assert rows_of(path, "id").keys() & {"old", "new", "pinned"} == {"pinned"}
         await browser.press("u")
-        assert "restored 2 sessions" in browser.text("#status")
+        assert ": 2 sessions" in browser.text("#status")
     assert not differences(before, dump(path))
 
 
@@ -398,4 +398,4 @@ async def test_the_undo_of_several_goes_on_past_one_that_is_back(
         titles.rename(browser.screen.context.store, "b", "another")
         await browser.press("u")
         assert set(rows_of(path, "id")) == set("abc")
-        assert "restored 2 sessions" in browser.text("#status") and "b is not restored" in browser.text("#status")
+        assert ": 2 sessions" in browser.text("#status") and "b is not restored" in browser.text("#status")

@@ -16,10 +16,11 @@ from hermes_browse.store.cleanup.plan import Plan, Spared, make_plan
 from hermes_browse.store.cleanup.protection import Why
 from hermes_browse.store.cleanup.retention import Fate
 from hermes_browse.store.cleanup.rules import DAY, Rules
+from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.cleanup.space_map import SpaceMap, read_space_map
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.trash.shelf import Bundle
-from hermes_browse.tui.cleanup.plan_rows import PlanJobRow, PlanRow, SparedJobRow, SparedRow
+from hermes_browse.tui.cleanup.plan_rows import PlanJobRow, PlanOrder, PlanRow, SparedJobRow, SparedRow
 from hermes_browse.tui.cleanup.plan_view import LeftOut, PlanRows, freed_by
 from hermes_browse.tui.cleanup.retention import FateRow
 from hermes_browse.tui.cleanup.space_rows import KindRow, SpaceRow, freed_sums, space_rows
@@ -54,7 +55,7 @@ def test_widths(plan: tuple[Plan, SpaceMap, list[ListRow]], title: str, width: i
     bundle = Bundle("20260101-000000-00000000", Path("/x"), NOW, ("a",), ("a", "b"), 7, 1234, title, "/store")
     rows: list[ListRow] = [
         PlanRow(each._replace(conversation=conversation), True),
-        PlanJobRow(title or "x", (each, each), 1, 7, None, 0.5, True),
+        PlanJobRow(title or "x", (each, each), 1, 7, None, 0.5, each, True),
         SparedJobRow(title or "x", (Spared(conversation, Why("open", title)),), title, False),
         SparedRow(Spared(conversation, Why("open", title))),
         SpaceRow(space.sources[0], 1, True, 100, 50, title or "x"),
@@ -90,6 +91,25 @@ def test_a_plan_as_rows(plan: tuple[Plan, SpaceMap, list[ListRow]]) -> None:
     assert len(empty) == 1 and empty.row(0) == NoteRow("nothing")
     only_spared = PlanRows(found._replace(would=()), Details(), LeftOut(), "nothing")
     assert only_spared.row(0) == NoteRow("nothing") and isinstance(only_spared.row(2), SparedRow)
+
+
+def test_a_job_stands_where_its_sums_belong(plan: tuple[Plan, SpaceMap, list[ListRow]]) -> None:
+    """Three runs of 200 bytes come before one conversation of 500; by time, the job is as old as its oldest run."""
+    run = next(each for each in plan[0].would if each.conversation.id.startswith("cron_job1"))
+    single = next(each for each in plan[0].would if each.conversation.id == "old")
+    runs = []
+    for day, (size, age) in enumerate(((200, 300), (300, 90), (200, 40))):
+        tip = run.conversation.tip._replace(id=f"cron_job1_2026010{day}_030000", last_active=NOW - age * DAY)
+        conversation = run.conversation._replace(segments=(tip,), last_active=NOW - age * DAY)
+        runs.append(run._replace(conversation=conversation, own=Sizes(rows=size, shown=size, text=size), along=Sizes()))
+    alone = single._replace(own=Sizes(rows=500, shown=500, text=500), along=Sizes())
+    alone = alone._replace(conversation=alone.conversation._replace(last_active=NOW - 100 * DAY))
+    for order in (PlanOrder.SIZE, PlanOrder.MESSAGES, PlanOrder.IDLE):
+        would = order.sorted([runs[0], alone, *runs[1:]])
+        rows = PlanRows(plan[0]._replace(would=would, spared=()), Details(), LeftOut(), "", order=order)
+        row = rows.row(0)
+        assert isinstance(row, PlanJobRow) and (row.messages, row.bytes) == (700, 700) and len(rows) == 2, order
+        assert "42w" in "".join(text for text, _look in row.spans(100, NOW)), "as long idle as its oldest run"
 
 
 def test_the_map_adds_up(plan: tuple[Plan, SpaceMap, list[ListRow]]) -> None:

@@ -14,6 +14,7 @@ from pruning import NOW, family
 from textual.widgets import Input
 from trashing import differences, dump, health
 
+from hermes_browse.store.cleanup import bulk
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.delete import delete
 from hermes_browse.store.edit.restore import restore
@@ -131,6 +132,36 @@ async def test_by_hand(path: Path) -> None:
         assert {"open", "boss", "helper", "helper2"} <= ids(path)
 
 
+async def test_the_question_is_on_a_small_screen(tmp_path: Path) -> None:
+    """With the box for the number and the keys, however many conversations the card names."""
+    async with browsing(demo_app(tmp_path), (80, 24)) as browser:
+        await browser.press("P", "D")
+        card = browser.app.screen
+        shown = card.query_one("#card").region.intersection(card.region)
+        assert isinstance(card, DeleteScreen) and "and Enter delete" in str(card.query_one("#answer").render())
+        for each in (card.query_one(Input), card.query_one("#answer")):
+            assert shown.contains_region(each.region) and each.region.height
+
+
+async def test_a_short_clean_up_tells_how_far_it_is(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the key that confirms it to the end, where there is no card; the screen takes keys meanwhile."""
+    monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("P", "D", "5")
+        said: list[str] = []
+        context, say = browser.screen.context, browser.screen.context.say
+        monkeypatch.setattr(context, "say", lambda text: (said.append(text), say(text)))
+        await browser.send("enter", "m")
+        await browser.settle()
+        assert said[0] == "Moving 5 conversations to the trash …", "before the first of them is done"
+        assert [each.split(" · ")[1] for each in said[1:-1]] == [f"{done} of 5" for done in range(1, 6)]
+        assert "u undoes" in said[-1] and "conversations by" in browser.text("#axis"), "the m was not lost"
+        said.clear()
+        await browser.press("u")
+        assert said[1:-1] == [f"{done} of 5 conversations are back …" for done in range(1, 6)]
+        assert said[-1].startswith("restored 5 conversations: ")
+
+
 @pytest.mark.slow
 async def test_a_message_stays_until_the_cursor_is_moved(path: Path) -> None:
     """The rows that an undo brings back are not described over what it says."""
@@ -139,7 +170,7 @@ async def test_a_message_stays_until_the_cursor_is_moved(path: Path) -> None:
         await browser.press("3", "enter")
         assert not planned(browser)[0]
         await browser.press("u")
-        assert planned(browser)[0] and "restored 3 sessions" in browser.text("#status")
+        assert planned(browser)[0] and "restored 3 conversations: 3 sessions, " in browser.text("#status")
         await browser.press("down")
         assert "Enter shows the runs of this job" in browser.text("#status")
 

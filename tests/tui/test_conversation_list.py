@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from hypothesis import given
@@ -174,6 +175,28 @@ async def test_the_quiet_cursor_shows_in_ansi_themes() -> None:
         assert cursor != other
 
 
+class _BarRow(NamedTuple):
+    key: str = "bar"
+
+    def spans(self, width: int, now: float) -> list[tuple[str, str]]:
+        """A name and a bar."""
+        return [(" · name", "dim"), ("██▌  ", "dim"), (" " * (width - 12), "plain")]
+
+
+async def test_the_cursor_reverses_words_and_no_bars_in_ansi_themes() -> None:
+    """Words stay legible on it, and a bar keeps its length."""
+    app = ListApp()
+    async with app.run_test(size=(80, 10)) as pilot:
+        app.theme = "ansi-dark"
+        app.list.show(FixedRows([_BarRow()]))
+        app.set_focus(app.list)
+        await pilot.pause()
+        parts = {part.text.strip(): part.style for part in app.list.render_line(0)}
+        name, bar = parts["▌· name"], parts["██▌"]
+        assert all(part.style.reverse for part in app.list.render_line(0) if not part.text.strip() and part.style)
+        assert name is not None and name.reverse and bar is not None and not bar.reverse
+
+
 @given(
     st.text(max_size=80),
     st.integers(38, 160),
@@ -185,7 +208,7 @@ def test_rows_are_exactly_as_wide_as_asked(text: str, width: int, kind: str) -> 
     chat = conversation(1, text, branches=2, subagents=11, note="possibly a subagent")
     rows: dict[str, ListRow] = {
         "conversation": ConversationRow(chat),
-        "job": JobRow(text or "job", (chat,) * 412),
+        "job": JobRow(text or "job", (chat,) * 412, chat),
         "note": NoteRow(text),
     }
     spans = format_row(rows[kind], width, NOW)

@@ -28,12 +28,12 @@ async def test_export_of_everything(
         rows.cursor = rows.source.index_of("c20260115_090000_999001")
         await browser.settle()
         await browser.press("e", "down")
-        assert "live messages" in browser.text("#everything")
+        assert browser.text("#everything").startswith("○")
         browser.app.screen.query_one("Input").value = "live.jsonl"  # type: ignore[attr-defined]
         await browser.press("enter")
         assert "Left out: 2 rewound messages." in browser.text("#status")
         await browser.press("e", "down", "ctrl+l")
-        assert "only Hermes 0.22" in browser.text("#everything")
+        assert browser.text("#everything").startswith("●") and "only Hermes 0.22" in browser.text("#everything")
         browser.app.screen.query_one("Input").value = "all.jsonl"  # type: ignore[attr-defined]
         await browser.press("enter")
         assert "With 2 rewound messages" in browser.text("#status")

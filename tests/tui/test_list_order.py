@@ -169,8 +169,15 @@ async def test_the_numbers_of_a_conversation_are_the_same_everywhere(tmp_path: P
         by_size = {each.root_id: each.size for each in listed(browser)}
         await browser.press(*["s"] * 4)
         assert browser.screen.controllers.listing.sort is Sort.MESSAGES
-        counts = [each.message_count for each in listed(browser)]
-        assert counts == sorted(counts, reverse=True)
+        source = browser.screen.rows.source
+        rows = [source.row(index) for index in range(len(source))]
+        totals = [row.total for row in rows if isinstance(row, JobRow)]
+        counts = [
+            row.total.message_count if isinstance(row, JobRow) else row.conversation.message_count
+            for row in rows
+            if isinstance(row, ConversationRow | JobRow)
+        ]
+        assert len(totals) > 1 and len(counts) == len(rows) and counts == sorted(counts, reverse=True)
         for each in listed(browser):
             if each.root_id in planned and each.root_id in by_size:  # another run may stand for a job
                 assert each.message_count == planned[each.root_id].own.shown, each.title
@@ -214,17 +221,22 @@ def test_rows_in_words(tmp_path: Path) -> None:
     """Each sign of a row has its words, and the sentence ends with what Enter does."""
     found = conversations(tmp_path)
     told = {root: about(ConversationRow(each), NOW, RESUME) for root, each in found.items()}
-    assert told["chain1"] == "2 parts · Hermes is writing in cli · Enter resumes …a5d6cc"
-    assert told["ended1"] == "closed in cli, last used 1h ago · Enter resumes …ended1"
-    assert told["empty1"] == "no messages, started in tui 1d ago · Enter resumes …empty1"
-    assert told["hook1"].startswith("automation, nobody typed it · ") and " · archived · " in told["hook1"]
+    assert told["chain1"] == "≡ 2 parts · ● Hermes is writing in cli · Enter resumes …a5d6cc"
+    assert told["ended1"] == "· closed in cli, last used 1h ago · Enter resumes …ended1"
+    assert told["empty1"] == "∅ no messages, started in tui 1d ago · Enter resumes …empty1"
+    assert told["hook1"].startswith("automation, nobody typed it · ") and " · ▪ archived · " in told["hook1"]
     family = found["ended1"]._replace(branches=1, subagents=2, status=Status.OPEN)
-    assert about(ConversationRow(family), NOW, "") == "1 branch, 2 subagents · still open in cli, last used 1h ago"
+    assert (
+        about(ConversationRow(family), NOW, "") == "⑂ 1 branch, ⊕ 2 subagents · ○ still open in cli, last used 1h ago"
+    )
     hit = Hit(1, "ended1", "tool", NOW - 3600.0, "x", ())
     assert about(HitRow(hit, found["ended1"]), NOW, "") == "a tool result 1h ago in “Done” · Enter reads on"
     assert about(MoreRow("ended1", 3, found["ended1"]), NOW, "") == "3 more hits in “Done” · Enter shows them"
-    job = JobRow("cron x", (found["hook1"],) * 2)
-    assert about(job, NOW, "") == "2 runs of a cron job, the newest 1h ago · Enter shows them"
+    job = JobRow("cron x", (found["hook1"],) * 2, found["hook1"])
+    assert (
+        about(job, NOW, "")
+        == "▸ 2 runs of a cron job, the newest 1h ago · the numbers are sums over all runs · Enter shows them"
+    )
     other = SuggestionRow("in archived", "x", View.ARCHIVED, 3)
     assert about(other, NOW, "") == "another search, in Archived · Enter takes it"
     assert about(None, NOW, RESUME) == ""
@@ -235,7 +247,7 @@ async def test_the_row_is_told_after_what_was_said(tmp_path: Path) -> None:
     async with browsing(demo_app(tmp_path), (160, 36)) as browser:
         assert "a sample store" in browser.text("#status")
         await browser.press("down", "up")
-        assert "3 parts, 1 subagent · Hermes is writing in cli · Enter resumes …" in browser.text("#status")
+        assert "≡ 3 parts, ⊕ 1 subagent · ● Hermes is writing in cli · Enter resumes …" in browser.text("#status")
         assert browser.text("#status").count("Hermes is writing") == 1
         await browser.press("down", "a")
         assert "u undoes" in browser.text("#status") or "archived" in browser.text("#status")
@@ -277,6 +289,46 @@ async def test_jobs_have_names(tmp_path: Path) -> None:
         for name in ("Nightly backup", "Morning paper", "check the disk"):
             assert name in browser.text("#plan")
         assert "cc33" not in browser.text("#plan")
+
+
+async def test_a_job_shows_the_sums_that_it_is_sorted_by(tmp_path: Path) -> None:
+    """Three runs of 2 dollars come before one conversation of 5, and show 6; the same for all that can be summed."""
+    runs = {f"cron_aa11_2026052{day}_070000": (2.0, 20) for day in (1, 2, 3)}
+    amounts = {**runs, "webhook_large": (5.0, 50), "webhook_small": (1.0, 10)}
+    sessions = [
+        {"id": each, "source": each.partition("_")[0], "started_at": NOW - 9000, "ended_at": NOW - 8000, "title": each}
+        | {"actual_cost_usd": cost, "input_tokens": count, "message_count": count + 1}
+        for each, (cost, count) in amounts.items()
+    ]
+    messages = [
+        {"session_id": each, "content": "word " * count, "timestamp": NOW - 8500 + at}
+        for each, (_cost, count) in amounts.items()
+        for at in range(count)
+    ]
+    path = make_store(tmp_path / "state.db", "22", sessions, messages)
+    async with browsing(open_app(Location(path, root=tmp_path, profile="default"), NOW), (160, 40)) as browser:
+        await browser.press("2")
+        assert "~63" in browser.text("#list"), "by Hermes' counters, which are not exact"
+        told = {"msgs": ("60", "50", "10"), "cost": ("$6.00", "$5.00", "$1.00")}
+        await click(browser, "cost")
+        for name in ("cost", "msgs"):
+            await click(browser, name)
+            lines = browser.text("#list").splitlines()[:3]
+            assert [line.split()[-1] for line in lines] == list(told[name])[:: -1 if name == "cost" else 1]
+        await browser.press("slash", *"is:automation")
+        assert "~" not in browser.text("#list") and browser.text("#list").splitlines()[0].endswith("60")
+        await browser.press("escape", "escape")
+        for sort in Sort:
+            browser.screen.controllers.listing.sort_by(sort)
+            await browser.settle()
+            rows = [browser.screen.rows.source.row(index) for index in range(3)]
+            assert {row.key for row in rows} == {"cwebhook_large", "cwebhook_small", "jcron aa11"}
+            totals = [row.total if isinstance(row, JobRow) else row.conversation for row in rows]  # type: ignore[union-attr]
+            if sort is Sort.TOKENS:
+                assert [each.tokens.total for each in totals] == [60, 50, 10]
+            if sort is Sort.SIZE:
+                sizes = [each.size for each in totals if each.size is not None]
+                assert len(sizes) == 3 and sizes == sorted(sizes, reverse=True)
 
 
 async def test_what_fails_while_measuring_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,7 +42,7 @@ def test_a_frame_does_not_make_all_runs_of_a_job() -> None:
     """With one mark, none; with as many marks elsewhere, one; a job is marked when all its runs are."""
     runs = _runs(1500)
     counted = _Counted(runs)
-    job, marks = JobRow("cron nightly", counted), Marks()
+    job, marks = JobRow("cron nightly", counted, runs[0]), Marks()
     assert not marks.has(job)
     marks.add(runs[:1])
     assert not marks.has(job)

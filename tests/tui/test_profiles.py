@@ -25,7 +25,7 @@ def fill(path: Path, title: str, said: str, age: float) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     make_store(
         path,
-        sessions=[{"id": "same", "title": title, "started_at": T0 - age}],
+        sessions=[{"id": "same", "title": title, "started_at": T0 - age, "message_count": 7}],
         messages=[{"session_id": "same", "content": said, "timestamp": T0 - age}],
     )
 
@@ -213,6 +213,17 @@ async def test_the_profiles_of_the_sample_store_are_samples_too(tmp_path: Path) 
         location = browser.screen.context.location
         assert location.name == "demo · harbour" and "who is on duty" in browser.text("#title")
         assert trash_folder(location).is_relative_to(tmp_path)
+
+
+async def test_messages_are_counted_as_in_the_list_of_one_profile(root: Path) -> None:
+    """By rows, not by Hermes' own counters, which say 7 here."""
+    async with browsing(open_app(locate_file(root / "state.db"))) as browser:
+        listed = browser.text("#list").splitlines()[0].split()[-1]
+        await browser.press("0", "a")
+        await until(browser, EverywhereScreen)
+        await browser.wait_until(lambda: "Root chat" in browser.text("#found"))
+        (line,) = (line for line in browser.text("#found").splitlines() if "Root chat" in line)
+        assert line.split()[-1] == listed == "1"
 
 
 async def test_rows_far_below_are_named_when_they_come_into_sight(root: Path) -> None:

@@ -15,13 +15,18 @@ from rich.cells import cell_len
 
 from hermes_browse.store.cleanup.rule_line import with_age
 from hermes_browse.store.cleanup.sizes import Sizes
-from hermes_browse.store.cleanup.space_map import FileSpace
+from hermes_browse.store.cleanup.space_map import FileSpace, Space, SpaceMap
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.conversations import Forest
+from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.cleanup.axis import DAY, Axis, Cell, Measure, Point, coming, draw, labels, make_axis, moved
 from hermes_browse.tui.cleanup.prune import PruneScreen
 from hermes_browse.tui.cleanup.space_pane import before_and_after
-from hermes_browse.tui.cleanup.treemap import REST, Entry, lay_out, neighbour
+from hermes_browse.tui.cleanup.space_rows import space_blocks
+from hermes_browse.tui.cleanup.treemap import REST, Block, Entry, lay_out, neighbour
 from hermes_browse.tui.cleanup.treemap import draw as draw_map
 from hermes_browse.tui.cleanup.widgets import TimeAxis, TreeMap
+from hermes_browse.tui.list.model import Details
 from hermes_browse.tui.shared.glyphs import plain
 
 
@@ -102,6 +107,15 @@ def test_places_and_times_are_each_others_inverse() -> None:
 def test_days_to_come() -> None:
     axis = coming([0, 0, 3.5], 30, NOW)
     assert axis.unit == "day" and axis.columns[0].goes == 2 and sum(each.goes for each in axis.columns) == 3
+
+
+def test_one_far_off_does_not_squeeze_the_others() -> None:
+    """An open session of automation goes after two whole periods: it is named beside the axis, and none is lost."""
+    days = [float(each) for each in range(28)]
+    axis = coming([*days, 1080.0], 30, NOW)
+    assert axis.unit == "day" and sum(each.goes for each in axis.columns) == 28
+    assert axis.later == (1, NOW + 1080 * DAY)
+    assert coming([*days, 38.0], 60, NOW).later is None, "what is not far off is on it"
 
 
 @given(
@@ -248,6 +262,47 @@ async def test_small_ones_together_can_be_entered_and_not_be_taken(tmp_path: Pat
         assert browser.text("#totals") == before and "cannot be taken by itself" in browser.text("#status")
         await browser.press("enter")
         assert "smaller ones" in browser.text("#map-title") and len(blocks._blocks) > 1
+
+
+async def test_without_colours_signs_tell_what_goes(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the axis, in the bar of the file, and on the map, where the block under the cursor is reversed."""
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with browsing(open_app(loose(path), NOW), (120, 40)) as browser:
+        await browser.press("P", "tab")
+        assert "█ goes" in browser.text("#axis") and "▒ spared" in browser.text("#axis")
+        assert "░ stays" in browser.text("#axis") and "░█" in browser.text("#file")
+        blocks = _prune(browser).query_one(TreeMap)
+        for block in blocks._blocks:
+            sign = browser.text("#map").splitlines()[block.rect.y][block.rect.x]
+            assert block.is_heading or sign == ("✓" if block.goes == block.bytes else "−" if block.goes else "▏")
+        assert blocks.current is not None
+        looks = [segment.style for segment in blocks.render_line(blocks.current.rect.y) if segment.text.strip()]
+        assert sum(bool(style and style.reverse) for style in looks) == 1
+
+
+def test_many_equal_conversations_are_shown_by_month() -> None:
+    """Instead of one block of smaller ones; a month is entered, and all in it are there, by day if need be."""
+    forest = Forest([Session(id=f"s{i}", source="cli", last_active=NOW - i * DAY / 10) for i in range(3000)])
+    each = [Space(session, "conversation", Sizes(rows=1, text=1000), 1) for session in forest.sessions]
+    source = Space("cli", "source", Sizes(text=1000 * len(each)), len(each), tuple(each))
+    space_map = SpaceMap((source,), source.sizes, FileSpace(10**7, 0, 0, shrinks_itself=False))
+
+    def blocks(*inside: str) -> tuple[list[Block], list[str]]:
+        return space_blocks(space_map, {"m1conversations0": 500}, Catalog(forest, NOW), Details(), inside, 52, 19)
+
+    whole, _path = blocks()
+    months = [block for block in whole if block.space is not None and block.space.level == "period"]
+    assert len(months) > 9 and sum(block.bytes for block in months) == source.sizes.total
+    assert [block.goes for block in months if block.goes] == [500], "what goes is in it"
+    busiest = max(months, key=lambda block: block.bytes)
+    days, path = blocks(busiest.key)
+    assert path == [busiest.name.partition(" · ")[0]] and sum(block.bytes for block in days) == busiest.bytes
+    assert len(days) > 25 and all(block.space is not None for block in days)
+    single, path = blocks(busiest.key, days[0].key)
+    assert len(path) == 2 and {block.space.level for block in single if block.space} == {"conversation"}
+    others, _path = blocks("m0sourcecli", "+0#1>2@")
+    largest = sorted((block.bytes for block in months), reverse=True)[:2]
+    assert sum(block.bytes for block in others) == source.sizes.total - sum(largest)
 
 
 async def test_the_plan_is_sorted_by_what_the_head_says(path: Path) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
@@ -16,6 +16,7 @@ from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import N_
 
+from .. import formats
 from ..shared.columns import Cell, runs, stack
 
 DAY = 86_400.0
@@ -42,6 +43,13 @@ MEASURES = {
     Measure.MESSAGES: N_("messages"),
     Measure.COST: N_("cost"),
 }
+AMOUNTS: dict[Measure, Callable[[float], str]] = {
+    Measure.BYTES: lambda value: formats.size(round(value)),
+    Measure.CONVERSATIONS: formats.number,
+    Measure.MESSAGES: formats.number,
+    Measure.COST: lambda value: formats.money(value) or "$0",
+}
+"""Return an amount as text."""
 UNITS = {
     "day": N_("by day"),
     "week": N_("by week"),
@@ -91,6 +99,13 @@ class Axis(NamedTuple):
     measure: Measure
     is_estimated: bool
     """Bytes of some conversations are not measured yet, but estimated from their messages."""
+    later: tuple[int, float] | None = None
+    """How many conversations are beyond the end, and the time of the last, Unix seconds."""
+
+    @property
+    def peak(self) -> float:
+        """The value of the highest column."""
+        return max((each.total for each in self.columns), default=0.0)
 
     def time_at(self, x: float) -> float:
         """The time at a position of the axis, from 0 on the left to 1 on the right."""
@@ -206,20 +221,24 @@ def make_axis(
 
 
 def coming(days: Sequence[float], most: int, now: float) -> Axis:
-    """Return the axis of future days, in conversations that go.
+    """Return the axis of future days, in conversations that go; it ends before those that are far off.
 
     Args:
         days: From now until each conversation goes; 0 for the next clean-up.
         most: The number of columns that fit.
         now: Unix seconds.
     """
-    points = [Point(now + each * DAY, str(index), (str(index),), 0, 0.0, 1) for index, each in enumerate(days)]
-    end = max((each.when for each in points), default=now)
+    ordered = sorted(days)
+    far_off = 1.5 * max(ordered[math.ceil(len(ordered) * 0.9) - 1], 1.0) if ordered else 0.0
+    shown = [each for each in ordered if each <= far_off]
+    points = [Point(now + each * DAY, str(index), (str(index),), 0, 0.0, 1) for index, each in enumerate(shown)]
     today = Point(now, "", ("",), 0, 0.0, 0)  # the axis begins today
-    gone = {each.root for each in points}
-    return make_axis(
-        [today, *points], gone=gone, spared=(), sizes={}, measure=Measure.CONVERSATIONS, most=most, now=end + DAY
+    gone, end = {each.root for each in points}, now + (max(shown, default=0.0) + 1) * DAY
+    axis = make_axis(
+        [today, *points], gone=gone, spared=(), sizes={}, measure=Measure.CONVERSATIONS, most=most, now=end
     )
+    beyond = len(ordered) - len(shown)
+    return axis._replace(later=(beyond, now + ordered[-1] * DAY)) if beyond else axis
 
 
 def _bytes_per_message(points: Sequence[Point], sizes: Mapping[str, Sizes]) -> float:

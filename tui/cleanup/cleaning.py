@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 from hermes_browse.store.cleanup.bulk import Outcome, Step, Unit, archive_unit, carry_out, delete_unit
@@ -35,9 +36,9 @@ from .plan_view import along_line, spared_line, totals_line
 Result = TypeVar("Result")
 
 _FEW_CONVERSATIONS = 25
-"""Progress is not shown for so few, which are done before it could be read …"""
+"""The progress of so few is shown in the status line, and that of more on a card …"""
 _MANY_MESSAGES = 2_000
-"""… unless they have so many messages, which take seconds to delete."""
+"""… unless they have so many messages, which take many seconds to delete."""
 _SHORT_REASON = 50
 """Letters of a reason that fits into the status line."""
 _ARCHIVED, _DELETED = N_("archived"), N_("moved to the trash")
@@ -152,9 +153,7 @@ class Cleaning:
 
         def show(result: tuple[Plan, str, str, str | None]) -> None:
             location = self._context.location
-            trash = _("the sample store's trash")
-            if not location.demo:
-                trash = _("the trash, {folder}").format(folder=trash_folder(location))
+            trash = _("the sample store's trash") if location.demo else str(trash_folder(location))
             self._context.say("")
             self._panes.app.push_screen(DeleteScreen(result[0], trash, *result[1:]), decided)
 
@@ -196,7 +195,7 @@ class Cleaning:
         if not plan.would:
             self._say_nothing(plan)
             return
-        progress = self._show_progress(plan, verb)
+        title, progress = self._show_progress(plan, verb)
         store, writer = context.store, context.writer
 
         def work() -> tuple[Outcome[Result], tuple[str, ...]]:
@@ -207,6 +206,8 @@ class Cleaning:
                 last = step._replace(inside=None)
                 if progress is not None:
                     context.post(Written(lambda: progress.show(step.share, step.words)))
+                else:
+                    context.post(Written(lambda: context.say(f"{title} · {step.words}")))
 
             def tell_inside(stage: Stage) -> None:
                 if stage.total >= EVERY:  # too fast to read for fewer messages
@@ -228,25 +229,22 @@ class Cleaning:
 
         writer.submit(work, done, context.failed)
 
-    def _show_progress(self, plan: Plan, verb: str) -> ProgressScreen | None:
+    def _show_progress(self, plan: Plan, verb: str) -> tuple[str, ProgressScreen | None]:
+        """Say at once what is being done, in the status line or on a card; return the sentence and the card."""
         count = len(plan.would)
+        if verb == _ARCHIVED:
+            title = ngettext("Archiving 1 conversation", "Archiving {count:,} conversations", count)
+        else:
+            title = ngettext("Moving 1 conversation to the trash", "Moving {count:,} conversations to the trash", count)
+        title = title.format(count=count)
         is_many = count > _FEW_CONVERSATIONS
         messages = sum(each.own.rows + each.along.rows for each in plan.would) if not is_many else 0
         if not is_many and messages < _MANY_MESSAGES:
-            self._context.say(_("{count:,} on the way …").format(count=count))
-            return None
-        if verb == _ARCHIVED:
-            title = ngettext("1 conversation to archive", "{count:,} conversations to archive", count)
-        else:
-            title = ngettext(
-                "1 conversation to move to the trash", "{count:,} conversations to move to the trash", count
-            )
-        title = title.format(count=count)
-        if messages:
-            title += f" · {counted(messages, 'message')}"
-        progress = ProgressScreen(title)
+            self._context.say(f"{title} …")
+            return title, None
+        progress = ProgressScreen(f"{title} · {counted(messages, 'message')}" if messages else title)
         self._panes.app.push_screen(progress)
-        return progress
+        return title, progress
 
     def _carried_out(
         self,
@@ -274,9 +272,10 @@ class Cleaning:
         return Undoable(sentence, taking_back(self._context.store, changes))
 
     def _deleted(self, sentence: str, results: Sequence[Deleted]) -> Undoable:
-        store, location = self._context.store, self._context.location
+        context, store, location = self._context, self._context.store, self._context.location
         files = sessions_folder(location)
         bundles = [each.bundle.name for each in results]
+        counts = {each.bundle.name: len(each.conversations) for each in results}
         notes = [note for each in results for note in each.notes]
         if notes:
             sentence += f" · {notes[0]}"
@@ -284,7 +283,8 @@ class Cleaning:
         def back() -> tuple[str, tuple[str, ...]]:
             touched: list[str] = []
             refused: list[RefusedError] = []
-            messages, several = 0, len(bundles) > 1
+            conversations, messages, several = 0, 0, len(bundles) > 1
+            total = sum(counts[name] for name in bundles)
             for name in bundles[::-1]:  # parents were deleted first, and find their children again
                 try:
                     done = restore(store, trash_folder(location), name, sessions_folder=files, check=not several)
@@ -293,11 +293,17 @@ class Cleaning:
                     continue
                 touched += done.sessions
                 messages += done.messages
+                conversations += counts[name]
                 bundles.remove(name)
+                words = _("{done:,} of {total:,} conversations are back …").format(done=conversations, total=total)
+                context.post(Written(partial(context.say, words)))
             if refused and not touched:
                 raise refused[0]
-            restored = _("restored {sessions:,} sessions, {messages:,} messages")
-            restored = restored.format(sessions=len(touched), messages=messages)
+            restored = _("restored {conversations}: {sessions}, {messages}").format(
+                conversations=counted(conversations, "conversation"),
+                sessions=counted(len(touched), "session"),
+                messages=counted(messages, "message"),
+            )
             errors = [each.sentence for each in refused]
             return " · ".join([restored, *errors, *(check_index(store) if several else ())]), tuple(touched)
 

@@ -100,7 +100,7 @@ class PlanPane:
         rows = (
             self._laid_out
             if self._laid_out is not None
-            else lambda plan: PlanRows(plan, details, left_out, empty, opened)
+            else lambda plan: PlanRows(plan, details, left_out, empty, opened, order)
         )
 
         def work(reader: Reader) -> PlanView:
@@ -158,6 +158,7 @@ class PlanPane:
             else:
                 self._say(_("nothing to clean up by these rules"))
 
+        self._say(_("making the plan …"))
         self._submit("ready", work, done)
 
     # Rows
@@ -173,13 +174,14 @@ class PlanPane:
             more = [_("Space takes it all the same")] if self.may_take(row.spared.why) else []
             return " · ".join([row.spared.why.words, *more])
         if isinstance(row, PlanRow):
-            parts = [row.planned.conversation.id]
+            goes, stays = _("goes with D · Space keeps it"), _("stays, as you removed it · Space adds it again")
+            parts = [goes if row.goes else stays, _("Enter reads it")]
             if along := len(row.planned.subagents):
                 sentence = ngettext(
                     "1 subagent session along in a delete", "{count:,} subagent sessions along in a delete", along
                 )
                 parts.append(sentence.format(count=along))
-            return " · ".join([*parts, _("Enter reads it")])
+            return " · ".join([*parts, row.planned.conversation.id])
         if isinstance(row, PlanJobRow):
             return _("Enter shows the runs of this job · Space removes or adds all of them")
         if isinstance(row, SparedJobRow):
@@ -273,4 +275,4 @@ class PlanPane:
         return True
 
     def _say(self, words: str) -> None:
-        self._screen.tell(header.status(words, ""))
+        self._screen.tell(header.status(words, "", look=""))

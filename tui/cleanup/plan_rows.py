@@ -5,16 +5,18 @@ Each row draws itself in exactly the width it is given.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.cleanup.protection import Standing, idle_seconds
 from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, pgettext
 
 from .. import formats
+from ..list.model import job_name
 from ..shared.styled import Line, bar, row_line
 
 if TYPE_CHECKING:
@@ -51,11 +53,16 @@ class PlanOrder(StrEnum):
         if self is PlanOrder.IDLE:
             return tuple(would)
         if self is PlanOrder.TITLE:
-            return tuple(sorted(would, key=lambda each: formats.name(each.conversation).casefold()))
-        return tuple(sorted(would, key=_AMOUNTS[self], reverse=True))
+            return tuple(sorted(would, key=lambda each: title_key(each.conversation.title)))
+        return tuple(sorted(would, key=AMOUNTS[self], reverse=True))
 
 
-_AMOUNTS: dict[PlanOrder, Callable[[Planned], float]] = {
+def title_key(title: str | None) -> tuple[bool, str]:
+    """Return the sort key of a title: by the alphabet, conversations without one last."""
+    return not title, (title or "").casefold()
+
+
+AMOUNTS: dict[PlanOrder, Callable[[Planned], float]] = {
     PlanOrder.SIZE: lambda each: each.own.total + each.along.total,
     PlanOrder.COST: lambda each: each.cost_usd,
     PlanOrder.MESSAGES: lambda each: each.own.shown,
@@ -171,6 +178,8 @@ class PlanJobRow(NamedTuple):
     bytes: int | None
     """Of all runs; None until they are measured."""
     cost_usd: float
+    oldest: Planned
+    """The run that has been idle longest."""
     is_open: bool
     biggest: int = 0
     """Bytes of the biggest row of the plan, for the bar."""
@@ -187,7 +196,7 @@ class PlanJobRow(NamedTuple):
         room = _without_bar(width)
         columns = _columns(
             room,
-            idle=idle_age(self.runs[-1].conversation, now),
+            idle=idle_age(self.oldest.conversation, now),
             source="cron",
             messages=formats.number(self.messages) if self.bytes is not None else "…",
             cost=formats.money(self.cost_usd),
@@ -248,3 +257,39 @@ def _job_name(name: str, count: str, *, is_open: bool) -> str:
 def _spared_line(name: str, why: str, width: int) -> Line:
     why = formats.clip(one_line(why), max(width // 2, 12))
     return row_line((" ⊘ ", "dim"), (name, "dim"), why, width)
+
+
+Lines = list[int | str]
+"""Each an index of conversations, or the name of a job."""
+
+
+def fold(roots: Sequence[Session]) -> tuple[Lines, dict[str, tuple[int, ...]]]:
+    """Fold the runs of each cron job into one line, in the place of the first run.
+
+    Args:
+        roots: Of the conversations, in order.
+
+    Returns:
+        The lines, and the indexes of the runs of each job.
+    """
+    lines: Lines = []
+    jobs: dict[str, list[int]] = {}
+    for index, root in enumerate(roots):
+        job = job_name(root)
+        if job is None:
+            lines.append(index)
+            continue
+        if job not in jobs:
+            lines.append(job)
+        jobs.setdefault(job, []).append(index)
+    return lines, {job: tuple(places) for job, places in jobs.items()}
+
+
+def unfold(lines: Lines, jobs: dict[str, tuple[int, ...]], opened: Container[str], mark: str) -> Lines:
+    """Return lines with the runs of opened jobs below theirs; `mark` is the letter before a job in its key."""
+    unfolded: Lines = []
+    for line in lines:
+        unfolded.append(line)
+        if isinstance(line, str) and f"{mark}{line}" in opened:
+            unfolded += jobs[line]
+    return unfolded

@@ -10,16 +10,26 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.sessions.models import Conversation
-from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.wording import _, ngettext, pgettext
 
 from .. import formats
-from ..list.model import Details, job_name
+from ..list.model import Details
 from ..list.rows import ListRow, NoteRow
-from .plan_rows import PlanJobRow, PlanOrder, PlanRow, SparedJobRow, SparedRow
+from .plan_rows import (
+    AMOUNTS,
+    Lines,
+    PlanJobRow,
+    PlanOrder,
+    PlanRow,
+    SparedJobRow,
+    SparedRow,
+    fold,
+    title_key,
+    unfold,
+)
 
 if TYPE_CHECKING:
-    from hermes_browse.store.cleanup.plan import Plan, Spared
+    from hermes_browse.store.cleanup.plan import Plan, Planned, Spared
     from hermes_browse.store.cleanup.protection import Why
     from hermes_browse.store.sessions.catalog import Catalog
 
@@ -89,37 +99,8 @@ class JobSum(NamedTuple):
     bytes: int | None
     """None until all of them are measured."""
     cost_usd: float
-
-
-def _fold(
-    roots: Sequence[Session], opened: Container[str], mark: str
-) -> tuple[list[int | str], dict[str, tuple[int, ...]]]:
-    """Fold the runs of each cron job into one line, in the place of the first run.
-
-    Args:
-        roots: Of the conversations, in order.
-        opened: Keys of jobs whose runs follow their line.
-        mark: The letter before the name of a job in its key.
-
-    Returns:
-        The lines, each an index of `roots` or the name of a job, and the indexes of the runs of each job.
-    """
-    lines: list[int | str] = []
-    jobs: dict[str, list[int]] = {}
-    for index, root in enumerate(roots):
-        job = job_name(root)
-        if job is None:
-            lines.append(index)
-            continue
-        if job not in jobs:
-            lines.append(job)
-        jobs.setdefault(job, []).append(index)
-    unfolded: list[int | str] = []
-    for line in lines:
-        unfolded.append(line)
-        if isinstance(line, str) and f"{mark}{line}" in opened:
-            unfolded += jobs[line]
-    return unfolded, {job: tuple(places) for job, places in jobs.items()}
+    oldest: Planned
+    """The run that has been idle longest."""
 
 
 def _reasons(runs: Sequence[Spared]) -> str:
@@ -138,21 +119,30 @@ class PlanRows:
         left_out: What the user leaves out, at the time a row is made.
         empty: A sentence for a plan in which nothing goes.
         opened: Keys of jobs whose runs are shown.
+        order: The order of the plan, in which the sums of a job have their place.
     """
 
     def __init__(
-        self, plan: Plan, details: Details, left_out: LeftOut, empty: str, opened: Container[str] = frozenset()
+        self,
+        plan: Plan,
+        details: Details,
+        left_out: LeftOut,
+        empty: str,
+        opened: Container[str] = frozenset(),
+        order: PlanOrder = PlanOrder.IDLE,
     ) -> None:
         self._plan, self._details, self._opened = plan, details, opened
         self.left_out = left_out
-        self._goes, self._jobs = _fold([each.conversation.root for each in plan.would], opened, "j")
-        self._stays, self._spared_jobs = _fold([each.conversation.root for each in plan.spared], opened, "z")
+        lines, self._jobs = fold([each.conversation.root for each in plan.would])
+        stays, self._spared_jobs = fold([each.conversation.root for each in plan.spared])
+        self._stays = unfold(stays, self._spared_jobs, opened, "z")
         self._runs = {job: tuple(plan.would[place] for place in places) for job, places in self._jobs.items()}
         self._spared_runs = {
             job: tuple(plan.spared[place] for place in places) for job, places in self._spared_jobs.items()
         }
         self._reasons = {job: _reasons(runs) for job, runs in self._spared_runs.items()}
         self._sums = self.job_sums(plan)
+        self._goes = unfold(self._in_order(lines, order), self._jobs, opened, "j")
         self._biggest = self.biggest(plan, self._sums)
         stay = _("matched but kept ({count:,}):").format(count=len(plan.spared))
         self._note = NoteRow(stay) if plan.spared else None
@@ -169,6 +159,23 @@ class PlanRows:
     def __len__(self) -> int:
         return max(len(self._goes), 1) + (1 + len(self._stays) if self._note is not None else 0)
 
+    def _in_order(self, lines: Lines, order: PlanOrder) -> Lines:
+        """Sort lines by what they show: a job has the sums of its runs, and the idle time of its oldest run."""
+        would = self._plan.would
+        if order is PlanOrder.IDLE:
+            return lines
+        if order is PlanOrder.TITLE:
+            titles = {job: self._details.job_title(runs[0].conversation) for job, runs in self._runs.items()}
+            return sorted(
+                lines,
+                key=lambda each: title_key(titles[each] if isinstance(each, str) else would[each].conversation.title),
+            )
+        amount = AMOUNTS[order]
+        sums = {job: sum(map(amount, runs)) for job, runs in self._runs.items()}
+        return sorted(
+            lines, key=lambda each: sums[each] if isinstance(each, str) else amount(would[each]), reverse=True
+        )
+
     def job_sums(self, plan: Plan) -> dict[str, JobSum]:
         """Add up the runs of each job of the same plan, of which more sizes may be known."""
         sums: dict[str, JobSum] = {}
@@ -179,6 +186,7 @@ class PlanRows:
                 sum(each.own.shown for each in runs),
                 size if all(each.is_measured for each in runs) else None,
                 sum((each.cost_usd for each in runs), 0.0),
+                min(runs, key=lambda each: each.conversation.last_active or 0.0),
             )
         return sums
 

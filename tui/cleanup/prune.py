@@ -134,9 +134,8 @@ class PruneScreen(SubScreen):
             self.axis.show()
 
     def _show_head(self) -> None:
-        self.line("plan-head").update(
-            Content.styled(plan_head(self.query_one("#left").size.width, self.plan.order), "dim")
-        )
+        width = self.plan.rows.scrollable_content_region.width
+        self.line("plan-head").update(Content.styled(plan_head(width, self.plan.order), "dim"))
 
     def action_cut(self, by: int) -> None:
         """Move the cutoff by a column."""
@@ -289,8 +288,8 @@ class PruneScreen(SubScreen):
         if view is not None and view.goes:
             count = counted(view.goes, "conversation")
             parts = [view.totals]
-            if self.space.total:
-                parts.append(_("{share:.0%} of all").format(share=view.bytes / self.space.total))
+            if self.space.total >= view.bytes > 0:  # after a delete the map is measured before the next plan is made
+                parts.insert(0, _("{share:.0%} of the store").format(share=view.bytes / self.space.total))
             goes = Content.assemble((f" ✓ {count}", "bold $accent"), f" · {' · '.join(parts)}")
         self.line("totals").update(goes)
         self.space.show_file()
@@ -301,6 +300,7 @@ class PruneScreen(SubScreen):
         """Read the names that are missing."""
         event.stop()
         if event.list is self.plan.rows:
+            self._show_head()
             self.read_names("plan-names", self.plan.nameless(event.first, event.last), self.plan.rows.refresh_rows)
         else:
             self.read_names("map-names", self.space.nameless(event.first, event.last), self._map_names_read)
@@ -313,7 +313,7 @@ class PruneScreen(SubScreen):
     def highlighted(self, event: ConversationList.Highlighted) -> None:
         """Show more about the row."""
         event.stop()
-        if event.list is self.plan.rows or event.list.has_focus:  # not when the map appears behind the plan
+        if event.list.has_focus or not (self.space.has_focus or event.list is self.space.rows):  # not of the other pane
             self._tell_about(event.row, by_hand=event.by_hand)
 
     def _tell_about(self, row: ListRow | None, *, by_hand: bool = True) -> None:

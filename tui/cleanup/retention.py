@@ -30,7 +30,7 @@ from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
 from ..shared.styled import Line, row_line
 from ..store_paths import read_radar_at, sessions_folder, trash_folder
-from .axis import coming
+from .axis import DAY, coming
 from .plan_rows import idle_age
 from .widgets import TimeAxis
 
@@ -55,15 +55,29 @@ class FateRow(NamedTuple):
             when = _("{days:,.0f} d").format(days=days)
         urgent = days is not None and days < 7
         mark = ("★", "accent") if self.conversation.pinned else ("!" if urgent else "·", "accent" if urgent else "dim")
-        columns = formats.fit(idle_age(self.conversation, now), 6, right=True)
-        if width >= 50:
-            columns += " " + formats.fit(formats.source(self.conversation.source), 6)
-        if width >= 60:
-            columns += formats.fit(formats.number(self.conversation.message_count), 6, right=True)
+        columns = _columns(
+            width,
+            formats.day_key(now + days * DAY) if days is not None else "",
+            idle_age(self.conversation, now),
+            formats.source(self.conversation.source),
+            formats.number(self.conversation.message_count),
+        )
         archived = f"  {_('archived')}" if self.conversation.archived else ""
         name = one_line(formats.name(self.conversation), 300) + archived
-        lead = f" {mark[0]} {formats.fit(when, 6, right=True)}  "
+        lead = f" {mark[0]} {formats.fit(when, 7, right=True)}  "
         return row_line((lead, mark[1]), (name, "title"), columns, width)
+
+
+def _columns(width: int, day: str, idle: str, source: str, messages: str) -> str:
+    """Format the columns that fit into a row of `width` cells."""
+    columns = formats.fit(idle, 6, right=True)
+    if width >= 76:
+        columns = formats.fit(day, 11) + columns
+    if width >= 50:
+        columns += " " + formats.fit(source, 6)
+    if width >= 60:
+        columns += formats.fit(messages, 6, right=True)
+    return columns
 
 
 class _Outlook(NamedTuple):
@@ -115,7 +129,8 @@ class RetentionScreen(SubScreen):
         """The rule, the list, the reason for the current row."""
         yield TextLine(id="header")
         yield TextLine(id="rule")
-        yield TimeAxis(title=_("conversations that Hermes deletes"), can_cut=False, id="axis")
+        yield TimeAxis(title=_("deletions"), can_cut=False, id="axis")
+        yield TextLine(id="fates-head")
         yield ConversationList(id="fates")
         yield TextLine(id="status")
         yield KeyLine(id="keys")
@@ -190,20 +205,32 @@ class RetentionScreen(SubScreen):
             axis = self.query_one(TimeAxis)
             days = [fate.prune_in_days for _conversation, fate in self._outlook.leaving]
             dated = [each for each in days if each is not None]
-            axis.show(coming(dated, axis.columns // 2, self.context.clock()), None)
+            row, now = self.fates.current, self.context.clock()
+            goes_in = row.fate.prune_in_days if isinstance(row, FateRow) else None
+            axis.show(coming(dated, axis.columns // 2, now), now + goes_in * DAY if goes_in is not None else None)
+
+    def _show_head(self) -> None:
+        width = self.fates.scrollable_content_region.width
+        lead = f"   {formats.fit(_('goes in'), 7, right=True)}  ", "dim"
+        columns = _columns(width, _("day"), _("idle"), _("source"), _("msgs"))
+        head = row_line(lead, (_("conversation"), "dim"), columns, width)
+        self.line("fates-head").update(Content.styled("".join(text for text, _look in head), "dim"))
 
     @on(ConversationList.Highlighted, "#fates")
     def highlighted(self, event: ConversationList.Highlighted) -> None:
-        """Say why the conversation goes."""
+        """Say why the conversation goes, and show when on the axis."""
         event.stop()
         if isinstance(event.row, FateRow):
             self.describe(event.row.fate.reason, by_hand=event.by_hand)
+            self._show_axis()
 
     @on(ConversationList.Shown)
     def rows_shown(self, event: ConversationList.Shown) -> None:
         """Read the names that are missing."""
         event.stop()
         source = event.list.source
+        self.line("fates-head").set_class(not isinstance(source, _Fates), "-empty")
+        self._show_head()
         nameless = source.nameless(event.first, event.last) if isinstance(source, _Fates) else []
         self.read_names("fate-names", nameless, self.fates.refresh_rows)
 

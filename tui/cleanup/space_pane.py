@@ -42,14 +42,23 @@ def _roots_of(plan: Plan, ids: Container[str]) -> list[tuple[str, str | None]]:
     ]
 
 
-def before_and_after(name: str, file: FileSpace, goes: int, width: int) -> Content:
-    """Draw the file as a bar of what stays, what goes and what is free already, then its sizes as far as they fit."""
+def before_and_after(name: str, file: FileSpace, goes: int, width: int, signs: str = "██░") -> Content:
+    """Draw the file as a bar of what stays, what goes and what is free already, then its sizes as far as they fit.
+
+    Args:
+        name: Of the file.
+        file: Its sizes.
+        goes: Bytes that the plan frees.
+        width: Cells.
+        signs: What the parts are filled with.
+    """
     whole = max(file.file_bytes, 1)
     size = max(min(width // 5, 40), 8)
     free = min(round(file.free_bytes / whole * size), size)
     freed = min(max(round(goes / whole * size), 1 if goes else 0), size - free)
     parts = [(f" {name} {formats.size(file.file_bytes)} ", "")]
-    parts += [("█" * (size - freed - free), "$secondary-muted"), ("█" * freed, "$warning"), ("░" * free, "dim")]
+    counts, looks = (size - freed - free, freed, free), ("$secondary-muted", "$warning", "dim")
+    parts += [(sign * count, look) for sign, count, look in zip(signs, counts, looks, strict=True)]
     words = []
     if goes:
         words.append(_("the plan frees {size} inside").format(size=formats.size(goes)))
@@ -174,7 +183,7 @@ class SpacePane:
         """Show the path of the blocks that were entered."""
         if self._map is None:
             return
-        note = _("{size} with index · Tab").format(size=formats.size(self._map.total.total))
+        note = _("{size} with index · Tab goes in").format(size=formats.size(self._map.total.total))
         if inside:
             note = _("{path} · Backspace goes out").format(path=" › ".join(inside))
         title = "  " + _("disk usage") + "  "
@@ -188,7 +197,8 @@ class SpacePane:
         file, width = self._map.file, self._screen.size.width
         goes = min(view.bytes if view is not None else 0, file.file_bytes - file.free_bytes)
         name = one_line(self._screen.context.store.path.name, 60)
-        self._screen.line("file").update(before_and_after(name, file, goes, width))
+        signs = "░█·" if self._screen.app.no_color else "██░"
+        self._screen.line("file").update(before_and_after(name, file, goes, width, signs))
 
     @property
     def rows(self) -> ConversationList:
@@ -216,7 +226,7 @@ class SpacePane:
         if space_map is None:
             return
         context, planned, view = screen.context, self._plan.planned, self._plan.view
-        catalog = planned.catalog if planned is not None else context.catalog
+        catalog = planned.catalog if planned is not None and not context.catalog.exact else context.catalog
         freed = view.freed if view is not None else {}
         opened, cached = frozenset(self._opened), self._sums
         are_blocks, size, inside = screen.has_class("-map"), self.blocks.size, tuple(self._inside)
@@ -254,7 +264,11 @@ class SpacePane:
     def _unread(self, spaces: Iterable[Space]) -> list[Conversation]:
         """Return the conversations that name lines and have not been read: untitled ones, and a run of each job."""
         catalog, details = self._screen.context.catalog, self._screen.context.details
-        tips = (each if each.level == "conversation" else each.below[0] for each in spaces if each.level != "source")
+        tips = (
+            each if each.level == "conversation" else each.below[0]
+            for each in spaces
+            if each.level in ("conversation", "job")
+        )
         conversations = (catalog.of_session(each.name) for each in tips)
         return [each for each in conversations if each and not each.title and not details.complete(each)[1]]
 
@@ -337,7 +351,7 @@ class SpacePane:
         screen, space = self._screen, self._current
         if space is None:  # many small ones, or a kind of content
             if self.has_focus:
-                screen.tell(header.status(_("this cannot be taken by itself"), ""))
+                screen.tell(header.status(_("this cannot be taken by itself"), "", look=""))
             return
         plan, planned, view = self._plan, self._plan.planned, self._plan.view
         if space.level == "conversation":
@@ -352,6 +366,6 @@ class SpacePane:
             if self.rows.has_focus:
                 self.rows.action_move(1)
         elif planned is None:
-            screen.tell(header.status(_("no rules, so none of it goes"), ""))
+            screen.tell(header.status(_("no rules, so none of it goes"), "", look=""))
         else:
             plan.toggle_all(lambda: _roots_of(planned.plan, frozenset(each.name for each in below(space))))

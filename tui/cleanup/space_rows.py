@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from hermes_browse.store.cleanup.sizes import added
+from hermes_browse.store.cleanup.space_map import Space
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
 from .. import formats
 from ..list.rows import ListRow, NoteRow
+from ..shared import calendar
 from ..shared.styled import Line, bar, row_line
 from .treemap import REST, Block, Entry, lay_out
 
 if TYPE_CHECKING:
-    from hermes_browse.store.cleanup.space_map import Space, SpaceMap
+    from hermes_browse.store.cleanup.space_map import SpaceMap
     from hermes_browse.store.sessions.catalog import Catalog
 
     from ..list.model import Details
@@ -166,19 +170,26 @@ def space_blocks(
     name_of = _namer(catalog, details)
     spaces, depth, path = space_map.sources, 0, list[str]()
     for key in inside:
-        skipped, is_rest, key = key.removeprefix(REST).partition("@") if key.startswith(REST) else ("", "", key)
+        is_rest = key.startswith(REST)
+        head, _at, key = key.removeprefix(REST).partition("@") if is_rest else ("", "", key)
         entered = next((each for each in spaces if key and SpaceRow.key_of(each, depth) == key), None)
         if entered is None and key:  # a block of the second level was entered directly
-            for above in spaces:
-                entered = next((each for each in above.below if SpaceRow.key_of(each, depth + 1) == key), None)
+            for source in spaces:
+                entered = next((each for each in source.below if SpaceRow.key_of(each, depth + 1) == key), None)
                 if entered is not None:
                     depth += 1
                     break
         if is_rest:
             if entered is not None:
                 spaces, depth = entered.below, depth + 1
-            spaces = spaces[int(skipped) :]
-            path.append(_smaller(len(spaces)))
+            first, _hash, group = head.partition("#")
+            spaces = spaces[int(first) :]
+            grouping, kind, name = group[:1], group[1:2], group[2:]
+            if grouping:
+                periods = _periods(spaces, catalog, int(grouping))
+                chosen = [each for each in periods if each.name == name] if kind == ":" else periods[int(name) :]
+                spaces = _by_size(space for each in chosen for space in each.below)
+            path.append(_period_name(name, int(grouping)) if kind == ":" else _smaller(len(spaces)))
             continue
         if entered is None:
             break
@@ -191,23 +202,73 @@ def space_blocks(
             parts = [Entry(f"k{field}", _(field), size, round(size * goes), None) for field, size in kinds if size]
             parts.sort(key=lambda each: -each.bytes)
             return lay_out(parts, width, height, _smaller), path
-    return lay_out(_entries(spaces, depth, sums, name_of), width, height, _smaller), path
+    groups = partial(_groups, spaces, depth, sums, catalog, "")
+    return lay_out(_entries(spaces, depth, sums, catalog, name_of), width, height, _smaller, groups), path
 
 
 def _entries(
-    spaces: Sequence[Space], depth: int, sums: Mapping[str, int], name_of: Callable[[Space], str]
+    spaces: Sequence[Space], depth: int, sums: Mapping[str, int], catalog: Catalog, name_of: Callable[[Space], str]
 ) -> list[Entry]:
     """Convert lines of the map, biggest first, to entries of a treemap, the smallest ones to one entry."""
     entries = []
     for space in spaces[:_MAX_BLOCKS]:
         key, size = SpaceRow.key_of(space, depth), space.sizes.total
-        below = partial(_entries, space.below, depth + 1, sums, name_of)
-        entries.append(Entry(key, one_line(name_of(space), 100), size, min(sums.get(key, 0), size), space, below))
+        below = partial(_entries, space.below, depth + 1, sums, catalog, name_of)
+        groups = partial(_groups, space.below, depth + 1, sums, catalog, key)
+        goes = min(sums.get(key, 0), size)
+        entries.append(Entry(key, one_line(name_of(space), 100), size, goes, space, below, groups=groups))
     if rest := spaces[_MAX_BLOCKS:]:
         goes = sum(sums.get(SpaceRow.key_of(space, depth), 0) for space in rest)
         size = sum(each.sizes.total for each in rest)
         entries.append(Entry("", _smaller(len(rest)), size, goes, None, items=len(rest)))
     return entries
+
+
+_PERIODS: tuple[tuple[str, Callable[[date], str]], ...] = (
+    ("%Y-%m-%d", calendar.full_date),
+    ("%Y-%m", calendar.short_month),
+    ("%Y", lambda day: str(day.year)),
+)
+"""Periods by which small conversations are grouped, shortest first: the form of the key, and the name for people."""
+
+
+def _period_name(name: str, grouping: int) -> str:
+    form, to_text = _PERIODS[grouping]
+    return to_text(datetime.strptime(name, form)) if name else _("at an unknown time")
+
+
+def _by_size(spaces: Iterable[Space]) -> tuple[Space, ...]:
+    return tuple(sorted(spaces, key=lambda each: -each.sizes.total))
+
+
+def _periods(spaces: Iterable[Space], catalog: Catalog, grouping: int) -> tuple[Space, ...]:
+    """Group lines of the map by the period of their last activity, biggest first; a job by that of its biggest run."""
+    form, below = _PERIODS[grouping][0], dict[str, list[Space]]()
+    for space in spaces:
+        tip = space if space.level == "conversation" else space.below[0]
+        session = catalog.forest.sessions.get(tip.name)
+        when = session.last_active if session is not None else None
+        below.setdefault(datetime.fromtimestamp(when).strftime(form) if when is not None else "", []).append(space)
+    return _by_size(
+        Space(name, "period", added(each.sizes for each in group), sum(each.conversations for each in group), (*group,))
+        for name, group in below.items()
+    )
+
+
+def _groups(
+    spaces: Sequence[Space], depth: int, sums: Mapping[str, int], catalog: Catalog, above: str, first: int
+) -> Iterator[list[Entry]]:
+    """Yield the lines from an index on, grouped by days, then by months, then by years; see `treemap.Groups`."""
+    if depth == 0:
+        return  # sources
+    for grouping in range(len(_PERIODS)):
+        entries = []
+        for each in _periods(spaces[first:], catalog, grouping):
+            goes = sum(sums.get(SpaceRow.key_of(space, depth), 0) for space in each.below)
+            key = f"{REST}{first}#{grouping}:{each.name}@{above}"
+            name = f"{_period_name(each.name, grouping)} · {each.conversations:,}"
+            entries.append(Entry(key, name, each.sizes.total, goes, each, items=each.conversations))
+        yield entries
 
 
 def _smaller(count: int) -> str:

@@ -5,7 +5,8 @@ It shows two levels: groups with a heading line each, and the blocks in them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -19,8 +20,13 @@ _SMALLEST = 10
 """The smallest area of a block, in cells."""
 _SMALLEST_GROUP = 4
 """A group is drawn with its parts from this height on, and from twice this width."""
+_WORTH = 3
+"""Small entries that take as many of the smallest blocks are shown in groups, if these are large enough."""
 REST = "+"
-"""The first letter of the key of a block for many small entries: `+<entries with a block of their own>@<key above>`."""
+"""The first letter of the key of a block for many small entries: `+<entries with own blocks>#<group>@<key above>`.
+
+The group is empty for all of them, else `<grouping>:<name>`, or `<grouping>><rank>` for all groups from a rank on.
+"""
 
 
 class Rect(NamedTuple):
@@ -58,6 +64,14 @@ class Block(NamedTuple):
         return self.space is not None or self.key.startswith(REST)
 
 
+Groups = Callable[[int], Iterable[Sequence["Entry"]]]
+"""Groups entries from an index on, in one way after the other: finest first, in each the biggest group first."""
+
+
+def _no_groups(first: int) -> Iterable[Sequence[Entry]]:
+    return ()
+
+
 class Entry(NamedTuple):
     """The data of a block."""
 
@@ -70,6 +84,8 @@ class Entry(NamedTuple):
     """Returns its parts, biggest first; called only if there is room for them."""
     items: int = 1
     """How many it stands for."""
+    groups: Groups = _no_groups
+    """Groups its parts."""
 
 
 def _shares(entries: Sequence[Entry], rect: Rect) -> list[tuple[Entry, Rect]]:
@@ -93,22 +109,39 @@ def _shares(entries: Sequence[Entry], rect: Rect) -> list[tuple[Entry, Rect]]:
     return _shares(entries[:count], one) + _shares(entries[count:], other)
 
 
-def _drawable(entries: Sequence[Entry], rect: Rect, smaller: Callable[[int], str], above: str = "") -> list[Entry]:
-    """Return the entries that are large enough for a block, and one entry for the rest."""
+def _drawable(
+    entries: Sequence[Entry], rect: Rect, smaller: Callable[[int], str], groups: Groups, above: str = ""
+) -> list[Entry]:
+    """Return the entries that are large enough for a block, and for the rest groups that are, or one entry."""
     entries = [each for each in entries if each.bytes > 0]
     total = sum(each.bytes for each in entries)
-    shown = [each for each in entries if each.bytes * rect.area >= _SMALLEST * total]
-    rest = entries[len(shown) :]
+
+    def large(among: Sequence[Entry]) -> list[Entry]:
+        return list(takewhile(lambda each: each.key and each.bytes * rect.area >= _SMALLEST * total, among))
+
+    shown = large(entries)
+    rest, first = entries[len(shown) :], len(shown)
+    group = ""
+    size = sum(each.bytes for each in rest)
+    if size * rect.area >= _WORTH * _SMALLEST * total:
+        for candidate in groups(first):
+            blocks = large(candidate)
+            if len(blocks) > 1 and 2 * sum(each.bytes for each in blocks) >= size:
+                group = f"{blocks[0].key.partition('#')[2].partition(':')[0]}>{len(blocks)}"
+                shown, rest = [*shown, *blocks], list(candidate[len(blocks) :])
+                break
     if len(rest) == 1:
-        return entries
+        return [*shown, *rest]
     if rest:
         size, goes = sum(each.bytes for each in rest), sum(each.goes for each in rest)
         count = sum(each.items for each in rest)
-        shown.append(Entry(f"{REST}{len(shown)}@{above}", smaller(count), size, goes, None, items=count))
+        shown.append(Entry(f"{REST}{first}#{group}@{above}", smaller(count), size, goes, None, items=count))
     return shown
 
 
-def lay_out(entries: Sequence[Entry], width: int, height: int, smaller: Callable[[int], str]) -> list[Block]:
+def lay_out(
+    entries: Sequence[Entry], width: int, height: int, smaller: Callable[[int], str], groups: Groups = _no_groups
+) -> list[Block]:
     """Lay out a map.
 
     Args:
@@ -116,20 +149,21 @@ def lay_out(entries: Sequence[Entry], width: int, height: int, smaller: Callable
         width: Cells.
         height: Rows.
         smaller: Returns the name of a block for so many small entries.
+        groups: Groups the entries.
 
     Returns:
         Headings and blocks; every cell is in exactly one of them.
     """
     whole = Rect(0, 0, width, height)
     blocks: list[Block] = []
-    for entry, rect in _shares(_drawable(entries, whole, smaller), whole):
+    for entry, rect in _shares(_drawable(entries, whole, smaller, groups), whole):
         inner = rect._replace(y=rect.y + 1, height=rect.height - 1)
         below = entry.below() if inner.width > 2 * _SMALLEST_GROUP and inner.height >= _SMALLEST_GROUP else ()
         if len(below) < 2:
             blocks.append(Block(rect, *entry[:5]))
             continue
         blocks.append(Block(rect._replace(height=1), *entry[:5], is_heading=True))
-        parts = _shares(_drawable(below, inner, smaller, entry.key), inner)
+        parts = _shares(_drawable(below, inner, smaller, entry.groups, entry.key), inner)
         blocks += [Block(part, *child[:5]) for child, part in parts]
     return blocks
 
@@ -190,7 +224,10 @@ def _line(block: Block, line: int, *, is_here: bool) -> list[Cell]:
     elif line == 1 and width > len(size):
         text = formats.fit(size, width - 1)
     looks = ("here-goes", "here-stays") if is_here else ("goes", "stays")
-    edge = Cell("▏", "edge", looks[0] if split else looks[1])
+    sign = "▏" if line or not block.goes else "✓" if block.goes >= block.bytes else "−"
+    edge = Cell(sign, "edge", looks[0] if split else looks[1])
+    if is_here and line == 0:
+        return [edge, Cell(text, "here")]
     if cell_len(text) != len(text):  # do not cut a wide letter
         return [edge, Cell(text, looks[0] if 2 * split >= width else looks[1])]
     inside = max(split - 1, 0)

@@ -22,13 +22,16 @@ from ..bindings import bindings
 from ..commands.panes import MAP
 from ..shared.calendar import MONTHS
 from ..shared.columns import Cell, Picture
-from .axis import DAY, MEASURES, UNITS, Axis, draw, labels
+from .axis import AMOUNTS, DAY, MEASURES, UNITS, Axis, draw, labels
 from .treemap import Block, neighbour
 from .treemap import draw as draw_map
 
 
 class TimeAxis(Picture):
-    """Columns of what goes and stays over time, under the measure or a title; `can_cut` makes the cutoff movable."""
+    """Columns of what goes and stays over time, under the measure or a title.
+
+    With `can_cut` its line is the cutoff and can be moved; else it is the time of the row under the cursor.
+    """
 
     NAME = "axis"
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -82,17 +85,23 @@ class TimeAxis(Picture):
     def _title(self, axis: Axis, width: int) -> list[Cell]:
         measure = self._heading or _(MEASURES[axis.measure])
         measure += _(", estimated") if axis.is_estimated else ""
-        cells = [Cell(f" {measure} {_(UNITS[axis.unit])}  ", "title")]
+        unit, peak = _(UNITS[axis.unit]), AMOUNTS[axis.measure](axis.peak)
+        cells = [
+            Cell(" " + _("{what} {unit}, up to {peak}").format(what=measure, unit=unit, peak=peak) + "  ", "title")
+        ]
         kinds = {"goes": _("goes"), "spared": _("spared"), "stays": _("stays")}
         for look, words in kinds.items():
-            if any(getattr(each, look) for each in axis.columns):
+            if self._can_cut and any(getattr(each, look) for each in axis.columns):
                 cells += [Cell("▒" if look == "spared" else "█", look), Cell(f" {words}  ", "text")]
+        if axis.later is not None:
+            text = ngettext("1 more later: {day}", "{count:,} more later, until {day}", axis.later[0])
+            cells.append(Cell(text.format(count=axis.later[0], day=formats.day_key(axis.later[1])) + "  ", "text"))
         used = sum(cell_len(each.text) for each in cells)
         if self._cut is not None:
             days, day = round((self.clock() - self._cut) / DAY), formats.day_key(self._cut)
             words = ngettext("older than 1 day: before {day}", "older than {days:,} days: before {day}", days)
             cutoff = f" │ {words.format(day=day, days=days)}"
-            if used + cell_len(cutoff) > width:
+            if not self._can_cut or used + cell_len(cutoff) > width:
                 cutoff = f" │ {day}"
             cells.append(Cell(cutoff, "cut"))
             used += cell_len(cutoff)

@@ -31,8 +31,8 @@ PRUNE = at(
     Command("plan", "left", N_("plan"), N_("Back to the plan"), "plan_pane"),
     Command("read", "o", N_("read"), N_("Read this conversation"), "read"),
     Shown("reclaim", "v", N_("reclaim"), N_("Shrink the file with Hermes' own command"), "reclaim"),
-    Shown("less", "left_square_bracket", N_("less"), N_("Move the cutoff back in time"), "cut(-1)"),
-    Shown("more", "right_square_bracket", N_("more"), N_("Move the cutoff forward in time"), "cut(1)"),
+    Shown("less", "left_square_bracket", N_("cutoff"), N_("Move the cutoff back in time"), "cut(-1)", printed="[ ]"),
+    Command("more", "right_square_bracket", N_("more"), N_("Move the cutoff forward in time"), "cut(1)"),
     Command("measure", "m", N_("measure"), N_("Bytes, conversations, messages or cost"), "measure"),
     Shown("sort", "s", N_("sort"), N_("Sort the plan by idle time, size, cost, messages or title"), "sort"),
     Command("", "1", N_("older 30d"), N_("Rule on or off: idle for 30 days"), "switch(0)"),
@@ -55,7 +55,7 @@ TRASH = at(
 RETENTION = at(
     "retention",
     Shown("pin", "f", N_("pin"), N_("Pin it: Hermes never deletes pinned conversations"), "pin"),
-    Shown("bundle", "b", N_("bundle"), N_("Put a copy into the trash, from where it can be restored"), "bundle"),
+    Shown("bundle", "b", N_("copy to trash"), N_("Put a copy into the trash, from where it can be restored"), "bundle"),
     *_EVERY,
 )
 COMPACTIONS = at(

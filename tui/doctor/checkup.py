@@ -19,10 +19,10 @@ from hermes_browse.store.hermes.resume import find_hermes
 from hermes_browse.store.legacy.finding import count_files
 from hermes_browse.store.wording import _, ngettext
 
+from .. import formats
 from ..config.folders import config_path, log_path
 from ..config.keymap import troubles_of
 from ..config.reading import Configuration, read_config
-from ..formats import long_number
 from ..resume.terminal_windows import terminal_of
 from ..shared.clipboard import route
 from ..store_paths import sessions_folder
@@ -215,10 +215,12 @@ def facts(checkup: Checkup) -> list[tuple[str, str]]:
     if summary.journal_mode is not None:
         mode = _("{mode}, opened for reading only") if summary.read_only else "{mode}"
         rows.append((_("journal mode"), mode.format(mode=summary.journal_mode)))
-    sizes = _("{size}, write-ahead log {wal}").format(size=_size(summary.size), wal=_size(summary.wal_size))
+    sizes = _("{size}, write-ahead log {wal}").format(
+        size=formats.size(summary.size), wal=formats.size(summary.wal_size)
+    )
     rows.append((_("size"), sizes))
     if checkup.free is not None:
-        rows.append((_("disk"), _("{size} free").format(size=_size(checkup.free))))
+        rows.append((_("disk"), _("{size} free").format(size=formats.size(checkup.free))))
     if summary.sessions is not None:
         rows.append((_("search index"), _index(search)))
     if checkup.holders is None:
@@ -237,10 +239,6 @@ def facts(checkup: Checkup) -> list[tuple[str, str]]:
     log = "{path}" if checkup.log.exists() else _("{path} (nothing went wrong yet)")
     rows.append((_("log"), log.format(path=checkup.log)))
     return rows
-
-
-def _size(count: int) -> str:
-    return f"{long_number(float(count))}B"
 
 
 def _index(search: SearchHealth) -> str:
@@ -275,6 +273,6 @@ def _old_transcript_problems(location: Location, reader: Reader) -> list[Problem
         "1 file is a transcript without a session in the store ({size} in {folder}).",
         "{count:,} files are transcripts without a session in the store ({size} in {folder}).",
         count.files,
-    ).format(count=count.files, size=_size(count.bytes), folder=folder)
+    ).format(count=count.files, size=formats.size(count.bytes), folder=folder)
     remedy = _("Read them with `hermes-browse --old list`, or with the key 5 in the browser.")
     return [Problem("info", "old-transcripts", text, remedy)]

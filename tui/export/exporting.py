@@ -130,14 +130,13 @@ class ExportScreen(Card[None]):
                 "● the message that was replaced", "● the {count:,} messages that were replaced", self._part
             )
             return Content(words.format(count=self._part))
-        if self._form is Format.JSONL:
-            live = _("○ live messages, which any Hermes imports as such")
-            every = _("● rewound and compacted messages too: only Hermes 0.22 and later import them as such")
-        else:
-            live, every = _("○ what was said"), _("● everything, rewound and hidden messages too")
+        if self._form is not Format.JSONL:
+            mark = "●" if self._everything else "○"
+            return Content(f"{mark} " + _("also rewound and hidden messages"))
         if not self._everything:
-            return Content(live)
-        return Content.styled(every, "$warning" if self._form is Format.JSONL else "")
+            return Content(_("○ also rewound and compacted messages; any Hermes imports the rest"))
+        every = _("● also rewound and compacted messages: only Hermes 0.22 and later import them as such")
+        return Content.styled(every, "$warning")
 
     def action_format(self, by: int) -> None:
         """Choose the next format; a proposed name gets its extension."""

@@ -49,7 +49,7 @@ _COLUMNS = (
     _Column(N_("fresh"), 7, 96, _number(lambda group: group.tokens.input)),
     _Column(N_("cached"), 8, 96, _number(lambda group: group.tokens.cache_read + group.tokens.cache_write)),
     _Column(N_("out"), 7, 96, _number(lambda group: group.tokens.output)),
-    _Column(N_("reasoning"), 9, 125, _number(lambda group: group.tokens.reasoning)),
+    _Column(N_("reasoning"), 11, 127, _number(lambda group: group.tokens.reasoning)),
     _Column(N_("tokens"), 8, 48, _number(lambda group: group.tokens.total), "tokens"),
     _Column(N_("cost"), 10, 0, cost, "cost"),
 )

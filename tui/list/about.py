@@ -11,6 +11,7 @@ from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from .. import formats
 from .model import view_name
+from .row_format import glyph
 from .rows import ConversationRow, HitRow, JobRow, ListRow, MoreRow, SuggestionRow
 
 _HIT_TEXTS = {
@@ -63,33 +64,33 @@ def _title(conversation: Conversation | None) -> str:
 
 
 def _conversation(row: ConversationRow, now: float) -> list[str]:
+    """Return what the signs of a row mean, each with its sign."""
     conversation = row.conversation
+    sign = glyph(conversation)[0]
+    kinds = {Kind.SUBAGENT: _("a subagent's session"), Kind.AUTOMATION: _("automation, nobody typed it")}
+    meanings = [
+        ("⊕↻", kinds.get(conversation.kind, "")),
+        ("●○·∅", _status(conversation, now)),
+        ("★", _("pinned: never deleted by Hermes itself") if conversation.pinned else ""),
+        ("▪", _("archived") if conversation.archived else ""),
+    ]
     return [
         formats.counted(row.hits, "hit") if row.hits else "",
         _family(conversation),
-        _kind(conversation),
-        _status(conversation, now),
-        _("pinned: never deleted by Hermes itself") if conversation.pinned else "",
-        _("archived") if conversation.archived else "",
+        *(f"{sign} {text}" if text and sign in signs else text for signs, text in meanings),
         one_line(conversation.note, 80),
     ]
 
 
 def _family(conversation: Conversation) -> str:
-    """Return the badges in words: `3 parts, 1 branch, 2 subagents`."""
+    """Return the badges in words: `≡ 3 parts, ⑂ 1 branch, ⊕ 2 subagents`."""
     parts = len(conversation.segments)
     counts = [
-        formats.counted(parts, "part") if parts > 1 else "",
-        formats.counted(conversation.branches, "branch") if conversation.branches else "",
-        formats.counted(conversation.subagents, "subagent") if conversation.subagents else "",
+        f"≡ {formats.counted(parts, 'part')}" if parts > 1 else "",
+        f"⑂ {formats.counted(conversation.branches, 'branch')}" if conversation.branches else "",
+        f"⊕ {formats.counted(conversation.subagents, 'subagent')}" if conversation.subagents else "",
     ]
     return pgettext("list", ", ").join(count for count in counts if count)
-
-
-def _kind(conversation: Conversation) -> str:
-    if conversation.kind is Kind.SUBAGENT:
-        return _("a subagent's session")
-    return _("automation, nobody typed it") if conversation.kind is Kind.AUTOMATION else ""
 
 
 _STATUS_TEXTS: dict[Status, Callable[[], str]] = {
@@ -109,11 +110,11 @@ def _status(conversation: Conversation, now: float) -> str:
 
 
 def _job(row: JobRow, now: float) -> str:
-    newest = max(row.runs[0].last_active or 0.0, row.runs[-1].last_active or 0.0)
     count = len(row.runs)
     text = ngettext("1 run of a cron job, {ago}", "{count:,} runs of a cron job, the newest {ago}", count)
-    text = text.format(count=count, ago=formats.ago(newest, now))
-    return _joined(text, _("Enter folds them") if row.expanded else _("Enter shows them"))
+    text = text.format(count=count, ago=formats.ago(row.total.last_active, now))
+    enter = _("Enter folds them") if row.expanded else _("Enter shows them")
+    return _joined(f"{'▾' if row.expanded else '▸'} {text}", _("the numbers are sums over all runs"), enter)
 
 
 def _suggestion(row: SuggestionRow) -> str:

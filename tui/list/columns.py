@@ -158,7 +158,9 @@ def _named(name: str, sort: Sort | None, *, is_sorted: bool) -> tuple[str, str]:
     return _(name) + order_arrow(sort, reverse=_is_reversed), "plain"
 
 
-def columns_of(conversation: Conversation, width: int, now: float, *, complete: bool) -> tuple[str, int]:
+def columns_of(
+    conversation: Conversation, width: int, now: float, *, complete: bool, about: str = ""
+) -> tuple[str, int]:
     """Format the columns of a row of `width` cells; return the text and its cells.
 
     Args:
@@ -166,11 +168,13 @@ def columns_of(conversation: Conversation, width: int, now: float, *, complete: 
         width: Cells of the row.
         now: Unix seconds.
         complete: Whether the count of its messages has been read.
+        about: Put before the number of messages.
     """
     text, taken = "", 0
     for name, cells in _layout(width):
         column = COLUMNS[name]
         is_known = name != "messages" or complete or conversation.message_count or conversation.status is Status.EMPTY
-        text += column.fitted(column.text(conversation, now) if is_known else "…", cells)
+        value = column.text(conversation, now) if is_known else "…"
+        text += column.fitted(about + value if name == "messages" else value, cells)
         taken += cells
     return text, taken

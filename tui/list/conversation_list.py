@@ -24,6 +24,7 @@ from hermes_browse.store.wording import N_
 
 from ..bindings import bindings
 from ..commands.panes import LIST
+from ..shared.columns import BLOCKS, shaded
 from ..shared.lines import LongView
 from .columns import format_head
 from .row_format import format_below, format_row
@@ -222,7 +223,14 @@ class ConversationList(LongView, can_focus=True):
             # A mark besides the background, which not every theme has and not everyone sees.
             spans[0] = (("▌" if self.has_focus else "▏") + spans[0][0][1:], spans[0][1])
         # Rows should be printable already; this is the last check before the terminal.
-        segments = [Segment(printable(text), self._look_over(look, under)) for text, look in spans if text]
+        safe = ((shaded(printable(text), look, self.app), look) for text, look in spans if text)
+        is_reversed = bool(under and self._look_style(under).reverse)  # which would turn a bar into its empty part
+        segments = [
+            Segment(
+                text, self._look_over(look, "" if is_reversed and text.strip() and not text.strip(BLOCKS) else under)
+            )
+            for text, look in safe
+        ]
         return Strip(segments).adjust_cell_length(width, self._look_over("", under))
 
     def _post_shown(self) -> None:

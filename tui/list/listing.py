@@ -18,7 +18,7 @@ from ..context import Context
 from ..screens.by_name import load
 from ..screens.panes import Panes
 from .columns import set_sort, shows_sizes
-from .model import CatalogRows, incomplete, make_rows
+from .model import CatalogRows, Order, incomplete, make_rows
 from .rows import FixedRows, NoteRow, RowSource
 
 if TYPE_CHECKING:
@@ -263,6 +263,11 @@ class Listing:
     def progress(self) -> str:
         """Return the progress of measuring the sort key, in words; empty when done."""
         return self._measuring.words() if self._measuring is not None else ""
+
+    @property
+    def order(self) -> Order:
+        """The current order."""
+        return Order(self.sort, self.reverse, self._amounts())
 
     def _amounts(self) -> Mapping[str, int]:
         return self._measuring.settled(self.sort) if self._measuring is not None else {}

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import overload
+from typing import NamedTuple, overload
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.preview import with_names
-from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.catalog import Catalog, sort_key
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.jobs import job_of, name_in_title
-from hermes_browse.store.sessions.models import Conversation, Sort, View
-from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.sessions.models import Conversation, Sort, View, newest_activity
+from hermes_browse.store.sessions.session import Session, Tokens
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, pgettext
 
@@ -110,6 +111,15 @@ def job_name(root: Session) -> str | None:
     return f"cron {job}" if job is not None else None
 
 
+class Order(NamedTuple):
+    """The order of a list."""
+
+    sort: Sort
+    reverse: bool
+    amounts: Mapping[str, int]
+    """Measured sort keys by root id, as of `catalog.sort_key`."""
+
+
 class _Runs(Sequence[Conversation]):
     """The runs of a job, each built on access."""
 
@@ -128,6 +138,28 @@ class _Runs(Sequence[Conversation]):
             return _Runs(self._catalog, self._details, self._roots, self._places[at])
         return self._details.complete(self._catalog.conversation(self._roots[self._places[at]]))[0]
 
+    def amount(self, amounts: Mapping[str, int]) -> int | None:
+        """Add up measured amounts, given by root id; None unless all are known."""
+        known = [amount for place in self._places if (amount := amounts.get(self._roots[place])) is not None]
+        return sum(known) if len(known) == len(self._places) else None
+
+    def total(self) -> Conversation:
+        """Return the newest run with the sums of all sessions of all runs in place of its own."""
+        forest = self._catalog.forest
+        chains = [forest.segments(forest.sessions[self._roots[place]]) for place in self._places]
+        segments = [segment for chain in chains for segment in chain]
+        newest = self._catalog.conversation(max(chains, key=newest_activity)[0].id)
+        costs = [cost for each in segments if (cost := each.cost_usd) is not None]
+        tokens = map(sum, zip(*(each.tokens for each in segments), strict=True))
+        summed = newest.tip._replace(
+            title=self._details.jobs.get(job_of(newest.root) or "") or name_in_title(newest.title) or None,
+            started_at=newest.root.started_at,
+            message_count=sum(each.message_count for each in segments),
+            cost_usd=sum(costs) if costs else None,
+            **{f"{kind}_tokens": count for kind, count in zip(Tokens._fields, tokens, strict=True)},
+        )
+        return newest._replace(segments=(summed,), rows=None, size=None)
+
 
 class CatalogRows:
     """The conversations of a view as rows, built on access; a cron job is one row until it is expanded.
@@ -139,6 +171,7 @@ class CatalogRows:
         opened: Names of expanded jobs.
         empty: Text shown if there are none.
         has_runs: False if none of `roots` is a cron run, to skip the search for them.
+        order: The order of `roots`; None for the newest activity first.
     """
 
     def __init__(
@@ -150,9 +183,12 @@ class CatalogRows:
         empty: str,
         *,
         has_runs: bool = True,
+        order: Order | None = None,
     ) -> None:
         self._catalog, self._details, self._roots = catalog, details, roots
         self._others: list[JobRow | NoteRow] = [] if roots else [NoteRow(empty)]
+        self._runs: list[_Runs] = []
+        """Of the jobs among `_others`."""
         self._layout: array[int] | None = None if roots else array("i", [-1])
         """Per row an index into `_roots`, or -1 - i for `_others[i]`; None if row i is `_roots[i]`."""
         jobs: dict[str, array[int]] = {}
@@ -163,25 +199,42 @@ class CatalogRows:
             if job is not None:
                 jobs.setdefault(job, array("i")).append(place)
         if jobs:
-            self._fold(jobs, opened)
+            self._fold(jobs, opened, order)
 
-    def _fold(self, jobs: dict[str, array[int]], opened: Collection[str]) -> None:
-        layout, first = array("i"), 0
-        of_run = {places[0]: job for job, places in jobs.items()}
-        for place in sorted(place for places in jobs.values() for place in places):
-            layout.extend(range(first, place))
+    def _fold(self, jobs: dict[str, array[int]], opened: Collection[str], order: Order | None) -> None:
+        """Put each job into one row, where its sums belong in the order."""
+        others, first = array("i"), 0
+        for place in [*sorted(place for places in jobs.values() for place in places), len(self._roots)]:
+            others.extend(range(first, place))
             first = place + 1
-            job = of_run.get(place)
-            if job is None:
-                continue
-            name = f"cron {job}"
-            runs = _Runs(self._catalog, self._details, self._roots, jobs[job])
-            self._others.append(JobRow(name, runs, name in opened))
+        keys = self._keys(others, order) if order is not None else []
+        rows = []
+        for job, places in jobs.items():
+            name, runs = f"cron {job}", _Runs(self._catalog, self._details, self._roots, places)
+            row = JobRow(name, runs, runs.total(), name in opened)
+            at = bisect_left(others, places[0])
+            if order is not None:
+                amount = runs.amount(order.amounts)
+                key = sort_key(order.sort, {} if amount is None else {row.total.id: amount})(row.total.segments)
+                is_rising = order.reverse is not (order.sort is Sort.TITLE)
+                at = bisect_left(keys, key) if is_rising else len(keys) - bisect_right(keys, key)
+            rows.append((at, places[0], row, runs, places))
+        layout, first = array("i"), 0
+        for at, _newest, row, runs, places in sorted(rows, key=lambda each: each[:2]):
+            layout.extend(others[first:at])
+            first = at
+            self._others.append(row)
+            self._runs.append(runs)
             layout.append(-len(self._others))
-            if name in opened:
-                layout.extend(jobs[job])
-        layout.extend(range(first, len(self._roots)))
+            if row.expanded:
+                layout.extend(places)
+        layout.extend(others[first:])
         self._layout = layout
+
+    def _keys(self, places: Iterable[int], order: Order) -> list[float | str]:
+        """Return the sort keys of some roots, smallest first."""
+        forest, key = self._catalog.forest, sort_key(order.sort, order.amounts)
+        return sorted(key(forest.segments(forest.sessions[self._roots[place]])) for place in places)
 
     def __len__(self) -> int:
         return len(self._roots) if self._layout is None else len(self._layout)
@@ -191,9 +244,14 @@ class CatalogRows:
         place = index if self._layout is None else self._layout[index]
         if self._layout is not None and place < 0:
             other = self._others[-1 - place]
-            return other._replace(title=self._details.job_title(other.runs[0])) if isinstance(other, JobRow) else other
+            return self._with_sums(other, self._runs[-1 - place]) if isinstance(other, JobRow) else other
         conversation, complete = self._details.complete(self._catalog.conversation(self._roots[place]))
         return ConversationRow(conversation, complete=complete)
+
+    def _with_sums(self, row: JobRow, runs: _Runs) -> JobRow:
+        """Fill in the title of a job, and the sums of what has been measured of all its runs."""
+        rows, size = (runs.amount(self._details.amounts[sort]) for sort in (Sort.MESSAGES, Sort.SIZE))
+        return row._replace(title=self._details.job_title(runs[0]), total=row.total._replace(rows=rows, size=size))
 
     def index_of(self, key: str) -> int | None:
         """Return the index of the row with a key."""
@@ -228,10 +286,14 @@ def make_rows(
         opened: Names of expanded jobs.
         amounts: Measured sort keys by root id, as of `catalog.sort_key`.
     """
-    order = catalog.order(view, sort=sort, reverse=reverse, amounts=amounts)
+    roots = catalog.order(view, sort=sort, reverse=reverse, amounts=amounts)
     nothing = View.ALL if catalog.exact and not catalog.forest.counts()[View.ALL] else view
     # No chat is a cron run, and looking for runs among 100,000 chats takes a frame.
-    return CatalogRows(catalog, order, details, opened, _(_EMPTY[nothing]), has_runs=view is not View.CHATS)
+    has_runs, order = view is not View.CHATS, Order(sort, reverse, amounts or {})
+    is_default = sort is Sort.ACTIVITY and not reverse
+    return CatalogRows(
+        catalog, roots, details, opened, _(_EMPTY[nothing]), has_runs=has_runs, order=None if is_default else order
+    )
 
 
 def incomplete(source: object, first: int, last: int) -> list[Conversation]:

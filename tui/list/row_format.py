@@ -71,8 +71,7 @@ def _conversation(row: ConversationRow, width: int, now: float) -> list[Span]:
 
 
 def _job(row: JobRow, width: int, now: float) -> list[Span]:
-    newest = row.runs[0]
-    columns, taken = columns_of(newest, width, now, complete=newest.rows is not None)
+    columns, taken = columns_of(row.total, width, now, complete=True, about="" if row.total.rows is not None else "~")
     count = formats.counted(len(row.runs), "run")
     arrow = "▾" if row.expanded else "▸"
     room = width - 3 - taken - 2 - cell_len(count) - 1

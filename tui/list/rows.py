@@ -31,6 +31,8 @@ class JobRow(NamedTuple):
     """Its identity (see `model.job_name`)."""
     runs: Sequence[Conversation]
     """In the order of the list."""
+    total: Conversation
+    """Of all runs: sums of messages, tokens, cost and bytes; the rest is that of the newest run."""
     expanded: bool = False
     title: str = ""
     """Printable."""

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Horizontal, VerticalScroll
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.events import Resize
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.sessions.models import Status, View
+from hermes_browse.store.sessions.models import View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -29,8 +29,8 @@ from ..shared import header
 from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
 from ..shared.text_box import TextBox
-from .reading import Answered, Everywhere, Found, name_all, read_everywhere, search_everywhere
-from .rows import FoundRow, preview, read_preview_of
+from .reading import Answered, Everywhere, Found, complete_all, read_everywhere, search_everywhere
+from .rows import FoundRow, head, preview, read_preview_of
 
 _REST = 0.05
 """Seconds the cursor must stay on a row before its preview is read."""
@@ -58,7 +58,7 @@ class EverywhereScreen(SubScreen):
         self._everywhere: Everywhere | None = None
         self._view = View.CHATS
         self._rows: list[ListRow] = []
-        self._requested_names: set[tuple[Path, str]] = set()
+        self._requested: set[tuple[Path, str]] = set()
         self._search_number = 0
         self._waiting = False
         self._previewed = ""
@@ -70,7 +70,9 @@ class EverywhereScreen(SubScreen):
         yield TextLine(id="header")
         yield TextBox(placeholder=_("search all profiles"), id="rules", select_on_focus=False)
         with Horizontal(id="panes"):
-            yield ConversationList(id="found")
+            with Vertical(id="left"):
+                yield TextLine(id="found-head")
+                yield ConversationList(id="found")
             with VerticalScroll(id="side", can_focus=False):
                 yield Static(id="preview")
         yield TextLine(id="status")
@@ -141,7 +143,7 @@ class EverywhereScreen(SubScreen):
         if not found:
             rows.append(NoteRow(empty))
         self._rows = rows
-        self._requested_names.clear()
+        self._requested.clear()
         self.found.show(FixedRows(rows), key=FoundRow(found[0]).key if found else None)
         total = sum(catalog.forest.counts()[View.ALL] for _at, catalog in everywhere.catalogs)
         summary = _("{count:,} {view} of {conversations} in {profiles}").format(
@@ -211,29 +213,29 @@ class EverywhereScreen(SubScreen):
 
     @on(ConversationList.Shown)
     def rows_shown(self, event: ConversationList.Shown) -> None:
-        """Read the previews of untitled conversations on screen."""
+        """Read previews and counts of the conversations on screen, as the list of one profile does."""
         event.stop()
+        width = self.found.scrollable_content_region.width
+        self.line("found-head").update(Content.styled(head(width), "dim"))
         rows = self._rows[event.first : event.last + 1]
-        lacking = [row.found for row in rows if isinstance(row, FoundRow) and self._lacks_name(row.found)]
+        lacking = [row.found for row in rows if isinstance(row, FoundRow) and self._is_incomplete(row.found)]
         if not lacking:
             return
-        self._requested_names.update(map(_place, lacking))
+        self._requested.update(map(_place, lacking))
 
         async def run() -> None:
-            named = await asyncio.to_thread(name_all, lacking)
+            complete = await asyncio.to_thread(complete_all, lacking)
             if not self.is_whole:
                 return
             for index, row in enumerate(self._rows):
-                if isinstance(row, FoundRow) and (conversation := named.get(_place(row.found))) is not None:
+                if isinstance(row, FoundRow) and (conversation := complete.get(_place(row.found))) is not None:
                     self._rows[index] = FoundRow(row.found._replace(conversation=conversation))
             self.found.show(FixedRows(self._rows))
 
         self.run_worker(run(), group="names")
 
-    def _lacks_name(self, found: Found) -> bool:
-        conversation = found.conversation
-        has_name = conversation.title or conversation.preview or conversation.status is Status.EMPTY
-        return not has_name and _place(found) not in self._requested_names
+    def _is_incomplete(self, found: Found) -> bool:
+        return found.conversation.rows is None and _place(found) not in self._requested
 
     @on(ConversationList.Highlighted, "#found")
     def highlighted(self, event: ConversationList.Highlighted) -> None:

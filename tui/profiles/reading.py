@@ -14,7 +14,7 @@ from hermes_browse.store.errors import StoreEmptyError, StoreError, StoreMissing
 from hermes_browse.store.hermes.health import summarize
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.messages.models import Hit
-from hermes_browse.store.messages.preview import with_names
+from hermes_browse.store.messages.preview import with_details, with_names
 from hermes_browse.store.sessions.catalog import Catalog, allowed_sessions, read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.models import Conversation, View
@@ -144,20 +144,21 @@ def read_everywhere(
     return Everywhere(tuple(catalogs), tuple(found), tuple(broken))
 
 
-def name_all(found: Sequence[Found]) -> dict[tuple[Path, str], Conversation]:
-    """Read the previews of conversations; return them by path of the store and root id.
+def complete_all(found: Sequence[Found]) -> dict[tuple[Path, str], Conversation]:
+    """Read previews and count messages of conversations; return them by path of the store and root id.
 
     Those of a store that can no longer be read are missing from the result.
     """
-    named: dict[tuple[Path, str], Conversation] = {}
+    complete: dict[tuple[Path, str], Conversation] = {}
     for path in {each.location.path for each in found}:
         conversations = {each.conversation.root_id: each.conversation for each in found if each.location.path == path}
         try:
             with Store(path).reader() as reader:
-                named.update({(path, each.root_id): each for each in with_names(reader, list(conversations.values()))})
+                detailed = with_details(reader, list(conversations.values()))
         except StoreError:
             continue
-    return named
+        complete.update({(path, each.root_id): each for each in detailed})
+    return complete
 
 
 def search_everywhere(

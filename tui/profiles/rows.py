@@ -14,6 +14,7 @@ from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.recap import read_recap
 from hermes_browse.store.search import read_context
 from hermes_browse.store.text import one_line, printable
+from hermes_browse.store.wording import _
 
 from .. import formats
 from ..list.row_format import glyph
@@ -40,10 +41,12 @@ class FoundRow(NamedTuple):
         """Format the row in exactly `width` cells."""
         found, conversation = self.found, self.found.conversation
         moment = found.hit.timestamp if found.hit is not None else conversation.last_active
-        columns = formats.fit(formats.moment(moment, now), formats.date_width(), right=True)
-        if width >= 60:
-            columns += " " + formats.fit(formats.source(conversation.source), 6)
-            columns += formats.fit(formats.number(conversation.message_count), 5, right=True)
+        columns = _columns(
+            width,
+            formats.moment(moment, now),
+            formats.source(conversation.source),
+            formats.number(conversation.message_count),
+        )
         mark, look = glyph(conversation)
         profile = formats.fit(one_line(found.profile, 60), _PROFILE)
         room = max(width - 3 - _PROFILE - 1 - cell_len(columns) - 2, 4)
@@ -59,6 +62,21 @@ class FoundRow(NamedTuple):
             *_snippet(found.hit, room - part),
             (f" {columns} ", "dim"),
         ]
+
+
+def _columns(width: int, when: str, source: str, messages: str) -> str:
+    """Format the columns that fit into a row of `width` cells."""
+    columns = formats.fit(when, formats.date_width(), right=True)
+    if width >= 60:
+        columns += " " + formats.fit(source, 6) + formats.fit(messages, 5, right=True)
+    return columns
+
+
+def head(width: int) -> str:
+    """Return the names of the columns, in exactly `width` cells."""
+    columns, profile = _columns(width, _("when"), _("source"), _("msgs")), formats.fit(_("profile"), _PROFILE)
+    room = max(width - 3 - _PROFILE - 1 - cell_len(columns) - 2, 4)
+    return f"   {profile} {formats.fit(_('title'), room)} {columns} "
 
 
 _AROUND = 4

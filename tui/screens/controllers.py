@@ -74,7 +74,7 @@ class Controllers:
         from ..search.searching import Around, Searching  # start: behind the first frame
 
         around = Around(
-            lambda: self.listing.sort,
+            lambda: self.listing.order,
             lambda: self.current.conversation,
             lambda keys: self.listing.refresh(at=keys),
             lambda query: self.typing.put(query),

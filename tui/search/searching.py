@@ -11,11 +11,11 @@ from hermes_browse.store.errors import BrowseError, StoreBusyError
 from hermes_browse.store.search import Conditions, Matcher, Query, asks_for_conversations, make_conditions
 from hermes_browse.store.search.trigrams import variants
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.models import Conversation, Sort, View
+from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ..context import Context
-from ..list.model import CatalogRows
+from ..list.model import CatalogRows, Order
 from ..list.rows import FixedRows, NoteRow, SuggestionRow
 from ..screens.panes import Panes
 from ..screens.scanning import Scan, follow
@@ -46,7 +46,7 @@ def make_letters() -> None:
 class Around(NamedTuple):
     """Callbacks into the main screen."""
 
-    sort: Callable[[], Sort]
+    order: Callable[[], Order]
     """Returns the list's order, for searches for conversations."""
     current: Callable[[], Conversation | None]
     """Returns the current conversation."""
@@ -201,7 +201,7 @@ class Searching:
         self.hits.forget_step()
         context = self._context
         now, catalog, details = context.clock(), context.catalog, context.details
-        view, sort = self.view, self._around.sort()
+        view, order = self.view, self._around.order()
         conditions = make_conditions(query, now)
         scan = self._scan = Scan()
 
@@ -212,10 +212,11 @@ class Searching:
             if asks_for_conversations(query, conditions):
                 # Only filters of conversations: show the list, filtered.
                 matches = conditions.conversation
-                roots = [
-                    each.root_id for each in whole.select(view, sort=sort) if matches is not None and matches(each)
-                ]
-                return CatalogRows(whole, roots, details, (), "") if roots else search_model.no_conversations(query)
+                listed = whole.select(view, sort=order.sort, reverse=order.reverse, amounts=order.amounts)
+                roots = [each.root_id for each in listed if matches is not None and matches(each)]
+                if not roots:
+                    return search_model.no_conversations(query)
+                return CatalogRows(whole, roots, details, (), "", order=order)
             return run(reader, whole)
 
         def done(found: Found | CatalogRows) -> None:

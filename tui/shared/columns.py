@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.app import App
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -14,7 +15,14 @@ from hermes_browse.store.text import printable
 
 LOWER = " ▁▂▃▄▅▆▇█"
 """The lower eighths of a cell, from empty to full."""
+BLOCKS = " ▏▎▍▌▋▊▉█▓▒░╱"
+"""What bars in rows are made of."""
 _HATCHED = "▒"
+_SHADES = {
+    **{"goes": "█", "spared": "▒", "stays": "░", "dim": "░"},
+    **{"series-1": "█", "series-2": "▓", "series-3": "▒", "series-4": "░", "others": "╱"},
+}
+"""What fills a bar without colours, by its look."""
 
 Part = tuple[str, float]
 """A look and a value that is not negative."""
@@ -127,6 +135,14 @@ def runs(cells: Sequence[Cell]) -> list[Cell]:
     return merged
 
 
+def shaded(text: str, look: str, app: App[Any]) -> str:
+    """Return a text with its full cells as a shade if the app has no colours, of what stays also its higher ones."""
+    if not app.no_color or look not in _SHADES:
+        return text
+    cells = LOWER[4:] if look in ("spared", "stays") else LOWER[8]
+    return text.translate(dict.fromkeys(map(ord, cells), _SHADES[look]))
+
+
 class Picture(Widget):
     """A widget of rows of cells, with looks from the style sheet."""
 
@@ -139,10 +155,10 @@ class Picture(Widget):
         segments = []
         for text, look, behind in cells:
             style = base + self._look(look)
-            if behind:
+            if behind and not (look == "cut" and self.app.no_color):  # two greys would hide it
                 back = self._look(behind)
                 style += Style(bgcolor=back.bgcolor or back.color)
-            segments.append(Segment(printable(text), style))
+            segments.append(Segment(shaded(printable(text), look, self.app), style))
         return Strip(segments).adjust_cell_length(width, base)
 
     def _look(self, name: str) -> Style:

@@ -115,10 +115,10 @@ def offers(choices: Sequence[str], width: int) -> Content:
     return Content("").join(parts)
 
 
-def status(text: str, state: str) -> Content:
-    """Build the status line: a sentence, and the state of writers."""
+def status(text: str, state: str, *, look: str = "dim") -> Content:
+    """Build the status line: a sentence, and the state of writers; `look` is empty for the answer to a key."""
     between = " │ " if text and state else ""
-    return Content.assemble((one_line(text, 400), "dim"), (between + state, "dim"))
+    return Content.assemble((one_line(text, 400), look), (between + state, "dim"))
 
 
 def failure(text: str) -> Content:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual.binding import BindingType
 
@@ -35,6 +35,14 @@ _REFUSED = (
 """Commands that need sessions in the user's store; these are deleted."""
 
 
+_CHANGED: Mapping[str, dict[str, Any]] = {
+    "resume": {"title": N_("restore"), "tooltip": N_("Restore this conversation, or the marked ones"), "printed": ""},
+    "back": {"footer": True},
+    **{each: {"footer": False} for each in (*_REFUSED, "sort", "lineage", "tools", "reading")},
+}
+"""How commands are shown here, where it differs; Esc needs the room."""
+
+
 class BundleScreen(MainScreen):
     """The main screen with the conversations of a bundle; `R` restores them.
 
@@ -47,11 +55,7 @@ class BundleScreen(MainScreen):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(
-        each._replace(title=N_("restore"), tooltip=N_("Restore this conversation, or the marked ones"), printed="")
-        if each.id == "resume"
-        else each._replace(footer=False)
-        for each in MAIN
-        if each.id in (*_REFUSED, "resume")
+        each._replace(**_CHANGED[each.id]) for each in MAIN if each.id in _CHANGED
     )
 
     def __init__(
