@@ -136,11 +136,11 @@ _DEEPEST = 24
 def _node_facts(row: LineageRow, width: int, now: float) -> str:
     """Return the columns on the right of a session in the tree: as many as fit."""
     node = row.node
-    session = node.session
+    session, messages = node.session, formats.messages(node.rows)
     reason = session.end_reason if session.end_reason != "compression" else None  # the next line shows that
     facts = [
         (100, 0, formats.end_reason(reason) or (formats.status(node.status) if reason != session.end_reason else "")),
-        (0, 9, formats.messages(node.rows)),
+        (0, max(8, cell_len(messages)), messages),
         (70, 8, formats.money(session.cost_usd)),
         (0, formats.date_width() + 1, formats.moment(session.last_active, now)),
     ]
