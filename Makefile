@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 SOURCES := store tui tests screenshots
 ARGS ?=
 
+# Without cached bytecode each worker, and each program that a test starts, compiles everything anew.
+export PYTHONDONTWRITEBYTECODE =
+
 .DEFAULT_GOAL := help
 .PHONY: help run test slow check format lint types bench proof screenshots dist words audit lock clean
 

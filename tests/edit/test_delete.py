@@ -34,7 +34,7 @@ def hits(path: Path, text: str) -> set[int]:
         return {hit.message_id for hit in search(reader, parse(text), scope=EVERYTHING, limit=0).hits}
 
 
-@pytest.mark.parametrize("name", slow_but(["state-v11"], FIXTURES))
+@pytest.mark.parametrize("name", slow_but((), FIXTURES))
 def test_every_conversation_of_a_real_store_goes_and_comes_back(
     fixture_store: Callable[[str], Path], name: str
 ) -> None:

@@ -225,6 +225,7 @@ async def test_a_sentence_of_the_page_goes_with_the_page(tmp_path: Path) -> None
         assert "a range begins here" not in browser.text("#status")
 
 
+@pytest.mark.slow
 async def test_leaving_a_search_stays_with_what_was_found(tmp_path: Path) -> None:
     """Esc from a hit is the conversation of the hit, or where the search began; typing and erasing changes nothing."""
     async with browsing(demo_app(tmp_path)) as browser:

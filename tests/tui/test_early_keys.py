@@ -89,6 +89,7 @@ def test_the_cursor_moves_before_textual_is_there(slow: tuple[Terminal, Path]) -
     assert terminal.is_restored
 
 
+@pytest.mark.slow
 def test_other_keys_wait_and_stay_in_order(slow: tuple[Terminal, Path]) -> None:
     """What stands behind the first other key is not a move any more: here it is typed into the search box."""
     terminal, signal = slow

@@ -100,6 +100,7 @@ def test_told_to_end_it_restores_the_terminal(hermes_home: Path, number: signal.
     assert terminal.is_restored
 
 
+@pytest.mark.slow
 def test_enter_becomes_hermes(hermes_home: Path, tmp_path: Path) -> None:
     """Found by a word, opened at it, resumed: Hermes runs with the right home, profile and tip, in a sane terminal."""
     log = tmp_path / "called"
@@ -293,7 +294,7 @@ def test_a_signal_that_another_thread_gets_wakes_the_browser(hermes_home: Path) 
     assert terminal.wait_for_end() == 0 and terminal.is_restored
 
 
-@pytest.mark.parametrize("number", slow_but([signal.SIGTERM], [signal.SIGTERM, signal.SIGHUP, signal.SIGINT]), ids=str)
+@pytest.mark.parametrize("number", slow_but((), [signal.SIGTERM, signal.SIGHUP, signal.SIGINT]), ids=str)
 def test_stopped_at_any_moment_nothing_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
 ) -> None:

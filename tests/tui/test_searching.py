@@ -178,6 +178,7 @@ async def test_another_view_is_offered(tmp_path: Path) -> None:
         assert hits and f"{offered['in chats']} hits" in browser.text("#status")
 
 
+@pytest.mark.slow
 async def test_a_misspelt_filter_is_offered_right(tmp_path: Path) -> None:
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("slash")

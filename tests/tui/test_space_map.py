@@ -106,6 +106,7 @@ async def test_taken_and_left_in_the_map(path: Path) -> None:
         assert "6 conversations" in browser.text("#totals") and "stays whatever is marked" in browser.text("#status")
 
 
+@pytest.mark.slow
 async def test_what_has_gone_is_on_the_map_no_more(path: Path) -> None:
     """After a delete, and again after its undo."""
     async with browsing(open_app(loose(path), NOW), BARS) as browser:

@@ -133,7 +133,7 @@ async def test_after_the_first_reading_only_changes_are_read(tmp_path: Path, mon
 
 
 @pytest.mark.collector
-@pytest.mark.parametrize("key", slow_but("i", ["question_mark", "i", "I", "W", "P", "X", "H"]))
+@pytest.mark.parametrize("key", slow_but((), ["question_mark", "i", "I", "W", "P", "X", "H"]))
 async def test_a_screen_that_was_left_is_let_go_of(tmp_path: Path, key: str) -> None:
     """And all in it, at the latest when the next one is left (a worker holds its last job); also one that was open
     while the list was read whole, when what is there is kept for long.
