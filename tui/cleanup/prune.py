@@ -255,7 +255,10 @@ class PruneScreen(SubScreen):
             return
         rules = replace(parsed.rules, marks=self.plan.marked)
         if rules.nothing:
-            self.plan.show_none(_("No rules yet: 1 to 7 switch rules on, / edits them, Esc leaves."))
+            if rules.include_archived:
+                self.plan.show_none(_("Archived conversations count as well: 1 to 6 say which ones go."))
+            else:
+                self.plan.show_none(_("No rules yet: 1 to 7 switch rules on, / edits them, Esc leaves."))
             return
         self._is_looking = self.plan.planned is None
         if self._is_looking:
