@@ -26,7 +26,7 @@ async def test_problems_first_then_how_everything_is(tmp_path: Path, monkeypatch
     config_path().write_text("theme = 3\n")
     monkeypatch.setattr(checkup, "disk_free", lambda path: 5_000_000_000)  # others write meanwhile
     app = demo_app(tmp_path)
-    async with browsing(app) as browser:
+    async with browsing(app, (200, 60)) as browser:  # paths of a temporary folder can be long
         await browser.press("H")
         assert isinstance(browser.app.screen, DoctorScreen)
         text = browser.text("#report")
