@@ -29,9 +29,9 @@ class _Key(NamedTuple):
     enabled: bool
 
     @property
-    def is_help(self) -> bool:
-        """Whether it opens the help."""
-        return self.binding.action in ("help", "do('help')")
+    def is_always_shown(self) -> bool:
+        """Whether it opens the help, which lists the others, or goes back."""
+        return self.binding.action in ("help", "do('help')") or self.binding.key == "escape"
 
     @property
     def width(self) -> int:
@@ -74,12 +74,12 @@ class KeyLine(TextLine):
         enter = self._enter
         if enter is not None and enter.key_display and enter.action not in active:
             keys.insert(0, _Key(enter, "Enter", enabled=True))
-        room = self.size.width - sum(key.width for key in keys if key.is_help)
+        room = self.size.width - sum(key.width for key in keys if key.is_always_shown)
         shown: list[_Key] = []
-        for key in keys:  # the help, which lists the others, is always shown
-            if not key.is_help:
+        for key in keys:
+            if not key.is_always_shown:
                 room -= key.width
-            if room >= 0 or key.is_help:
+            if room >= 0 or key.is_always_shown:
                 shown.append(key)
         if shown == self._keys:
             return
