@@ -55,7 +55,8 @@ KEYS = (
 )  # fmt: skip
 """What reads a list, transcripts, family trees, a search."""
 SCREENS = (
-    ("i", "Esc back"), ("W", "b bundle"), ("P", "v reclaim"), ("X", "c check"), ("I", "m measure"), ("H", "look again"),
+    ("i", "Esc back"), ("W", "b copy to trash"), ("P", "D delete"),
+    ("X", "c check"), ("I", "m measure"), ("H", "look again"),
 )  # fmt: skip
 """Keys that open a card or a screen, which may say instead why it does not open; what is then to be seen."""
 

@@ -220,26 +220,27 @@ def conversations(tmp_path: Path) -> dict[str, Conversation]:
 def test_rows_in_words(tmp_path: Path) -> None:
     """Each sign of a row has its words, and the sentence ends with what Enter does."""
     found = conversations(tmp_path)
-    told = {root: about(ConversationRow(each), NOW, RESUME) for root, each in found.items()}
+    told = {root: about(ConversationRow(each), NOW, RESUME, 200) for root, each in found.items()}
     assert told["chain1"] == "≡ 2 parts · ● Hermes is writing in cli · Enter resumes …a5d6cc"
     assert told["ended1"] == "· closed in cli, last used 1h ago · Enter resumes …ended1"
     assert told["empty1"] == "∅ no messages, started in tui 1d ago · Enter resumes …empty1"
     assert told["hook1"].startswith("automation, nobody typed it · ") and " · ▪ archived · " in told["hook1"]
     family = found["ended1"]._replace(branches=1, subagents=2, status=Status.OPEN)
-    assert (
-        about(ConversationRow(family), NOW, "") == "⑂ 1 branch, ⊕ 2 subagents · ○ still open in cli, last used 1h ago"
-    )
+    sentence = "⑂ 1 branch, ⊕ 2 subagents · ○ still open in cli, last used 1h ago"
+    assert about(ConversationRow(family), NOW, "", 200) == sentence
+    assert about(ConversationRow(family), NOW, RESUME, len(sentence)) == sentence, "what Enter does goes first"
+    assert about(ConversationRow(family), NOW, RESUME, 20) == "⑂ 1 branch, ⊕ 2 subagents"
     hit = Hit(1, "ended1", "tool", NOW - 3600.0, "x", ())
-    assert about(HitRow(hit, found["ended1"]), NOW, "") == "a tool result 1h ago in “Done” · Enter reads on"
-    assert about(MoreRow("ended1", 3, found["ended1"]), NOW, "") == "3 more hits in “Done” · Enter shows them"
+    assert about(HitRow(hit, found["ended1"]), NOW, "", 200) == "a tool result 1h ago in “Done” · Enter reads on"
+    assert about(MoreRow("ended1", 3, found["ended1"]), NOW, "", 200) == "3 more hits in “Done” · Enter shows them"
     job = JobRow("cron x", (found["hook1"],) * 2, found["hook1"])
     assert (
-        about(job, NOW, "")
+        about(job, NOW, "", 200)
         == "▸ 2 runs of a cron job, the newest 1h ago · the numbers are sums over all runs · Enter shows them"
     )
     other = SuggestionRow("in archived", "x", View.ARCHIVED, 3)
-    assert about(other, NOW, "") == "another search, in Archived · Enter takes it"
-    assert about(None, NOW, RESUME) == ""
+    assert about(other, NOW, "", 200) == "another search, in Archived · Enter takes it"
+    assert about(None, NOW, RESUME, 200) == ""
 
 
 async def test_the_row_is_told_after_what_was_said(tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+from rich.cells import cell_len
 
 from hermes_browse.store.messages.models import State
 from hermes_browse.store.sessions.models import Conversation, Kind, Status
@@ -28,16 +30,25 @@ _TITLE = 24
 """Maximum cells of a title in a sentence."""
 
 
-def about(row: ListRow | None, now: float, enter: str) -> str:
+def about(row: ListRow | None, now: float, enter: str, room: int) -> str:
     """Describe a row; empty for notes and for rows of other screens.
 
     Args:
         row: The row under the cursor.
         now: Unix seconds.
         enter: Text on Enter for a conversation, with a field `id`; empty if it does nothing.
+        room: Cells. A longer description leaves out what Enter does, then what is said before that: a line that grew
+            with every other row would move the panes under the cursor.
     """
+    parts = [part for part in _parts(row, now, enter) if part]
+    while len(parts) > 1 and cell_len(" · ".join(parts)) > room:
+        parts.pop()
+    return " · ".join(parts)
+
+
+def _parts(row: ListRow | None, now: float, enter: str) -> Sequence[str]:
     if isinstance(row, ConversationRow):
-        return _joined(*_conversation(row, now), enter.format(id=row.conversation.id[-6:]) if not row.hits else "")
+        return *_conversation(row, now), enter.format(id=row.conversation.id[-6:]) if not row.hits else ""
     if isinstance(row, JobRow):
         return _job(row, now)
     if isinstance(row, HitRow):
@@ -45,18 +56,14 @@ def about(row: ListRow | None, now: float, enter: str) -> str:
         text = text.format(ago=formats.ago(row.hit.timestamp, now), title=_title(row.conversation))
         was_compressed = row.conversation is not None and len(row.conversation.segments) > 1
         state = _(_STATES[row.state]) if row.state is not State.LIVE or was_compressed else ""
-        return _joined(text, state, _("Enter reads on"))
+        return text, state, _("Enter reads on")
     if isinstance(row, MoreRow):
         more = ngettext("1 more hit in “{title}”", "{count:,} more hits in “{title}”", row.hidden)
         more = more.format(count=row.hidden, title=_title(row.conversation))
-        return _joined(more, _("Enter shows them"))
+        return more, _("Enter shows them")
     if isinstance(row, SuggestionRow):
         return _suggestion(row)
-    return ""
-
-
-def _joined(*parts: str) -> str:
-    return " · ".join(part for part in parts if part)
+    return ()
 
 
 def _title(conversation: Conversation | None) -> str:
@@ -109,17 +116,17 @@ def _status(conversation: Conversation, now: float) -> str:
     )
 
 
-def _job(row: JobRow, now: float) -> str:
+def _job(row: JobRow, now: float) -> Sequence[str]:
     count = len(row.runs)
     text = ngettext("1 run of a cron job, {ago}", "{count:,} runs of a cron job, the newest {ago}", count)
     text = text.format(count=count, ago=formats.ago(row.total.last_active, now))
     enter = _("Enter folds them") if row.expanded else _("Enter shows them")
-    return _joined(f"{'▾' if row.expanded else '▸'} {text}", _("the numbers are sums over all runs"), enter)
+    return f"{'▾' if row.expanded else '▸'} {text}", _("the numbers are sums over all runs"), enter
 
 
-def _suggestion(row: SuggestionRow) -> str:
+def _suggestion(row: SuggestionRow) -> Sequence[str]:
     if row.profile:
         text = _("another search, in the profile {profile}").format(profile=one_line(row.profile, 40))
     else:
         text = _("another search, in {view}").format(view=view_name(row.view))
-    return _joined(text, _("Enter takes it"))
+    return text, _("Enter takes it")

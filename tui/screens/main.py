@@ -7,6 +7,7 @@ import threading
 from collections.abc import Sequence
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual import on
 from textual.binding import BindingType
 from textual.content import Content
@@ -313,7 +314,8 @@ class MainScreen(Panes):
         context, row = self.context, self.rows.current
         self.controllers.current.listed(is_moved, by_hand)
         is_live = isinstance(row, ConversationRow) and row.conversation.status is Status.LIVE
-        context.about_row(about(row, context.clock(), self.enter_words()), is_live=is_live)
+        room = self.size.width - 2 - cell_len(f" │ {context.writing}")
+        context.about_row(about(row, context.clock(), self.enter_words(), room), is_live=is_live)
 
     def enter_words(self) -> str:
         """Return the status line's text on Enter for a conversation, with a field `id`."""
