@@ -23,7 +23,7 @@ _HIT_TEXTS = {
 }
 _STATES = {
     State.LIVE: N_("the model still has it"),
-    State.COMPACTED: N_("from before a compression: the model has a summary or a copy of it at most"),
+    State.COMPACTED: N_("the model has a summary of it at most"),
     State.REWOUND: N_("rewound"),
 }
 _TITLE = 24
