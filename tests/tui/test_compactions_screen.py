@@ -212,7 +212,7 @@ async def test_a_session_compressed_in_place_has_a_tree_too(tmp_path: Path) -> N
 async def test_a_hit_says_whether_the_model_still_has_it(tmp_path: Path) -> None:
     async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW), (120, 36)) as browser:
         await browser.press("/", *"is:forgotten fridays", "down")
-        assert "the model has a summary or a copy of it at most" in browser.text("#status")
+        assert "the model has a summary of it at most" in browser.text("#status")
         await browser.press(*["backspace"] * 30, *"-is:forgotten deploying", "down")
         assert "the model still has it" in browser.text("#status")
 
