@@ -127,7 +127,7 @@ async def test_what_a_scan_finds_is_shown_while_it_goes_on(bare: Path, monkeypat
         gate.let(100)
         await browser.settle()
         assert _hits(browser) == list(_WHERE) and browser.row is not None and browser.row.key == row.key
-        assert "4 hits in 4" in browser.text("#status")
+        assert "4 hits in 4 conversations" in browser.text("#status")
         assert not isinstance(_rows(browser)[-1], NoteRow)
 
 

@@ -48,7 +48,7 @@ async def test_all_hits_are_counted_while_the_keyboard_rests(large: Path) -> Non
         status = browser.text("#status")
         catalog = browser.screen.context.catalog
         roots = {chain.root.id for chain in map(catalog.forest.chain_of, total.sessions)}
-        assert f"{total.count:,} hits in {len(roots):,} ·" in status
+        assert f"{total.count:,} hits in {len(roots):,} conversations ·" in status
         assert "all 4,000 messages indexed" in status
         await browser.type(" -zzz")
         assert f"{total.count:,} hits" in browser.text("#status")

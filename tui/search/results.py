@@ -14,6 +14,7 @@ from hermes_browse.store.search import Answer, Coverage, Query, Total
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _, ngettext
 
+from ..formats import counted
 from ..list.rows import ConversationRow, FixedRows, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow
 
 _FIRST = {
@@ -191,12 +192,11 @@ class Found:
         roots = len({each.root_id for each in self.conversations.values()})
         if self.total is not None:
             plus, count = "+" if self.total.at_least else "", max(self.total.count, len(answer.hits))
-            return _hits(count, plus, f"{max(self.roots, roots):,}{plus}")
+            return _hits(count, plus, max(self.roots, roots), at_least=self.total.at_least)
         count = max(answer.total or 0, len(answer.hits))
         plus = "" if self.is_counted else "+"
         # The conversations of further hits are not counted yet.
-        more = "+" if answer.more else ""
-        return _hits(count, plus, f"{roots:,}{more}")
+        return _hits(count, plus, roots, at_least=answer.more)
 
     def status(self, problems: Sequence[str] = ()) -> str:
         """Return the status: counts, then problems and coverage, then engine and time; narrow terminals cut the end.
@@ -224,6 +224,7 @@ def no_conversations(query: Query) -> Found:
     return Found(query, Answer(query, (), "none", True, 0, False, 0.0), (), of_list=True)
 
 
-def _hits(count: int, plus: str, conversations: str) -> str:
+def _hits(count: int, plus: str, conversations: int, *, at_least: bool) -> str:
+    where = _("{count:,}+ conversations").format(count=conversations) if at_least else ""
     text = ngettext("{count}{plus} hit in {conversations}", "{count}{plus} hits in {conversations}", count)
-    return text.format(count=f"{count:,}", plus=plus, conversations=conversations)
+    return text.format(count=f"{count:,}", plus=plus, conversations=where or counted(conversations, "conversation"))
