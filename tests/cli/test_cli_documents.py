@@ -196,6 +196,7 @@ def test_the_demo(capsys: Capture) -> None:
     assert not any(Path(each["path"]).exists() for each in profiles), "they go with the command"
 
 
+@pytest.mark.slow
 def test_ids_of_the_demo_last(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     """What `list` prints can be shown by the next command, half an hour later too; something in it is live."""
     clock = iter([1_780_000_000.0 + minutes * 60 for minutes in range(0, 40)])

@@ -119,6 +119,7 @@ def test_without_colour(home: list[str]) -> None:
         assert not re.search(r"\x1b\[[0-9;]*3[0-7]", text)
 
 
+@pytest.mark.slow
 def test_a_terminal_that_knows_nothing(home: list[str]) -> None:
     """TERM=dumb gets plain text."""
     for command in (["list"], ["search", "heron"], ["show", UUID]):

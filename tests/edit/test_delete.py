@@ -98,6 +98,7 @@ def test_many_at_once_are_one_bundle(tmp_path: Path, shape: str) -> None:
     assert dump(path) == before and hits(path, "needle") == found and set(health(path).values()) == {"ok"}
 
 
+@pytest.mark.slow
 def test_a_store_no_hermes_wrote(tmp_path: Path) -> None:
     """Rings of parents, blobs for text, broken settings, ids that are flags; an index without its delete trigger."""
     path = hostile_store(tmp_path / "state.db")

@@ -20,6 +20,7 @@ from hermes_browse.store.sessions.session import Session
 NOW = T0 + 1e6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sessions", "messages"), [(400, 4_000), (3_000, 30_000)])
 def test_a_page_with_its_names_is_a_handful_of_statements(tmp_path: Path, sessions: int, messages: int) -> None:
     with Store(big_store(tmp_path / "state.db", sessions, messages)).reader() as reader:

@@ -123,6 +123,7 @@ async def test_help_says_what_enter_does_on_a_screen(key: str, enter: str | None
         assert " ".join(f"Enter Ctrl+J {enter}".split()) in " ".join(told.split()) if enter else "Ctrl+J" not in told
 
 
+@pytest.mark.slow
 async def test_a_click_on_a_view_shows_it(tmp_path: Path) -> None:
     """Tabs are for the mouse as well, in each form that fits."""
     for size in ((120, 36), (60, 24)):

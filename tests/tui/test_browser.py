@@ -39,7 +39,7 @@ async def test_first_screen_shows_list_transcript_and_what_is_hidden(tmp_path: P
         assert "resumes here" in browser.text("#lineage")
 
 
-@pytest.mark.parametrize("name", slow_but(["state-v11"], ["state-v11", "state-v14", "state-v22", "state-v31"]))
+@pytest.mark.parametrize("name", slow_but((), ["state-v11", "state-v14", "state-v22", "state-v31"]))
 async def test_every_fixture_opens_and_every_row_can_be_looked_at(
     name: str, fixture_store: Callable[[str], Path]
 ) -> None:
@@ -100,6 +100,7 @@ async def test_a_q_in_a_query_is_a_letter(tmp_path: Path) -> None:
         assert browser.app.is_running
 
 
+@pytest.mark.slow
 async def test_nothing_found_says_so(tmp_path: Path) -> None:
     """Zero hits is a sentence, not an empty list."""
     async with browsing(demo_app(tmp_path)) as browser:
@@ -130,6 +131,7 @@ async def test_views_sorting_and_jobs(tmp_path: Path) -> None:
         assert times == sorted(times, key=lambda moment: -(moment or 0))
 
 
+@pytest.mark.slow
 async def test_the_cursor_stays_when_the_list_is_read_again(tmp_path: Path) -> None:
     """A reload moves neither the cursor nor the line it is on."""
     async with browsing(demo_app(tmp_path)) as browser:

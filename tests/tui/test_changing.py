@@ -77,6 +77,7 @@ async def test_archive_and_undo(path: Path) -> None:
     assert not differences(before, dump(path)) and set(health(path).values()) == {"ok"}
 
 
+@pytest.mark.slow
 async def test_undo_pressed_twice_at_once(path: Path) -> None:
     """Takes back two things, the last one first, not one of them twice."""
     before = dump(path)
@@ -312,6 +313,7 @@ async def test_a_busy_store_says_so_and_the_undo_stays(path: Path, monkeypatch: 
         assert not rows_of(path, "archived")["old"] and flags.archive is not None
 
 
+@pytest.mark.slow
 async def test_from_the_results_of_a_search(path: Path) -> None:
     """A hit stands for its conversation; what was deleted is found no more."""
     async with browsing(open_app(loose(path), NOW)) as browser:

@@ -110,6 +110,7 @@ async def test_rules_plan_and_totals(path: Path) -> None:
     assert not differences(before, dump(path))
 
 
+@pytest.mark.slow
 async def test_by_hand(path: Path) -> None:
     """One is left out, an open one taken all the same; a pinned one never is."""
     async with browsing(open_app(loose(path), NOW)) as browser:
@@ -177,6 +178,7 @@ async def test_a_message_stays_until_the_cursor_is_moved(path: Path) -> None:
         assert "Enter shows the runs of this job" in browser.text("#status")
 
 
+@pytest.mark.slow
 async def test_a_job_is_one_line(path: Path) -> None:
     """With the number of its runs; Enter shows them, space leaves all of them, or one."""
     async with browsing(open_app(loose(path), NOW)) as browser:

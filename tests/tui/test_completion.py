@@ -72,6 +72,7 @@ def _marks(browser: Browser) -> list[tuple[str, str]]:
     return [(name, box.value[start:end]) for name, start, end in box.marks]
 
 
+@pytest.mark.slow
 async def test_mistakes_are_underlined_and_the_rest_is_searched(tmp_path: Path) -> None:
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("slash")

@@ -283,6 +283,7 @@ async def test_a_hit_deep_in_a_long_message_is_on_the_page(tmp_path: Path) -> No
         assert lit(browser) == ["a NEEDLE deep down"]
 
 
+@pytest.mark.slow
 async def test_at_another_width_the_same_find_stands_out(tmp_path: Path) -> None:
     """Lines above it are wrapped anew; what was gone to is what is lit."""
     builder = StoreBuilder(tmp_path / "state.db")

@@ -60,6 +60,7 @@ def test_taking_over_changes_nothing(hermes_home: Path, columns: int, rows: int,
     assert terminal.is_restored
 
 
+@pytest.mark.slow
 def test_nothing_changes_in_another_language_either(hermes_home: Path) -> None:
     """What is painted ahead has the words, and the widths of the words, that Textual's frame has."""
     terminal = Terminal(["--home", str(hermes_home)], **CONDITIONS, LANG="zh_CN.UTF-8", LC_ALL="", LANGUAGE="")

@@ -38,6 +38,7 @@ def test_what_is_chosen_is_printed_and_not_run(hermes_home: Path, streams: str) 
     assert terminal.is_restored
 
 
+@pytest.mark.slow
 def test_nothing_chosen_nothing_printed(hermes_home: Path) -> None:
     """`eval` of nothing does nothing."""
     terminal = Terminal(["usual", "--home", str(hermes_home)], code=_SHELL)

@@ -71,6 +71,7 @@ def test_keys_that_come_in_one_go_are_taken_in_order(hermes_home: Path) -> None:
     assert terminal.wait_for_end() == 0
 
 
+@pytest.mark.slow
 def test_the_terminals_cursor_is_where_the_next_letter_goes(hermes_home: Path) -> None:
     """There an input method shows what it puts together; it is two cells further with each wide character."""
     terminal = Terminal(["--home", str(hermes_home)])

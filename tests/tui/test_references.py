@@ -148,6 +148,7 @@ async def test_links_are_opened_and_the_rest_is_copied(tmp_path: Path, monkeypat
         assert browser.app.screen is browser.screen
 
 
+@pytest.mark.slow
 async def test_where_there_is_no_browser_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with browsing(open_app(loose(linked_store(tmp_path / "state.db")))) as browser:
         await card(browser)

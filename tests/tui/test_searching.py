@@ -161,6 +161,7 @@ async def test_what_finds_nothing_offers_what_does(tmp_path: Path) -> None:
         assert f"{found} hits" in browser.text("#status")
 
 
+@pytest.mark.slow
 async def test_another_view_is_offered(tmp_path: Path) -> None:
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("slash")
