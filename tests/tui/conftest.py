@@ -6,11 +6,20 @@ from types import SimpleNamespace
 
 import pytest
 
+from hermes_browse.store.sessions.models import Sort
+from hermes_browse.tui.list.columns import set_sort
+
 
 @pytest.fixture(autouse=True)
 def no_desktop(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests never fill the clipboard of whoever runs them: only the terminal's own route is left."""
     monkeypatch.setattr("hermes_browse.tui.shared.clipboard.tools", lambda *given: [])
+
+
+@pytest.fixture(autouse=True)
+def newest_first() -> None:
+    """The order of the list is that of the process: a test begins with the default."""
+    set_sort(Sort.ACTIVITY)
 
 
 @pytest.fixture(autouse=True)
