@@ -16,6 +16,14 @@ def no_desktop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hermes_browse.tui.shared.clipboard.tools", lambda *given: [])
 
 
+@pytest.fixture
+def clipboard(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What was copied."""
+    copied: list[str] = []
+    monkeypatch.setattr("hermes_browse.tui.app.BrowseApp.copy_to_clipboard", lambda app, text: copied.append(text))
+    return copied
+
+
 @pytest.fixture(autouse=True)
 def newest_first() -> None:
     """The order of the list is that of the process: a test begins with the default."""

@@ -40,14 +40,6 @@ async def _inspect(browser: Browser, number: int) -> CompactionsScreen:
     return screen
 
 
-@pytest.fixture
-def clipboard(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What was copied."""
-    copied: list[str] = []
-    monkeypatch.setattr("hermes_browse.tui.app.BrowseApp.copy_to_clipboard", lambda app, text: copied.append(text))
-    return copied
-
-
 async def test_104099_what_the_agent_knew_at_a_turn(tmp_path: Path) -> None:
     """Hermes records no context; it is the rows from the summary on, and each says why it was sent."""
     store = _recorded("0.19.0-place-twice", tmp_path)

@@ -32,14 +32,6 @@ def _screen(browser: Browser) -> CompactionsScreen:
     return screen
 
 
-@pytest.fixture
-def clipboard(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What was copied."""
-    copied: list[str] = []
-    monkeypatch.setattr("hermes_browse.tui.app.BrowseApp.copy_to_clipboard", lambda app, text: copied.append(text))
-    return copied
-
-
 def _deploys(path: Path, said: str = "Never deploy on Fridays, use the staging host db-7.example.org first.") -> Path:
     """A conversation compressed once, by rotation: the summary mentions nothing of what the user decided."""
     sessions = [
