@@ -21,6 +21,7 @@ from hermes_browse.tui.config.folders import config_path, memory_path
 from hermes_browse.tui.config.options import COLUMNS, DATES, Options
 from hermes_browse.tui.config.start import Memory, read_memory, read_start, set_rows, write_memory
 from hermes_browse.tui.doctor.screen import DoctorScreen
+from hermes_browse.tui.list.columns import set_sort
 from hermes_browse.tui.list.row_format import format_below, format_row
 from hermes_browse.tui.list.rows import ConversationRow
 from hermes_browse.tui.screens.help import HelpScreen
@@ -132,7 +133,8 @@ async def test_columns_and_moments_are_as_set(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("width", [20, 45, 80, 200])
 @pytest.mark.parametrize("dates", DATES)
-def test_rows_are_as_wide_as_they_should_be(tmp_path: Path, width: int, dates: str) -> None:
+@pytest.mark.parametrize("sort", [Sort.ACTIVITY, Sort.COST])
+def test_rows_are_as_wide_as_they_should_be(tmp_path: Path, width: int, dates: str, sort: Sort) -> None:
     """With every column and way to tell a moment; half of the row is the title's where columns were chosen."""
     path = tmp_path / "state.db"
     build(path, now=NOW)
@@ -140,6 +142,7 @@ def test_rows_are_as_wide_as_they_should_be(tmp_path: Path, width: int, dates: s
         conversations = read_first_page(reader, NOW).select()
     for columns in ((), COLUMNS, ("directory", "branch"), ("started",)):
         set_rows(Options(dates=dates, columns=columns))
+        set_sort(sort)
         for conversation in conversations:
             spans = format_row(ConversationRow(conversation), width, NOW)
             assert cell_len("".join(text for text, _ in spans)) == width

@@ -121,8 +121,9 @@ def _layout(width: int) -> list[tuple[str, int]]:
         if name == by:  # room for the arrow
             cells = max(cells, cell_len(_(COLUMNS[name].name)) + (2 if name != names[0] else 1))
         columns.append((name, cells))
-    removable = [column for column in columns if column[0] != by] if _chosen else []
-    while removable and sum(cells for _name, cells in columns) > width // 2:  # the title gets half of the row
+    removable = [column for column in columns if column[0] != by]
+    most = width // 2 if _chosen else width - 5  # of chosen columns half a row, so that the title gets the other
+    while removable and sum(cells for _name, cells in columns) > most:
         columns.remove(removable.pop())
     return columns
 
