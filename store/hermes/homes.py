@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import NotFoundError, RefusedError
+from ..hosts.host import Host
 from ..wording import _, pgettext
 
 DATABASE = "state.db"
@@ -37,6 +38,8 @@ class Location(NamedTuple):
     """The folder of transcripts that this store was made from; None for a store of Hermes."""
     label: str = ""
     """Its name on the screen, if neither the profile nor the file name is right."""
+    host: Host | None = None
+    """The machine it is on; None for this one. The path then names no file of this machine."""
 
     @property
     def home(self) -> Path | None:

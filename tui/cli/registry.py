@@ -40,6 +40,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "stats": ("stats.StatsCommand", N_("Sums of sessions, messages, tokens, cost and bytes.")),
     "profiles": ("profiles.ProfilesCommand", N_("The profiles of the Hermes root.")),
     "doctor": ("doctor.DoctorCommand", N_("Check the store, its search index, Hermes and the terminal.")),
+    "serve": (
+        "serve.ServeCommand",
+        N_("Answer the browser of another machine: lines of JSON on standard input and output, read over ssh."),
+    ),
     "config": ("config.ConfigCommand", N_("The configuration: where it is, what it sets, and a sample of it.")),
     "completions": ("completions.CompletionsCommand", N_("A script that completes this command line in a shell.")),
     "man": ("man.ManCommand", N_("The manual page, for `man`: roff on standard output.")),

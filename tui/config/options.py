@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.wording import LANGUAGES, N_, _
 
@@ -47,6 +48,8 @@ class Options(NamedTuple):
     """The age at which a bundle is dropped, as `store.cleanup.rules.parse_age` reads it."""
     columns: tuple[str, ...] = ()
     """From `COLUMNS`; empty for as many of them as there is room for."""
+    hosts: tuple[Host, ...] = ()
+    """Other machines, in the order of the file."""
 
 
 class Option(NamedTuple):

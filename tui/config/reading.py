@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
@@ -16,6 +17,7 @@ from .options import COLUMNS, FOREVER, OPTIONS, SURFACES, Options
 _MAX_BYTES = 1_000_000
 """A larger file is no configuration."""
 _KEYS = "keys"
+_HOSTS = "hosts"
 _TABLE = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]\s*(?:#.*)?$")
 _ERROR = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)$")
 
@@ -110,7 +112,7 @@ class _Parser:
     def take(self, name: str, value: object) -> None:
         option = next((each for each in OPTIONS if each.name == name), None)
         if option is None:
-            names = [each.name for each in OPTIONS] + [_KEYS]
+            names = [each.name for each in OPTIONS] + [_KEYS, _HOSTS]
             self.trouble("", name, _("there is no option “{name}”.").format(name=name), similar(name, names))
         elif option.values and value not in option.values:
             remedy = similar(value, option.values) if isinstance(value, str) else ""
@@ -177,6 +179,23 @@ class _Parser:
                 self.troubles.append(Trouble(line, text))
         self.values["surface"] = {source: surface for source, surface in value.items() if surface in SURFACES}
 
+    def take_hosts(self, value: object) -> None:
+        hosts: dict[str, Host] = {}
+        for each in value if isinstance(value, list) else [value]:
+            if not isinstance(each, Mapping) or not all(isinstance(text, str) for text in each.values()):
+                self.trouble("", _HOSTS, _("“hosts” is written as [[hosts]], with texts below it: name, ssh."))
+                continue
+            if unknown := next((key for key in each if key not in Host._fields), None):
+                text = _("a host has no “{name}”.").format(name=one_line(unknown, 60))
+                self.trouble(_HOSTS, unknown, text, similar(unknown, Host._fields))
+            host = Host(**{"name": "", "ssh": "", **{key: each[key] for key in each if key in Host._fields}})
+            if problem := host.problem() or (_("there are two hosts of this name.") if host.name in hosts else ""):
+                text = _("the host {name}: {problem}").format(name=_shown(host.name), problem=problem)
+                self.trouble(_HOSTS, "name" if host.name else "ssh", text)
+            else:
+                hosts[host.name] = host
+        self.values[_HOSTS] = tuple(hosts.values())
+
     def take_keys(self, value: object) -> None:
         if not isinstance(value, Mapping):
             self.trouble("", _KEYS, _("“keys” is a table: a line [keys], and below it action = key."))
@@ -214,6 +233,8 @@ def parse_config(text: str, path: Path) -> Configuration:
     for name, value in document.items():
         if name == _KEYS:
             parser.take_keys(value)
+        elif name == _HOSTS:
+            parser.take_hosts(value)
         else:
             parser.take(name, value)
     values = parser.values

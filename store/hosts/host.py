@@ -1,0 +1,69 @@
+"""A machine with a store of its own, as the configuration names it, and the command lines that reach it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ..wording import _
+
+PROGRAM = "hermes-browse"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+
+
+class Host(NamedTuple):
+    """A machine that `ssh` reaches and that has hermes-browse."""
+
+    name: str
+    """Its name on the screen and for `--host`; letters, digits, `.`, `_` and `-`."""
+    ssh: str
+    """What a person types after `ssh`: options and a destination."""
+    command: str = PROGRAM
+    """The program there, as its shell reads it, such as `uvx hermes-browse`."""
+    home: str = ""
+    """The Hermes root there; empty for that machine's default."""
+    profile: str = ""
+    """The profile there; empty for the one that Hermes uses."""
+
+    def command_line(self, arguments: Sequence[str]) -> str:
+        """Return the line for the shell of the host: the program, its store, and arguments, each quoted.
+
+        The store's options come first, because arguments may hold `--`.
+        """
+        store = [*(("--home", self.home) if self.home else ()), *(("--profile", self.profile) if self.profile else ())]
+        return " ".join([self.command, *map(shlex.quote, [*store, *arguments])])
+
+    def problem(self) -> str:
+        """Return what is wrong with the values, in a sentence; empty if nothing is."""
+        if not _NAME.fullmatch(self.name):
+            return _("its `name` is letters, digits, “.”, “_” and “-”, such as vps.")
+        try:
+            words = self.ssh_words()
+        except ValueError:
+            return _("a quote in its `ssh` is not closed.")
+        if not words:
+            return _("it needs `ssh`: what you would type after ssh.")
+        return "" if self.command.strip() else _("its `command` is empty.")
+
+    def ssh_words(self) -> list[str]:
+        """Return what stands after `ssh`, as words. `ValueError` if a quote is not closed."""
+        return shlex.split(self.ssh)
+
+
+def ssh_command(host: Host, line: str, *, control: Path | None = None, terminal: bool = False) -> list[str]:
+    """Return the arguments of a process that runs a line on a host.
+
+    Args:
+        host: The host.
+        line: For its shell, from `command_line`.
+        control: The socket of an open connection to use; without it, and when it is gone, ssh connects anew.
+        terminal: Give the line a terminal there, and let ssh ask for passwords here; for a person only.
+    """
+    options = ["-t"] if terminal else ["-T", "-o", "BatchMode=yes"]
+    options += ["-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=10", "-o", "ServerAliveCountMax=3"]
+    if control is not None:
+        options += ["-o", f"ControlPath={control}"]
+    return ["ssh", *options, *host.ssh_words(), line]

@@ -1,0 +1,160 @@
+"""A store on a host: a `Store` whose statements are answered there, read-only, each fetched whole."""
+
+from __future__ import annotations
+
+import base64
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..connection.connect import Fingerprint, Reader, Store
+from ..connection.reader import Row
+from ..connection.schema import discover
+from ..errors import QueryInterruptedError
+from ..hermes.homes import DEFAULT_PROFILE, Location
+from .faults import fault
+from .link import Json, Link, Links
+
+
+def encode_value(value: object) -> object:
+    """Return a value of SQLite as JSON has it: bytes as an object with their Base64."""
+    return {"b64": base64.b64encode(value).decode("ascii")} if isinstance(value, bytes) else value
+
+
+def decode_value(value: object) -> object:
+    """Return the value that `encode_value` was given.
+
+    Raises:
+        ValueError: It is none.
+    """
+    if isinstance(value, dict) and isinstance(text := value.get("b64"), str):
+        return base64.b64decode(text, validate=True)
+    if value is None or isinstance(value, str | int | float):
+        return value
+    raise ValueError(value)
+
+
+class _Rows(list[Row]):
+    """The rows of a statement, as a cursor has them."""
+
+    def fetchall(self) -> list[Row]:
+        return self
+
+    def fetchone(self) -> Row | None:
+        return self[0] if self else None
+
+
+def _sqlite_error(said: str, code: int) -> sqlite3.OperationalError:
+    error = sqlite3.OperationalError(said)
+    error.sqlite_errorcode = code
+    return error
+
+
+class RemoteConnection:
+    """What `Reader` needs of a connection of sqlite3, answered by a host."""
+
+    text_factory: object = None
+    """The host decodes text."""
+
+    def __init__(self, link: Link) -> None:
+        self._link, self._running = link, 0
+
+    def execute(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> _Rows:
+        """Run a statement there.
+
+        Raises:
+            sqlite3.Error: What SQLite said there, with its `sqlite_errorcode`.
+            HostError: The host did not answer.
+        """
+        if isinstance(parameters, dict):
+            values: object = {name: encode_value(value) for name, value in parameters.items()}
+        else:
+            values = [encode_value(value) for value in parameters]
+        self._running = self._link.send({"sql": sql, "values": values})
+        try:
+            answer = self._link.answer_of(self._running)
+        except QueryInterruptedError as interrupted:
+            raise _sqlite_error(str(interrupted), sqlite3.SQLITE_INTERRUPT) from interrupted
+        if isinstance(said := answer.get("refused"), str):
+            raise fault(self._link.host, "host-refused", said=said)
+        if isinstance(said := answer.get("error"), str):
+            code = answer.get("code")
+            raise _sqlite_error(said, code if isinstance(code, int) else sqlite3.SQLITE_ERROR)
+        try:
+            return self._decode(answer)
+        except (ValueError, TypeError):
+            raise fault(self._link.host, "host-noise", said=str(answer)[:80]) from None
+
+    @staticmethod
+    def _decode(answer: Json) -> _Rows:
+        rows = answer.get("rows")
+        if not isinstance(rows, list):
+            raise ValueError(rows)
+        return _Rows(tuple(map(decode_value, row)) for row in rows)
+
+    def interrupt(self) -> None:
+        """Interrupt the running statement, from any thread."""
+        self._link.cancel(self._running)
+
+    def close(self) -> None:
+        """Do nothing: the host closes its store when it is idle."""
+
+
+class RemoteStore(Store):
+    """The store of a host, through its open connection.
+
+    Args:
+        link: The connection.
+        path: A name for the screen, such as `vps:/home/me/.hermes/state.db`; no file of this machine.
+    """
+
+    def __init__(self, link: Link, path: Path) -> None:
+        super().__init__(path)
+        self.link = link
+
+    def fingerprint(self) -> Fingerprint:
+        """Return what the host said last; it says so when the store changes."""
+        return self.link.fingerprint
+
+    def sizes(self) -> tuple[int, int]:
+        """Return the bytes of the database and its log, as of the last change; zeros before the first answer."""
+        mark = self.link.fingerprint
+        return (mark[3], mark[7]) if len(mark) == 8 else (0, 0)
+
+    def check(self) -> None:
+        """Connect.
+
+        Raises:
+            HostError: The host cannot be reached.
+        """
+        self.link.open()
+
+    def open(self) -> Reader:
+        """Return a reader whose statements run on the host.
+
+        Raises:
+            StoreError: The host cannot be reached, or its store cannot be read.
+        """
+        self.check()
+        connection: sqlite3.Connection = RemoteConnection(self.link)  # type: ignore[assignment]  # what Reader uses of it
+        with self._lock:
+            shared = self._shared.setdefault((0, 0), {})
+        return Reader(connection, self.path, discover(connection, self.path), shared=shared)
+
+
+def locate_there(link: Link) -> Location:
+    """Return the location of the store on a host, as it says itself.
+
+    Raises:
+        HostError: The host cannot be reached.
+    """
+    host, hello = link.host, link.open()
+    label = f"{host.name} · {hello.profile}" if hello.profile not in ("", DEFAULT_PROFILE) else host.name
+    return Location(Path(f"{host.name}:{hello.path}"), profile=hello.profile or None, label=label, host=host)
+
+
+def open_store(location: Location, links: Links) -> Store:
+    """Return the store at a location, on this machine or another."""
+    if location.host is None:
+        return Store(location.path)
+    return RemoteStore(links.of(location.host), location.path)
