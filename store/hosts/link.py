@@ -157,6 +157,11 @@ class Link:
         self._write(process, question | {"id": number})
         return number
 
+    def tell(self, message: Json) -> None:
+        """Send a message that has no answer, if connected."""
+        if (process := self._process) is not None:
+            self._write(process, message)
+
     def _write(self, process: subprocess.Popen[bytes], message: Json) -> None:
         assert process.stdin is not None
         try:
