@@ -114,6 +114,15 @@ class Link:
             self._end(error)
             raise error from None
 
+    def reconnect(self) -> Hello:
+        """Connect now, even shortly after a failure.
+
+        Raises:
+            HostError: The host cannot be reached.
+        """
+        self._failed_at = float("-inf")
+        return self.open()
+
     def _start(self) -> None:
         line = self.host.command_line(["serve", "--stdio"])
         command = ssh_command(self.host, line, control=self.control)
