@@ -163,7 +163,7 @@ class BrowseApp(_App):
     ) -> None:
         self.handover = handover or Handover()
         super().__init__(driver_class=_driver(is_painted=self.handover.is_painted))
-        self.location, self.store = location, store
+        self.location, self.store, self.here = location, store, location
         self._first, self._shown = first, shown
         self.is_choice_printed = False
         """The chosen command is printed, not run: Hermes need not be installed."""
@@ -262,6 +262,7 @@ class BrowseApp(_App):
         """
         before = self._main
         self.location, self.store = location, store
+        self.here = self.here if location.host is not None else location
         self._main = screen = MainScreen(self, location, store, first, shown)
         if before is not None:
             listing = before.controllers.listing

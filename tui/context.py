@@ -49,6 +49,9 @@ class Host(Protocol):
     clock: Callable[[], float]
     is_choice_printed: bool
 
+    here: Location
+    """The store of this machine that was opened last."""
+
     @property
     def links(self) -> Links:
         """The connections to the configured hosts; none is open before it is asked."""

@@ -1,4 +1,7 @@
-"""Changes of conversations, on this machine or on that of the store: arguments and errors as of the functions they name."""
+"""Change conversations on the machine of their store, this one or another.
+
+Arguments and errors are those of the functions of the same name in `store.edit` and `store.cleanup.bulk`.
+"""
 
 from __future__ import annotations
 

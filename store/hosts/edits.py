@@ -1,7 +1,7 @@
 """Changes of conversations on another machine, by the command line there, which keeps all of its guards.
 
-The results are those of `store.edit`, so that the screen treats both alike. After a connection was lost nobody knows what
-was done; `find_out` of each change asks the store before anything is said, and nothing is sent twice.
+The results are those of `store.edit`, so that the screen treats both alike. If the connection is lost before the answer,
+the store there is asked what was done before anything is said; nothing is sent twice.
 """
 
 from __future__ import annotations
@@ -108,9 +108,7 @@ def set_flag(store: RemoteStore, ids: Sequence[str], command: str) -> Change:
     rows = tuple(RowChange(each, {column: 1 - value}, {column: value}) for each in touched)
     count = len(ids)
     conversations = ngettext("1 conversation", "{count:,} conversations", count).format(count=count)
-    text = _("{done} on {name}").format(
-        done=_(sentence).format(conversations=conversations), name=store.link.host.name
-    )
+    text = _("{done} on {name}").format(done=_(sentence).format(conversations=conversations), name=store.link.host.name)
     return Change(text if rows else "", rows)
 
 
