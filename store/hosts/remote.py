@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import itertools
+import re
 import sqlite3
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,7 +17,12 @@ from ..hermes.homes import DEFAULT_PROFILE, Location
 from .faults import fault
 from .link import Json, Link, Links
 
+DATA_VERSION = "PRAGMA data_version"
+"""Changes when another connection commits (https://sqlite.org/pragma.html#pragma_data_version)."""
 _CHANNELS = itertools.count(1)
+_FRESH_SECONDS = 0.5
+"""How long the version in an answer counts as the current one; less than the file is looked at for changes."""
+_SETTING = re.compile(r"PRAGMA \w+ ?= ?\w+$")
 
 
 def encode_value(value: object) -> object:
@@ -60,6 +67,7 @@ class RemoteConnection:
 
     def __init__(self, link: Link) -> None:
         self._link, self._running, self._channel = link, 0, next(_CHANNELS)
+        self._version, self._answered = "", float("-inf")
 
     def execute(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> _Rows:
         """Run a statement there.
@@ -68,11 +76,17 @@ class RemoteConnection:
             sqlite3.Error: What SQLite said there, with its `sqlite_errorcode`.
             HostError: The host did not answer.
         """
+        if sql == DATA_VERSION and time.monotonic() - self._answered < _FRESH_SECONDS:
+            return _Rows([(self._version,)])  # each answer has it: it need not be asked for
         if isinstance(parameters, dict):
             values: object = {name: encode_value(value) for name, value in parameters.items()}
         else:
             values = [encode_value(value) for value in parameters]
-        self._running = self._link.send({"channel": self._channel, "sql": sql, "values": values})
+        question: Json = {"channel": self._channel, "sql": sql, "values": values}
+        if _SETTING.match(sql):
+            self._link.tell(question)  # the next statement comes after it, so nobody waits for its answer
+            return _Rows()
+        self._running = self._link.send(question)
         try:
             answer = self._link.answer_of(self._running)
         except QueryInterruptedError as interrupted:
@@ -82,6 +96,9 @@ class RemoteConnection:
         if isinstance(said := answer.get("error"), str):
             code = answer.get("code")
             raise _sqlite_error(said, code if isinstance(code, int) else sqlite3.SQLITE_ERROR)
+        self._version, self._answered = str(answer.get("version")), time.monotonic()
+        if sql == DATA_VERSION:
+            return _Rows([(self._version,)])
         try:
             return self._decode(answer)
         except (ValueError, TypeError):

@@ -1,7 +1,7 @@
 """`serve --stdio`: answer questions about a store, one line of JSON each, until the input ends.
 
     {"id": 1, "channel": 1, "sql": …, "values": […]}
-        {"id": 1, "rows": […]}, or "error" and "code" of SQLite, or "refused"; bytes are {"b64": …}
+        {"id": 1, "rows": […], "version": …}, or "error" and "code" of SQLite, or "refused"; bytes are {"b64": …}
     {"id": 2, "argv": […]}
         {"id": 2, "code": …, "out": …, "err": …}: what a command line printed
     {"cancel": 1}
@@ -27,7 +27,7 @@ from typing import IO
 from ..connection.connect import Reader, Store
 from ..errors import BrowseError, QueryInterruptedError
 from .link import Json, Reply
-from .remote import decode_value, encode_value
+from .remote import DATA_VERSION, decode_value, encode_value
 
 _IDLE_SECONDS = 3.0
 """A store that its caller left open is closed after this time: Hermes counts an open one as a holder (0.22)."""
@@ -89,7 +89,9 @@ class _Channel:
                 self._running = number
             if self._server.is_cancelled(number):
                 reader.interrupt()
-            return {"rows": self._rows(reader, question)}
+            rows = self._rows(reader, question)
+            # Counts for one connection only, and the caller does not see when this one is opened anew.
+            return {"rows": rows, "version": f"{self._opened}.{reader.value(DATA_VERSION)}"}
         except QueryInterruptedError as error:
             return {"error": str(error), "code": sqlite3.SQLITE_INTERRUPT}
         except BrowseError as error:
@@ -119,10 +121,7 @@ class _Channel:
             bound = {str(name): decode_value(value) for name, value in values.items()}
         elif isinstance(values, list):
             bound = list(map(decode_value, values))
-        rows = [list(map(encode_value, row)) for row in reader.rows(sql, bound)]
-        if sql == "PRAGMA data_version":  # counts for one connection only, and the caller does not see a new one
-            rows = [[f"{self._opened}.{rows[0][0]}"]]
-        return rows
+        return [list(map(encode_value, row)) for row in reader.rows(sql, bound)]
 
 
 class Server:
