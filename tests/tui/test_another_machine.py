@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
@@ -42,6 +43,12 @@ async def _go(browser: Browser, machine: ThrowAwayServer) -> MainScreen:
     return browser.screen
 
 
+def _tip(browser: Browser) -> str:
+    row = browser.row
+    assert isinstance(row, ConversationRow)
+    return row.conversation.id
+
+
 def _conversations(machine: ThrowAwayServer) -> dict[str, tuple[str | None, bool]]:
     """Title and archive flag of each conversation, from the file itself."""
     with Store(machine.home / "state.db").reader() as reader:
@@ -64,16 +71,12 @@ async def test_a_conversation_is_read_there_as_here(browser: Browser, machine: T
 async def test_archive_rename_delete_and_their_undo_happen_there(browser: Browser, machine: ThrowAwayServer) -> None:
     before = _conversations(machine)
     await _go(browser, machine)
-    row = browser.row
-    assert isinstance(row, ConversationRow)
-    tip = row.conversation.id
+    tip = _tip(browser)
     await browser.press("a")
     assert _conversations(machine)[tip][1] and "archived 1 conversation on vps" in browser.text("#status")
     await browser.press("u")
     assert _conversations(machine) == before
-    row = browser.row
-    assert isinstance(row, ConversationRow)
-    tip = row.conversation.id
+    tip = _tip(browser)
     await browser.press("D")
     await browser.press("y")
     assert tip not in _conversations(machine)
@@ -81,14 +84,14 @@ async def test_archive_rename_delete_and_their_undo_happen_there(browser: Browse
     assert _conversations(machine) == before and "restored 1 conversation" in browser.text("#status")
 
 
+@pytest.mark.slow
 async def test_a_resume_ends_the_browser_with_the_command_of_ssh(browser: Browser, machine: ThrowAwayServer) -> None:
     await _go(browser, machine)
-    row = browser.row
-    assert isinstance(row, ConversationRow)
+    tip = _tip(browser)
     await browser.press("enter")
     plan = browser.app.return_value
     assert plan is not None and Path(plan.executable or "").name == "ssh"
-    line = f"hermes-browse resume --yes -- {row.conversation.id}"
+    line = f"hermes-browse resume --yes -- {tip}"
     assert plan.argv == ("ssh", "-t", *machine.host.ssh_words(), line)
 
 
@@ -101,6 +104,7 @@ async def test_a_risky_resume_shows_its_card_first(browser: Browser, machine: Th
     assert browser.app.screen is screen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["X", "H", "W", "5"])
 async def test_what_is_in_files_there_is_named_with_its_command(
     browser: Browser, machine: ThrowAwayServer, key: str
@@ -110,13 +114,29 @@ async def test_what_is_in_files_there_is_named_with_its_command(
     assert browser.app.screen is screen and "kept on vps" in browser.text("#status")
 
 
-async def test_a_machine_that_dies_leaves_the_browser_as_it_is(browser: Browser, machine: ThrowAwayServer) -> None:
-    """What is on screen stays, a sentence says why nothing more comes, and the way home is open."""
+@pytest.mark.slow
+async def test_a_machine_that_dies_says_so_and_comes_back_by_itself(
+    browser: Browser, machine: ThrowAwayServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is on screen stays, a sentence says why nothing more comes, and the list goes on when it is there again."""
+    monkeypatch.setattr("hermes_browse.store.hosts.link.POLL_SECONDS", 0.1)
+    monkeypatch.setattr("hermes_browse.store.hosts.link.RETRY_SECONDS", 0.1)
+    screen = await _go(browser, machine)
+    rows = len(screen.rows)
+    machine.stop()
+    await browser.wait_until(lambda: "vps: " in browser.text("#status"))
+    assert len(screen.rows) == rows
+    with sqlite3.connect(machine.home / "state.db") as connection:
+        connection.execute("UPDATE sessions SET title = 'while it was away' WHERE id = ?", [_tip(browser)])
+    connection.close()
+    machine.start()
+    await browser.wait_until(lambda: "while it was away" in browser.text("#list"))
+
+
+@pytest.mark.slow
+async def test_the_way_home_is_open_while_a_machine_is_away(browser: Browser, machine: ThrowAwayServer) -> None:
     screen = await _go(browser, machine)
     machine.stop()
-    await browser.press("down", "enter")
-    assert "vps: " in browser.text("#status")
-    assert browser.screen is screen
     here = browser.app.here
     screen.controllers.switching.to(here, Arrival())
     await browser.settle()
