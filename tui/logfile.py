@@ -6,6 +6,7 @@ With `--debug` also expected errors, and every SQL statement with its time and w
 from __future__ import annotations
 
 import os
+import platform
 import sys
 import threading
 import time
@@ -18,6 +19,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from .config.folders import log_path
+from .version import version
 
 _MAX_BYTES = 512 * 1024
 _MAX_BYTES_DEBUGGING = 8 * 1024 * 1024
@@ -97,10 +99,6 @@ def start_debugging(command: str) -> str:
     Returns:
         The path of the log, or why it could not be written.
     """
-    import platform
-
-    from .version import version
-
     global _is_debugging
     _is_debugging = True
     reader.observe = _observe

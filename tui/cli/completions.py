@@ -15,6 +15,7 @@ from typing import NamedTuple
 from hermes_browse.store.wording import ENGLISH, speak
 
 from .context import Command
+from .registry import make_parser
 
 _KINDS = {"DIR": "DIR", "FILE": "FILE", "PATH": "FILE"}
 """Kinds of values the shell can complete, by metavar."""
@@ -30,8 +31,6 @@ class CompletionsCommand(Command):
 
     def start(self, arguments: SimpleNamespace) -> int:
         """Print the script; needs no store."""
-        from .registry import make_parser  # the registry loads this module by name
-
         speak(ENGLISH)
         print(completions(arguments.shell, make_parser()))
         return 0

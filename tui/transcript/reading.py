@@ -17,6 +17,7 @@ from hermes_browse.store.wording import _
 
 from ..compression.tree import Tree
 from ..context import Context
+from ..screens.by_name import load
 from ..screens.panes import Panes
 from ..shared import header
 from ..shared.styled import Line
@@ -26,6 +27,7 @@ from .page import draw_message
 
 if TYPE_CHECKING:
     from hermes_browse.store.compression.compactions import Compaction
+    from hermes_browse.store.messages.recap import RecapLine
     from hermes_browse.store.search import Matcher
 
 _ORDER = list(Reading)
@@ -68,9 +70,7 @@ def open_conversation(
 
 def recap_model(reader: Reader, conversation: Conversation) -> TranscriptModel:
     """Read the recap as a transcript of its own."""
-    from hermes_browse.store.messages.recap import read_recap  # start: rarely used
-
-    lines = read_recap(reader, conversation.segments)
+    lines: list[RecapLine] = load("recap")(reader, conversation.segments)
     bones = tuple(
         Bone(-index - 1, 0, "recap" if line.role == "earlier" else line.role, None, State.LIVE, False)
         for index, line in enumerate(lines)
