@@ -234,10 +234,8 @@ def long_number(value: float) -> str:
 _COUNTED: dict[str, Callable[[int], str]] = {
     "conversation": lambda count: ngettext("1 conversation", "{count:,} conversations", count),
     "session": lambda count: ngettext("1 session", "{count:,} sessions", count),
-    "subagent session": lambda count: (  # not shown
-        ngettext("1 subagent session", "{count:,} subagent sessions", count)
-    ),
-    "open session": lambda count: ngettext("1 open session", "{count:,} open sessions", count),  # not shown
+    "subagent session": lambda count: ngettext("1 subagent session", "{count:,} subagent sessions", count),
+    "open session": lambda count: ngettext("1 open session", "{count:,} open sessions", count),
     "message": lambda count: ngettext("1 message", "{count:,} messages", count),
     "hit": lambda count: ngettext("{count:,} hit", "{count:,} hits", count),
     "segment": lambda count: ngettext("{count:,} segment", "{count:,} segments", count),

@@ -61,7 +61,7 @@ def _frames() -> list[str]:
     while error is not None and len(lines) < 200:
         name = getattr(error, "sqlite_errorname", None) or getattr(error, "errno", None)
         kind = type(error).__name__ + (f" ({name})" if name else "")
-        lines.append(f"{_stamp()} {kind}" if not lines else f"  because of {kind}")  # not shown
+        lines.append(f"{_stamp()} {kind}" if not lines else f"  because of {kind}")
         lines += [
             f"  {frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)
         ]

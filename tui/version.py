@@ -15,4 +15,4 @@ def version() -> str:
     for place in (Path(__file__).resolve().parents[2], *map(Path, sys.path)):
         for folder in place.glob("hermes_browse-*.dist-info"):
             return folder.name.removeprefix("hermes_browse-").removesuffix(".dist-info")
-    return "0 (not installed)"  # not shown: a version
+    return "0 (not installed)"

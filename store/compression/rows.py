@@ -136,7 +136,7 @@ def _statement(schema: Schema) -> str:
     """Return SQL for a slice of the rows of a session; of short texts all, as Python trims and searches them faster."""
     role, content, calls = (schema.message(name) for name in ("role", "content", "tool_calls"))
     flag, answers = schema.message("_compressed_summary"), schema.message("tool_call_id")
-    size, is_speech = bytes_sql(content), f"{role} IN ('user', 'assistant')"  # not shown
+    size, is_speech = bytes_sql(content), f"{role} IN ('user', 'assistant')"
     return (
         f"SELECT m.id, {role}, {schema.message('timestamp')}, {schema.active()}, {schema.compacted()}, "
         f"{schema.message('display_order')}, {size}, "

@@ -140,7 +140,7 @@ def completions(shell: str, parser: argparse.ArgumentParser) -> str:
         names = f"compopt -o filenames 2>/dev/null; {compgen}"
         values = _case_branches(tree, compgen.format("-W '{}'"), names.format("-d"), names.format("-f"))
     elif shell == "zsh":
-        values = _case_branches(tree, "compadd -- {}; return", "_files -/; return", "_files; return")  # not shown
+        values = _case_branches(tree, "compadd -- {}; return", "_files -/; return", "_files; return")
     separator = " " if shell == "fish" else "|"
     fields = {
         "skipped": separator.join(with_value),

@@ -89,7 +89,7 @@ class InsightsScreen(InsightPanes):
         """Read the missing details of conversations on screen."""
         event.stop()
         conversations = incomplete(event.list.source, event.first, event.last)
-        self.read_names("insight rows", conversations, self.groups.refresh_rows)  # not shown
+        self.read_names("insight rows", conversations, self.groups.refresh_rows)
 
     @on(ConversationList.Selected, "#groups")
     def selected(self, event: ConversationList.Selected) -> None:

@@ -118,7 +118,7 @@ class PreflightScreen(Card[bool]):
         with Vertical(id="card"):
             yield Static(Content.styled(one_line(formats.name(conversation), 200), "bold"))
             yield Static(Content.styled(f"{one_line(plan.target.id)} · {one_line(plan.target.told)}", "dim"))
-            mark = ("! ", "$warning bold")  # not shown: its look
+            mark = ("! ", "$warning bold")
             warnings = [
                 Static(Content.assemble(mark, printable(each.text)), classes="warning") for each in plan.warnings
             ]

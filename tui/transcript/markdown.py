@@ -99,7 +99,7 @@ class _Layout:
             inner = self._tokens[self._at]
             self._at += 2
             mark = "#" * int(token.tag[1:]) + " "
-            spans = [(mark, "heading dim"), *_inline(inner.children or [], "heading")]  # not shown
+            spans = [(mark, "heading dim"), *_inline(inner.children or [], "heading")]
             return wrap_spans(spans, width)
         if kind in ("fence", "code_block"):
             return self._code(token, width)
