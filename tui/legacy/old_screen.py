@@ -26,7 +26,6 @@ from hermes_browse.store.wording import _
 from ..bindings import bindings
 from ..commands.panes import MAIN
 from ..list.model import read_first
-from ..list.rows import ConversationRow, ListRow
 from ..screens.callees import show_help
 from ..screens.controllers import Controllers
 from ..screens.main import MainScreen
@@ -81,6 +80,7 @@ class OldScreen(MainScreen):
         shown: Conversations with previews.
     """
 
+    ENTER_READS = True
     BINDINGS: ClassVar[list[BindingType]] = bindings(
         each._replace(footer=False) for each in MAIN if each.id in _REFUSED
     )
@@ -127,14 +127,6 @@ class OldScreen(MainScreen):
     def enter_words(self) -> str:
         """Enter on a conversation reads it."""
         return _("Enter reads it")
-
-    def take(self, row: ListRow) -> None:
-        """Enter: read a conversation."""
-        if isinstance(row, ConversationRow):
-            self.controllers.current.follow_row()
-            self.set_focus(self.transcript)
-        else:
-            super().take(row)
 
     def _refuse(self) -> None:
         self.context.say(

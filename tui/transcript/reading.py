@@ -15,6 +15,7 @@ from hermes_browse.store.messages.transcript import Bone, Skeleton, read_message
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 
+from ..bindings import following
 from ..compression.tree import Tree
 from ..context import Context
 from ..screens.by_name import load
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from hermes_browse.store.messages.recap import RecapLine
     from hermes_browse.store.search import Matcher
 
-_ORDER = list(Reading)
 _REST = 0.025
 """Seconds without a move of the cursor before the conversation is read: more than a frame, too short to notice."""
 _PATIENCE = 0.15
@@ -336,7 +336,7 @@ class ConversationPane:
 
     def next_reading(self) -> None:
         """Show the next reading (said, live, everything), at the current message."""
-        self.reading = _ORDER[(_ORDER.index(self.reading) + 1) % len(_ORDER)]
+        self.reading = following(Reading, self.reading)
         names = {
             Reading.SAID: _("what was said"),
             Reading.LIVE: _("what the model still sees"),
