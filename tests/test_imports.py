@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from hermes_browse.tui.screens.by_name import PLACES
+from hermes_browse.tui.screens.by_name import PLACES, load
 from hermes_browse.tui.textual_private import READ_IN
 
 ROOT = Path(__file__).parent.parent
@@ -214,6 +214,12 @@ def test_controllers_do_not_know_who_creates_them(name: str) -> None:
     """They are created by name, which the graph of imports does not show."""
     path = ROOT.joinpath(*PLACES[name].split(".")[:-1]).with_suffix(".py")
     assert ROOT / "tui/screens/controllers.py" not in _reached(_imports_of_ours(), path)
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_every_name_leads_somewhere(name: str) -> None:
+    """Type checkers do not follow a name in a table."""
+    assert callable(load(name))
 
 
 def test_few_modules_are_imported_in_functions() -> None:
