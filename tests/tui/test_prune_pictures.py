@@ -10,7 +10,7 @@ import pytest
 from browsing import Browser, browsing, demo_app, loose, open_app
 from hypothesis import given
 from hypothesis import strategies as st
-from pruning import NOW, family
+from pruning import NOW
 from rich.cells import cell_len
 
 from hermes_browse.store.cleanup.rule_line import with_age
@@ -186,12 +186,6 @@ def test_the_file_before_and_after() -> None:
 def test_another_age_takes_the_place_of_the_one_there_is() -> None:
     assert with_age("source:cron older:30d is:stale", 45) == "source:cron older:45d is:stale"
     assert with_age("", 3) == "older:3d" and with_age('title:"a b"', 3) == 'older:3d title:"a b"'
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """A store with one of each kind of conversation."""
-    return family(tmp_path / "state.db")
 
 
 def _prune(browser: Browser) -> PruneScreen:

@@ -12,7 +12,7 @@ from typing import Any, SupportsIndex, overload
 
 import pytest
 from browsing import Browser, browsing, loose, open_app
-from pruning import NOW, family
+from pruning import NOW
 
 from hermes_browse.store.cleanup import space_map
 from hermes_browse.store.cleanup.plan import Plan
@@ -31,12 +31,6 @@ from hermes_browse.tui.screens.main import MainScreen
 MANY = 100_000
 BARS = (96, 40)
 """Too narrow for blocks."""
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """A store with one of each kind of conversation."""
-    return family(tmp_path / "state.db")
 
 
 def space(browser: Browser) -> ConversationList:
