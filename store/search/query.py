@@ -263,7 +263,7 @@ def unknown_filters(query: Query) -> tuple[Problem, ...]:
     return tuple(Problem(term.start, term.end, reason) for term, reason, meant in _like_filters(query))
 
 
-def meant_filters(query: Query) -> list[tuple[str, str]]:
+def corrected_filters(query: Query) -> list[tuple[str, str]]:
     """Return for each word that may be a misspelt filter: the filter, and the query with it in place of the word."""
     text = query.text
     return [
