@@ -245,7 +245,7 @@ class Listing:
         orders = list(Sort)
         self.sort_by(orders[(orders.index(self.sort) + 1) % len(orders)])
 
-    def turn_round(self) -> None:
+    def reverse_order(self) -> None:
         """Reverse the order."""
         self.sort_by(self.sort)
 
