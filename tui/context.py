@@ -154,7 +154,7 @@ class Context:
         if self._is_of_page:
             self.say("")
 
-    def unsay(self, text: str) -> None:
+    def retract(self, text: str) -> None:
         """Remove a sentence if it is still shown."""
         if self._status == text:
             self.say("")

@@ -110,7 +110,7 @@ class Changing:
             self._context.say(_("a range begins here · V again where it ends"))
             return
         self._anchor = None
-        self._context.unsay(_("a range begins here · V again where it ends"))
+        self._context.retract(_("a range begins here · V again where it ends"))
         first, last = sorted((start, rows.cursor))
         self._add(first, last)
 
@@ -138,7 +138,7 @@ class Changing:
         """Remove all marks."""
         self.marks.clear()
         self._anchor = None
-        self._context.unsay(_("a range begins here · V again where it ends"))
+        self._context.retract(_("a range begins here · V again where it ends"))
         self.shown()
 
     def shown(self) -> None:

@@ -170,7 +170,7 @@ class Listing:
             self._whole_at, self._whole_took, self._stale = time.monotonic(), read.took, False
         self._was_read(read.rows)
         self._measure()
-        self._context.unsay(_("reading the store again"))
+        self._context.retract(_("reading the store again"))
         if self._live != read.live:
             self._live = read.live
             self._context.writing_changed(self._writing())
