@@ -23,7 +23,7 @@ from hermes_browse.store.trash.progress import EVERY, Stage, Tell
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ..context import Context
-from ..edit.changing import taking_back
+from ..edit.changing import make_undo
 from ..edit.deleting import NAMED, SPARED, DeleteScreen
 from ..edit.progress import ProgressScreen
 from ..formats import counted
@@ -269,7 +269,7 @@ class Cleaning:
             self._context.say(sentence)
 
     def _archived(self, sentence: str, changes: Sequence[Change]) -> Undoable:
-        return Undoable(sentence, taking_back(self._context.store, changes))
+        return Undoable(sentence, make_undo(self._context.store, changes))
 
     def _deleted(self, sentence: str, results: Sequence[Deleted]) -> Undoable:
         context, store, location = self._context, self._context.store, self._context.location

@@ -22,7 +22,7 @@ _AT_ONCE = 200
 """Conversations changed per transaction."""
 
 
-def taking_back(store: Store, changes: Sequence[Change]) -> Callable[[], tuple[str, tuple[str, ...]]]:
+def make_undo(store: Store, changes: Sequence[Change]) -> Callable[[], tuple[str, tuple[str, ...]]]:
     """Return a function that undoes changes, the last first.
 
     Args:
@@ -204,7 +204,7 @@ class Changing:
         sentence = done[0].sentence
         if len(done) > 1:
             sentence = _(many).format(count=len(touched))
-        self.done(Undoable(sentence, taking_back(self._context.store, done)), touched)
+        self.done(Undoable(sentence, make_undo(self._context.store, done)), touched)
 
     def done(self, entry: Undoable, touched: Sequence[str]) -> None:
         """Add a change to the undo journal, report it, and update the list.
