@@ -51,7 +51,7 @@ class Host(Protocol):
     def take_early_cursor(self) -> int:
         """Return the row to which early keys moved the cursor."""
 
-    def lent(self) -> AbstractContextManager[None]:
+    def lend_terminal(self) -> AbstractContextManager[None]:
         """Give the terminal to another program."""
 
     def finish(self, plan: ResumePlan | None = None) -> None:
