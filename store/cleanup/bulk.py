@@ -23,7 +23,7 @@ from ..sessions.catalog import Catalog
 from ..trash.progress import Stage, Tell, never, quiet
 from ..wording import _, ngettext, pgettext
 from .plan import Plan, Planned, Spared, changed_since
-from .protection import Why
+from .protection import SpareReason
 from .sizes import batches
 
 Result = TypeVar("Result")
@@ -175,7 +175,7 @@ def carry_out(
                 if len(conversations) > 1:  # maybe because of only one of them
                     queue[:0] = [[each] for each in conversations]
                 else:
-                    spared.append(Spared(conversations[0].conversation, Why("changed", refused.sentence)))
+                    spared.append(Spared(conversations[0].conversation, SpareReason("changed", refused.sentence)))
                 continue
             except StoreBusyError as failed:
                 busy += 1

@@ -17,7 +17,7 @@ from ..sessions.rows import read_busy
 from ..sessions.session import Session
 from ..text import as_text
 from ..wording import _
-from .protection import Families, Protection, Standing, Why, idle_seconds, standing
+from .protection import Families, Protection, SpareReason, Standing, idle_seconds, standing
 from .rules import Rules, age_words
 from .sizes import COUNTED, Sizes, Stopped, added, check, count_messages, measure, never
 
@@ -73,7 +73,7 @@ class Spared(NamedTuple):
     """A conversation that matches the rules and stays all the same."""
 
     conversation: Conversation
-    why: Why
+    why: SpareReason
 
 
 class Totals(NamedTuple):
@@ -170,29 +170,29 @@ def _why_spared(
     rules: Rules,
     protection: Protection,
     now: float,
-) -> Why | None:
+) -> SpareReason | None:
     why = protection.why(chain, conversation.status)
     if why is not None:
         return why
     if rules.unmarked(conversation):
-        return Why("unmarked", _("unmarked"))
+        return SpareReason("unmarked", _("unmarked"))
     if not rules.marked(conversation):
         if conversation.hidden:
-            return Why("hidden", _("hidden by Hermes, which keeps such a chat for itself"))
+            return SpareReason("hidden", _("hidden by Hermes, which keeps such a chat for itself"))
         if standing(conversation, now) is not Standing.ENDED:
             idle = idle_seconds(conversation, now)
             words = _("still open") if idle is None else _("still open, idle for {age}").format(age=age_words(idle))
             if rules.stale_open is None:
                 on_request = _("{words}: press 6 to include stale open ones")
-                return Why("open", on_request.format(words=words))
+                return SpareReason("open", on_request.format(words=words))
             if idle is None or idle < rules.stale_open:
                 stale = _("{words}: stale after {age}")
-                return Why("open", stale.format(words=words, age=age_words(rules.stale_open)))
+                return SpareReason("open", stale.format(words=words, age=age_words(rules.stale_open)))
     for dependent in dependents:
         why = protection.why(dependent)
         if why is not None:
             stays = _("its subagent {session} stays: {reason}")
-            return Why("subagent", stays.format(session=dependent.root.id, reason=why.words))
+            return SpareReason("subagent", stays.format(session=dependent.root.id, reason=why.words))
     return None
 
 

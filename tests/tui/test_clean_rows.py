@@ -13,7 +13,7 @@ from pruning import NOW, family, opened
 from rich.cells import cell_len
 
 from hermes_browse.store.cleanup.plan import Plan, Spared, make_plan
-from hermes_browse.store.cleanup.protection import Why
+from hermes_browse.store.cleanup.protection import SpareReason
 from hermes_browse.store.cleanup.retention import Fate
 from hermes_browse.store.cleanup.rules import DAY, Rules
 from hermes_browse.store.cleanup.sizes import Sizes
@@ -56,8 +56,8 @@ def test_widths(plan: tuple[Plan, SpaceMap, list[ListRow]], title: str, width: i
     rows: list[ListRow] = [
         PlanRow(each._replace(conversation=conversation), True),
         PlanJobRow(title or "x", (each, each), 1, 7, None, 0.5, each, True),
-        SparedJobRow(title or "x", (Spared(conversation, Why("open", title)),), title, False),
-        SparedRow(Spared(conversation, Why("open", title))),
+        SparedJobRow(title or "x", (Spared(conversation, SpareReason("open", title)),), title, False),
+        SparedRow(Spared(conversation, SpareReason("open", title))),
         SpaceRow(space.sources[0], 1, True, 100, 50, title or "x"),
         KindRow("said", 10, 100, 2, "cli"),
         BundleRow(bundle, True),
@@ -134,13 +134,13 @@ def test_spared_runs_of_a_job_are_one_line(plan: tuple[Plan, SpaceMap, list[List
     """With the reason, or how many there are of each; opened it shows every run with its own."""
     found = plan[0]
     runs = [each.conversation for each in found.would if each.conversation.root_id.startswith("cron_job1")]
-    spared = (*found.spared, *(Spared(each, Why("pinned", "pinned")) for each in runs))
+    spared = (*found.spared, *(Spared(each, SpareReason("pinned", "pinned")) for each in runs))
     rows = PlanRows(found._replace(spared=spared), Details(), LeftOut(), "nothing")
     (line,) = (row for row in map(rows.row, range(len(rows))) if isinstance(row, SparedJobRow))
     assert (line.name, len(line.runs), line.words, line.is_open) == ("cron job1", 2, "pinned", False)
     index = rows.index_of("zcron job1")
     assert index is not None and rows.row(index) == line
-    mixed = (*spared[:-1], Spared(runs[-1], Why("open", "still open")))
+    mixed = (*spared[:-1], Spared(runs[-1], SpareReason("open", "still open")))
     opened = PlanRows(found._replace(spared=mixed), Details(), LeftOut(), "nothing", {"zcron job1"})
     assert len(opened) == len(rows) + 2
     first = opened.row(index + 1)

@@ -30,7 +30,7 @@ from .plan_rows import (
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.plan import Plan, Planned, Spared
-    from hermes_browse.store.cleanup.protection import Why
+    from hermes_browse.store.cleanup.protection import SpareReason
     from hermes_browse.store.sessions.catalog import Catalog
 
 
@@ -275,7 +275,7 @@ class PlanView(NamedTuple):
     """Bytes that go, by the tip of each conversation."""
     roots: frozenset[str]
     """All conversations of the plan, including those that the user leaves out."""
-    spared: dict[str, Why]
+    spared: dict[str, SpareReason]
     """Why others stay, by root."""
     sessions: frozenset[str]
     """All sessions that go."""
