@@ -93,7 +93,7 @@ class Totals(NamedTuple):
 class Plan(NamedTuple):
     """The effect of a clean-up."""
 
-    would: tuple[Planned, ...]
+    selected: tuple[Planned, ...]
     """Longest idle first."""
     spared: tuple[Spared, ...]
     reparented: tuple[Session, ...]
@@ -107,33 +107,35 @@ class Plan(NamedTuple):
     @property
     def is_measured(self) -> bool:
         """Whether the bytes of all conversations that would go are known."""
-        return all(each.is_measured for each in self.would)
+        return all(each.is_measured for each in self.selected)
 
     def unmeasured(self) -> list[Session]:
         """List the sessions that are not measured, in the order of the plan."""
-        return [session for each in self.would if not each.is_measured for session in each.sessions]
+        return [session for each in self.selected if not each.is_measured for session in each.sessions]
 
     def measured(self, sizes: Mapping[str, Sizes]) -> Plan:
         """Fill in sizes, given by session id; the order stays."""
-        return self._replace(would=tuple(each if each.is_measured else each.measured(sizes) for each in self.would))
+        return self._replace(
+            selected=tuple(each if each.is_measured else each.measured(sizes) for each in self.selected)
+        )
 
     def narrowed(self, catalog: Catalog, left_out: Container[str]) -> Plan:
         """Leave out conversations, given by the ids of their root segments."""
-        would = tuple(each for each in self.would if each.conversation.root_id not in left_out)
-        if len(would) == len(self.would):
+        selected = tuple(each for each in self.selected if each.conversation.root_id not in left_out)
+        if len(selected) == len(self.selected):
             return self
-        return self._replace(would=would, reparented=_reparented(catalog, would))
+        return self._replace(selected=selected, reparented=_reparented(catalog, selected))
 
     def totals(self, *, subagents: bool = True) -> Totals:
         """Add up the conversations that would go; `subagents` is False for an archive, which leaves subagents alone."""
-        sizes = added(each.own for each in self.would)
-        sessions = sum(len(each.conversation.segments) for each in self.would)
-        cost = sum(each.conversation.cost_usd or 0.0 for each in self.would)
+        sizes = added(each.own for each in self.selected)
+        sessions = sum(len(each.conversation.segments) for each in self.selected)
+        cost = sum(each.conversation.cost_usd or 0.0 for each in self.selected)
         if subagents:
-            sizes = added([sizes, *(each.along for each in self.would)])
-            sessions += sum(len(each.subagents) for each in self.would)
-            cost = sum(each.cost_usd for each in self.would)
-        return Totals(len(self.would), sessions, sizes.rows, sizes.total, cost, sizes.shown)
+            sizes = added([sizes, *(each.along for each in self.selected)])
+            sessions += sum(len(each.subagents) for each in self.selected)
+            cost = sum(each.cost_usd for each in self.selected)
+        return Totals(len(self.selected), sessions, sizes.rows, sizes.total, cost, sizes.shown)
 
 
 def _candidates(catalog: Catalog, rules: Rules, now: float, stopped: Stopped) -> list[tuple[Chain, Conversation]]:
@@ -267,9 +269,9 @@ def make_plan(
     if measure_sizes:
         measure(reader, sessions, known=sizes, stopped=stopped)
     planned = (_planned(each, dependents, sizes, counts, now) for each, dependents in going.values())
-    would = sorted(planned, key=lambda each: _age(each.conversation))
+    selected = sorted(planned, key=lambda each: _age(each.conversation))
     spared.sort(key=lambda each: _age(each.conversation))
-    return Plan(tuple(would), tuple(spared), _reparented(catalog, would))
+    return Plan(tuple(selected), tuple(spared), _reparented(catalog, selected))
 
 
 def measure_more(
@@ -291,13 +293,13 @@ def measure_more(
     return plan.measured(known)
 
 
-def _reparented(catalog: Catalog, would: Iterable[Planned]) -> tuple[Session, ...]:
+def _reparented(catalog: Catalog, selected: Iterable[Planned]) -> tuple[Session, ...]:
     """List the sessions that stay and lose their parent, in the order of the plan."""
-    deleted = dict.fromkeys(session_id for each in would for session_id in each.session_ids)
+    deleted = dict.fromkeys(session_id for each in selected for session_id in each.session_ids)
     return tuple(child for each in deleted for child in catalog.forest.children_of(each) if child.id not in deleted)
 
 
-def parents_first(catalog: Catalog, would: Iterable[Planned]) -> list[Planned]:
+def parents_first(catalog: Catalog, selected: Iterable[Planned]) -> list[Planned]:
     """Sort parents before their children, so that the catalog stays valid for those not yet deleted."""
     forest = catalog.forest
     depths: dict[str, int] = {}
@@ -314,7 +316,7 @@ def parents_first(catalog: Catalog, would: Iterable[Planned]) -> list[Planned]:
             depths[each.root.id] = level
         return depths[chain.root.id]
 
-    return sorted(would, key=lambda each: depth(forest.chain_of(each.conversation.root_id)))
+    return sorted(selected, key=lambda each: depth(forest.chain_of(each.conversation.root_id)))
 
 
 def changed_since(reader: Reader, planned: Planned) -> str | None:

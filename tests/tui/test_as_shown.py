@@ -169,7 +169,7 @@ async def test_everything_marked_is_accounted_for(tmp_path: Path) -> None:
         marked = len(browser.screen.controllers.changing.marks)
         await browser.press("P")
         view, planned = browser.app.screen.plan.view, browser.app.screen.plan.planned  # type: ignore[attr-defined]  # of PruneScreen
-        along = {each.id for one in planned.plan.would for each in one.subagents}
+        along = {each.id for one in planned.plan.selected for each in one.subagents}
         count = sum(each.id in along for each in browser.screen.controllers.changing.marks.conversations)
         assert count and view.goes + len(planned.plan.spared) + count == marked
         assert f"{count} marked subagents go along with their parents" in browser.text("#stays")

@@ -145,7 +145,7 @@ class Watched(tuple[Any, ...]):
 
 def many(plan: Plan) -> Plan:
     """A plan of a hundred thousand, a fifth of them runs of a job; half as many are spared."""
-    sample = next(each for each in plan.would if each.conversation.id == "old")
+    sample = next(each for each in plan.selected if each.conversation.id == "old")
     sizes = Sizes(rows=2, text=100, search=40)
 
     def made(number: int, prefix: str) -> Doomed:
@@ -157,14 +157,14 @@ def many(plan: Plan) -> Plan:
 
     spared = plan.spared[0]
     return plan._replace(
-        would=Watched(made(number, "big") for number in range(MANY)),
+        selected=Watched(made(number, "big") for number in range(MANY)),
         spared=Watched(spared._replace(conversation=made(n, "kept").conversation) for n in range(MANY // 2)),
     )
 
 
 def map_of(plan: Plan, known: SpaceMap) -> SpaceMap:
     """A map with all of them in one source."""
-    below = Watched(Space(each.conversation.id, "conversation", each.own, 1) for each in plan.would)
+    below = Watched(Space(each.conversation.id, "conversation", each.own, 1) for each in plan.selected)
     total = added(each.sizes for each in below)
     return known._replace(sources=(Space("cli", "source", total, len(below), below),), total=total)
 

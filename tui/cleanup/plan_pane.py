@@ -153,7 +153,7 @@ class PlanPane:
             return planned._replace(plan=without_archived(plan) if archive else plan)
 
         def done(ready: Planned) -> None:
-            if ready.plan.would:
+            if ready.plan.selected:
                 then(ready)
             else:
                 self._say(_("nothing to clean up by these rules"))

@@ -48,13 +48,13 @@ class PlanOrder(StrEnum):
         every = list(PlanOrder)
         return every[(every.index(self) + 1) % len(every)]
 
-    def sorted(self, would: Iterable[Planned]) -> tuple[Planned, ...]:
+    def sorted(self, selected: Iterable[Planned]) -> tuple[Planned, ...]:
         """Sort what would go, which is given longest idle first."""
         if self is PlanOrder.IDLE:
-            return tuple(would)
+            return tuple(selected)
         if self is PlanOrder.TITLE:
-            return tuple(sorted(would, key=lambda each: title_key(each.conversation.title)))
-        return tuple(sorted(would, key=AMOUNTS[self], reverse=True))
+            return tuple(sorted(selected, key=lambda each: title_key(each.conversation.title)))
+        return tuple(sorted(selected, key=AMOUNTS[self], reverse=True))
 
 
 def title_key(title: str | None) -> tuple[bool, str]:
