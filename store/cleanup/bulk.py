@@ -162,7 +162,7 @@ def carry_out(
     results: list[Result] = []
     error: BrowseError | None = None
     total, began, busy, doubtful = len(plan.selected), time.monotonic(), 0, 0
-    queue = list(batches(plan.selected, lambda each: each.own.rows + each.along.rows, _MOST_ROWS, _MOST_AT_ONCE))
+    queue = list(batches(plan.selected, lambda each: each.own.rows + each.of_subagents.rows, _MOST_ROWS, _MOST_AT_ONCE))
     # Without a gateway, each connection of each unit would be the only one and read the whole log, which grows with
     # every unit. This connection keeps the index of the log in memory.
     with closing(reader):

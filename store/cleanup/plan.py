@@ -36,7 +36,7 @@ class Planned(NamedTuple):
     """Sessions that a delete removes with it; an archive leaves them alone."""
     own: Sizes
     """Sizes of its segments; only their rows until they are measured. `own.shown` is its number of messages."""
-    along: Sizes
+    of_subagents: Sizes
     """Sizes of the subagents, likewise."""
 
     @property
@@ -59,9 +59,9 @@ class Planned(NamedTuple):
         if not all(session.id in sizes for session in self.sessions):
             return self
         own = added(sizes[segment.id] for segment in self.conversation.segments)
-        along = added(sizes[segment.id] for segment in self.subagents)
-        conversation = self.conversation._replace(size=own.total + along.total)
-        return self._replace(conversation=conversation, own=own, along=along)
+        of_subagents = added(sizes[segment.id] for segment in self.subagents)
+        conversation = self.conversation._replace(size=own.total + of_subagents.total)
+        return self._replace(conversation=conversation, own=own, of_subagents=of_subagents)
 
     @property
     def cost_usd(self) -> float:
@@ -132,7 +132,7 @@ class Plan(NamedTuple):
         sessions = sum(len(each.conversation.segments) for each in self.selected)
         cost = sum(each.conversation.cost_usd or 0.0 for each in self.selected)
         if subagents:
-            sizes = added([sizes, *(each.along for each in self.selected)])
+            sizes = added([sizes, *(each.of_subagents for each in self.selected)])
             sessions += sum(len(each.subagents) for each in self.selected)
             cost = sum(each.cost_usd for each in self.selected)
         return Totals(len(self.selected), sessions, sizes.rows, sizes.total, cost, sizes.shown)
@@ -325,7 +325,7 @@ def changed_since(reader: Reader, planned: Planned) -> str | None:
     Carrying out a plan of thousands takes minutes, in which a chat can be resumed.
     """
     ids = list(planned.session_ids)
-    if sum(count_messages(reader, ids).values()) != planned.own.rows + planned.along.rows:
+    if sum(count_messages(reader, ids).values()) != planned.own.rows + planned.of_subagents.rows:
         return _("written to after the plan was made")
     ended = reader.schema.session("ended_at")
     rows = reader.rows_in(f"SELECT s.id, {ended} IS NULL FROM sessions s WHERE s.id IN ({{keys}})", ids)
@@ -361,8 +361,8 @@ def _planned(
 ) -> Planned:
     subagents = tuple(segment for chain in dependents for segment in chain.segments)
     own = Sizes(rows=sum(counts.get(segment.id, 0) for segment in conversation.segments))
-    along = Sizes(rows=sum(counts.get(segment.id, 0) for segment in subagents))
-    planned = Planned(conversation._replace(size=None), standing(conversation, now, 0.0), subagents, own, along)
+    of_subagents = Sizes(rows=sum(counts.get(segment.id, 0) for segment in subagents))
+    planned = Planned(conversation._replace(size=None), standing(conversation, now, 0.0), subagents, own, of_subagents)
     return planned.measured(sizes)
 
 

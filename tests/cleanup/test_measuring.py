@@ -30,8 +30,8 @@ def test_what_goes_is_known_before_its_bytes(tmp_path: Path) -> None:
     assert quick.totals() == whole.totals()._replace(bytes=0, messages_shown=0)
     assert quick.totals(subagents=False) == whole.totals(subagents=False)._replace(bytes=0, messages_shown=0)
     assert [each.session_ids for each in quick.selected] == [each.session_ids for each in whole.selected]
-    assert [(each.own.rows, each.along.rows) for each in quick.selected] == [
-        (each.own.rows, each.along.rows) for each in whole.selected
+    assert [(each.own.rows, each.of_subagents.rows) for each in quick.selected] == [
+        (each.own.rows, each.of_subagents.rows) for each in whole.selected
     ]
     assert all(each.conversation.size is None for each in quick.selected)
     assert quick.spared == whole.spared and set(quick.reparented) == set(whole.reparented)
@@ -84,7 +84,9 @@ def test_a_conversation_is_measured_with_all_that_goes_along(tmp_path: Path) -> 
     without = {key: each for key, each in sizes.items() if key != "helper2"}
     assert plan.measured(without) == plan
     (done,) = plan.measured(sizes).selected
-    assert done.conversation.size == sum(each.total for each in sizes.values()) == done.own.total + done.along.total
+    assert (
+        done.conversation.size == sum(each.total for each in sizes.values()) == done.own.total + done.of_subagents.total
+    )
 
 
 def test_a_rule_on_bytes_measures_all_the_same(tmp_path: Path) -> None:

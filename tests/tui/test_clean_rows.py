@@ -101,8 +101,10 @@ def test_a_job_stands_where_its_sums_belong(plan: tuple[Plan, SpaceMap, list[Lis
     for day, (size, age) in enumerate(((200, 300), (300, 90), (200, 40))):
         tip = run.conversation.tip._replace(id=f"cron_job1_2026010{day}_030000", last_active=NOW - age * DAY)
         conversation = run.conversation._replace(segments=(tip,), last_active=NOW - age * DAY)
-        runs.append(run._replace(conversation=conversation, own=Sizes(rows=size, shown=size, text=size), along=Sizes()))
-    alone = single._replace(own=Sizes(rows=500, shown=500, text=500), along=Sizes())
+        runs.append(
+            run._replace(conversation=conversation, own=Sizes(rows=size, shown=size, text=size), of_subagents=Sizes())
+        )
+    alone = single._replace(own=Sizes(rows=500, shown=500, text=500), of_subagents=Sizes())
     alone = alone._replace(conversation=alone.conversation._replace(last_active=NOW - 100 * DAY))
     for order in (PlanOrder.SIZE, PlanOrder.MESSAGES, PlanOrder.IDLE):
         selected = order.sorted([runs[0], alone, *runs[1:]])

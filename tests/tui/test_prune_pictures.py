@@ -309,7 +309,7 @@ async def test_the_plan_is_sorted_by_what_the_head_says(path: Path) -> None:
         await browser.press("s")
         planned = screen.plan.planned
         assert planned is not None
-        sizes = [each.own.total + each.along.total for each in planned.plan.selected]
+        sizes = [each.own.total + each.of_subagents.total for each in planned.plan.selected]
         assert sizes == sorted(sizes, reverse=True) and len(set(sizes)) > 1
 
 

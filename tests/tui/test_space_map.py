@@ -153,7 +153,7 @@ def many(plan: Plan) -> Plan:
         name = f"cron_{prefix}_20260101_{number:06}" if cron else f"{prefix}{number}"
         segment = sample.conversation.segments[0]._replace(id=name, source="cron" if cron else "cli")
         conversation = sample.conversation._replace(segments=(segment,), size=140)
-        return sample._replace(conversation=conversation, own=sizes, along=Sizes())
+        return sample._replace(conversation=conversation, own=sizes, of_subagents=Sizes())
 
     spared = plan.spared[0]
     return plan._replace(

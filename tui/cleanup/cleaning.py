@@ -147,7 +147,7 @@ class Cleaning:
             detailed = plan._replace(
                 selected=(*named, *plan.selected[len(named) :]), spared=(*spared, *plan.spared[len(spared) :])
             )
-            largest = max(each.own.rows + each.along.rows for each in plan.selected)
+            largest = max(each.own.rows + each.of_subagents.rows for each in plan.selected)
             stays = " · ".join(filter(None, [along_line(plan, planned.marks), spared_line(plan)]))
             return detailed, totals_line(plan), stays, hold_up(largest)
 
@@ -238,7 +238,7 @@ class Cleaning:
             title = ngettext("Moving 1 conversation to the trash", "Moving {count:,} conversations to the trash", count)
         title = title.format(count=count)
         is_many = count > _FEW_CONVERSATIONS
-        messages = sum(each.own.rows + each.along.rows for each in plan.selected) if not is_many else 0
+        messages = sum(each.own.rows + each.of_subagents.rows for each in plan.selected) if not is_many else 0
         if not is_many and messages < _MANY_MESSAGES:
             self._context.say(f"{title} …")
             return title, None

@@ -63,7 +63,7 @@ def title_key(title: str | None) -> tuple[bool, str]:
 
 
 AMOUNTS: dict[PlanOrder, Callable[[Planned], float]] = {
-    PlanOrder.SIZE: lambda each: each.own.total + each.along.total,
+    PlanOrder.SIZE: lambda each: each.own.total + each.of_subagents.total,
     PlanOrder.COST: lambda each: each.cost_usd,
     PlanOrder.MESSAGES: lambda each: each.own.shown,
 }
@@ -151,7 +151,7 @@ class PlanRow(NamedTuple):
     def spans(self, width: int, now: float) -> Line:
         """Draw the row in exactly `width` cells."""
         each, conversation, room = self.planned, self.planned.conversation, _without_bar(width)
-        size = each.own.total + each.along.total if each.is_measured else None
+        size = each.own.total + each.of_subagents.total if each.is_measured else None
         columns = _columns(
             room,
             idle=idle_age(conversation, now),

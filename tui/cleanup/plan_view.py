@@ -183,7 +183,7 @@ class PlanRows:
         sums: dict[str, JobSum] = {}
         for job, places in self._jobs.items():
             runs = [plan.selected[place] for place in places]
-            size = sum(each.own.total + each.along.total for each in runs)
+            size = sum(each.own.total + each.of_subagents.total for each in runs)
             sums[job] = JobSum(
                 sum(each.own.shown for each in runs),
                 size if all(each.is_measured for each in runs) else None,
@@ -199,7 +199,7 @@ class PlanRows:
     def biggest(self, plan: Plan, sums: dict[str, JobSum]) -> int:
         """Return the bytes of the biggest row; a job counts with all of its runs. Visits every conversation."""
         single = [plan.selected[place] for place in self._goes if isinstance(place, int)]
-        sizes = [each.own.total + each.along.total for each in single]
+        sizes = [each.own.total + each.of_subagents.total for each in single]
         return max([*sizes, *(each.bytes or 0 for each in sums.values())], default=0)
 
     def _completed(self, conversation: Conversation) -> Conversation:
@@ -249,7 +249,7 @@ def freed_by(plan: Plan, catalog: Catalog) -> dict[str, int]:
     for each in plan.selected:
         freed[each.conversation.id] = each.own.total
         if each.subagents:
-            share = each.along.total // len(each.subagents)
+            share = each.of_subagents.total // len(each.subagents)
             for session in each.subagents:
                 tip = catalog.forest.chain_of(session.id).tip.id
                 freed[tip] = freed.get(tip, 0) + share

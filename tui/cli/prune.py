@@ -271,7 +271,7 @@ def _print(plan: Plan, totals: Totals, *, archive: bool) -> None:
             status(each.standing),
             each.conversation.source,
             f"{each.own.shown:,}",
-            f"{long_number(each.own.total if archive else each.own.total + each.along.total)}B",
+            f"{long_number(each.own.total if archive else each.own.total + each.of_subagents.total)}B",
             dollars(each.conversation.cost_usd),
             title_or_preview(each.conversation),
             each.conversation.id,

@@ -106,11 +106,11 @@ class DeleteScreen(CountCard):
             facts = [
                 one_line(conversation.source, 20),
                 _("{count:,} msgs").format(count=each.own.shown),
-                formats.size(each.own.total + each.along.total),
+                formats.size(each.own.total + each.of_subagents.total),
             ]
             if along := len(each.subagents):
                 text = ngettext("with 1 subagent ({messages})", "with {count:,} subagents ({messages})", along)
-                facts.append(text.format(count=along, messages=formats.counted(each.along.shown, "message")))
+                facts.append(text.format(count=along, messages=formats.counted(each.of_subagents.shown, "message")))
             name = one_line(formats.name(conversation), 42)
             lines.append(Content.assemble("  ", name, (f"  {' · '.join(facts)}", "dim")))
         if len(plan.selected) > NAMED:
