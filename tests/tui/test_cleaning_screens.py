@@ -285,7 +285,8 @@ async def test_an_answer_that_comes_while_it_opens(path: Path, kind: type[Retent
         assert "and later" in browser.text("#status")
         screen = browser.app.screen
         assert isinstance(screen, SubScreen) and screen.is_whole
-        await screen.query("*").remove()  # as it is for a moment when it is left
+        with browser.app.batch_update():  # a frame drawn between the removal of its parts finds them without styles
+            await screen.query("*").remove()  # as it is for a moment when it is left
         assert not screen.is_whole
         screen.tell(header.status("too late", ""))
         if isinstance(screen, PruneScreen):
