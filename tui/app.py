@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, ClassVar
@@ -47,6 +47,7 @@ from .textual_private import end_with, forget_colours
 
 if TYPE_CHECKING:
     from hermes_browse.store.hermes.resume import ResumePlan
+    from hermes_browse.store.hosts.link import Links
 
     _App = App[ResumePlan]
 else:
@@ -162,7 +163,7 @@ class BrowseApp(_App):
     ) -> None:
         self.handover = handover or Handover()
         super().__init__(driver_class=_driver(is_painted=self.handover.is_painted))
-        self.location, self.store = location, store
+        self.location, self.store, self.here = location, store, location
         self._first, self._shown = first, shown
         self.is_choice_printed = False
         """The chosen command is printed, not run: Hermes need not be installed."""
@@ -261,6 +262,7 @@ class BrowseApp(_App):
         """
         before = self._main
         self.location, self.store = location, store
+        self.here = self.here if location.host is not None else location
         self._main = screen = MainScreen(self, location, store, first, shown)
         if before is not None:
             listing = before.controllers.listing
@@ -277,6 +279,18 @@ class BrowseApp(_App):
         if self._stores > 1:
             self.remove_mode(previous_mode)
         screen.call_after_refresh(screen.controllers.arrive, arrival)
+
+    @cached_property
+    def links(self) -> Links:
+        """The connections to the configured hosts; none is open before it is asked."""
+        from hermes_browse.store.hosts.link import Links  # start: most users have no hosts
+
+        return Links()
+
+    def on_unmount(self) -> None:
+        """End the connections to hosts, so that no thread waits for one."""
+        if "links" in self.__dict__:
+            self.links.close()
 
     def finish(self, plan: ResumePlan | None = None) -> None:
         """End the browser, with a plan to be carried out."""

@@ -24,6 +24,7 @@ from .writer import Writer
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.sizes import Sizes
     from hermes_browse.store.hermes.resume import ResumePlan
+    from hermes_browse.store.hosts.link import Links
 
     from .config.start import Start
     from .pane_sizes import PaneSizes
@@ -47,6 +48,13 @@ class Host(Protocol):
     pane_sizes: PaneSizes
     clock: Callable[[], float]
     is_choice_printed: bool
+
+    here: Location
+    """The store of this machine that was opened last."""
+
+    @property
+    def links(self) -> Links:
+        """The connections to the configured hosts; none is open before it is asked."""
 
     def take_early_cursor(self) -> int:
         """Return the row to which early keys moved the cursor."""

@@ -71,6 +71,13 @@ class Location(NamedTuple):
                 _("This is the sample store: Hermes cannot {resume} it.").format(resume=cannot),
                 remedy=_("Open a store of your own."),
             )
+        if self.host is not None:
+            raise RefusedError(
+                _("This store is on {name}: Hermes cannot {resume} it from here.").format(
+                    resume=cannot, name=self.host.name
+                ),
+                remedy=_("Do it there: `ssh -t {ssh} {command}`.").format(ssh=self.host.ssh, command=self.host.command),
+            )
         if self.old_files is not None:
             raise RefusedError(
                 _("These are files in {folder}, not sessions of the store: Hermes cannot {resume} them.").format(

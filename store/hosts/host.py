@@ -62,7 +62,9 @@ def ssh_command(host: Host, line: str, *, control: Path | None = None, terminal:
         control: The socket of an open connection to use; without it, and when it is gone, ssh connects anew.
         terminal: Give the line a terminal there, and let ssh ask for passwords here; for a person only.
     """
-    options = ["-t"] if terminal else ["-T", "-o", "BatchMode=yes"]
+    if terminal:
+        return ["ssh", "-t", *host.ssh_words(), line]
+    options = ["-T", "-o", "BatchMode=yes"]
     options += ["-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=10", "-o", "ServerAliveCountMax=3"]
     if control is not None:
         options += ["-o", f"ControlPath={control}"]

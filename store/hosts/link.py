@@ -114,6 +114,15 @@ class Link:
             self._end(error)
             raise error from None
 
+    def reconnect(self) -> Hello:
+        """Connect now, even shortly after a failure.
+
+        Raises:
+            HostError: The host cannot be reached.
+        """
+        self._failed_at = float("-inf")
+        return self.open()
+
     def _start(self) -> None:
         line = self.host.command_line(["serve", "--stdio"])
         command = ssh_command(self.host, line, control=self.control)
@@ -156,6 +165,11 @@ class Link:
             self._asked[number] = Future()
         self._write(process, question | {"id": number})
         return number
+
+    def tell(self, message: Json) -> None:
+        """Send a message that has no answer, if connected."""
+        if (process := self._process) is not None:
+            self._write(process, message)
 
     def _write(self, process: subprocess.Popen[bytes], message: Json) -> None:
         assert process.stdin is not None

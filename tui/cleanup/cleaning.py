@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple, TypeVar
 
-from hermes_browse.store.cleanup.bulk import Outcome, Step, Unit, archive_unit, carry_out, delete_unit
+from hermes_browse.store.cleanup.bulk import Outcome, Step, Unit, carry_out
 from hermes_browse.store.cleanup.plan import Plan, make_plan, measure_more, parents_first
 from hermes_browse.store.cleanup.rules import Rules
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.edit.delete import Deleted
 from hermes_browse.store.edit.delete_plan import hold_up
 from hermes_browse.store.edit.flags import Change
-from hermes_browse.store.edit.restore import check_index, restore
 from hermes_browse.store.errors import RefusedError
+from hermes_browse.store.hosts.anywhere import archive_unit, check_index, delete_unit, restore
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.models import Conversation
@@ -153,7 +153,10 @@ class Cleaning:
 
         def show(result: tuple[Plan, str, str, str | None]) -> None:
             location = self._context.location
-            trash = _("the sample store's trash") if location.demo else str(trash_folder(location))
+            if location.host is not None:
+                trash = _("that of {name}").format(name=location.host.name)
+            else:
+                trash = _("the sample store's trash") if location.demo else str(trash_folder(location))
             self._context.say("")
             self._panes.app.push_screen(DeleteScreen(result[0], trash, *result[1:]), decided)
 
@@ -274,8 +277,7 @@ class Cleaning:
     def _deleted(self, sentence: str, results: Sequence[Deleted]) -> Undoable:
         context, store, location = self._context, self._context.store, self._context.location
         files = sessions_folder(location)
-        bundles = [each.bundle.name for each in results]
-        counts = {each.bundle.name: len(each.conversations) for each in results}
+        left = list(results)
         notes = [note for each in results for note in each.notes]
         if notes:
             sentence += f" · {notes[0]}"
@@ -283,18 +285,18 @@ class Cleaning:
         def back() -> tuple[str, tuple[str, ...]]:
             touched: list[str] = []
             refused: list[RefusedError] = []
-            conversations, messages, several = 0, 0, len(bundles) > 1
-            total = sum(counts[name] for name in bundles)
-            for name in bundles[::-1]:  # parents were deleted first, and find their children again
+            conversations, messages, several = 0, 0, len(left) > 1
+            total = sum(len(each.conversations) for each in left)
+            for each in left[::-1]:  # parents were deleted first, and find their children again
                 try:
-                    done = restore(store, trash_folder(location), name, sessions_folder=files, check=not several)
+                    done = restore(store, trash_folder(location), each, files, check=not several)
                 except RefusedError as error:  # perhaps restored from the trash before; the others can still be
                     refused.append(error)
                     continue
                 touched += done.sessions
                 messages += done.messages
-                conversations += counts[name]
-                bundles.remove(name)
+                conversations += len(each.conversations)
+                left.remove(each)
                 words = _("{done:,} of {total:,} conversations are back …").format(done=conversations, total=total)
                 context.post(Written(partial(context.say, words)))
             if refused and not touched:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from hermes_browse.store.connection.connect import Reader, Store
-from hermes_browse.store.edit.flags import Change, archive, pin, unarchive, undo, unpin
-from hermes_browse.store.edit.titles import Renamed, rename
+from hermes_browse.store.edit.flags import Change
+from hermes_browse.store.edit.titles import Renamed
 from hermes_browse.store.errors import BrowseError, RefusedError
+from hermes_browse.store.hosts.anywhere import archive, pin, rename, unarchive, undo, unpin
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _
 

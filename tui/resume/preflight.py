@@ -48,17 +48,17 @@ def anew_at_most(conversation: Conversation, tokens: float) -> float | None:
     return tokens * cost / weight if cost and weight > 0 else None
 
 
-def place_and_cost(conversation: Conversation, details: Details | None, *, is_sample: bool = False) -> Iterator[str]:
+def place_and_cost(conversation: Conversation, details: Details | None, *, is_here: bool = True) -> Iterator[str]:
     """Yield printable lines on directory and branch, then on model, context size and cost.
 
     Args:
         conversation: The conversation to resume.
         details: Its details; None if they were not read.
-        is_sample: Its directory is made up, so its absence is not reported.
+        is_here: Its directory is on this machine; that of the sample store is made up, and that of a host is elsewhere.
     """
     place = []
     if conversation.cwd:
-        is_there = is_sample or Path(conversation.cwd).is_dir()
+        is_there = not is_here or Path(conversation.cwd).is_dir()
         sentence = _("in {directory}") if is_there else _("in {directory} (not there)")
         place.append(sentence.format(directory=one_line(conversation.cwd, 200)))
     if conversation.git_branch:
@@ -125,7 +125,7 @@ class PreflightScreen(Card[bool]):
             # The last warning of the sample store introduces the command.
             introduction = warnings[-1:] if plan.is_sample else []
             yield from warnings[: len(warnings) - len(introduction)]
-            for fact in place_and_cost(conversation, self._details, is_sample=plan.is_sample):
+            for fact in place_and_cost(conversation, self._details, is_here=not plan.is_sample and not plan.host):
                 yield Static(Content.styled(fact, "dim"), classes="fact")
             if self._memory is not None and (words := not_remembered(self._memory)):
                 yield Static(Content.styled(words, "dim"), classes="fact", id="memory")

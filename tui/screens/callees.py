@@ -24,6 +24,19 @@ def _take(by: Controllers, what: str) -> None:
     by.copying.take(what)
 
 
+_THERE = {
+    "trash": "hermes-browse trash list --host {name}",
+    "doctor": "hermes-browse doctor --host {name}",
+    "retention": "hermes-browse list --host {name} --json",
+    "view-old": "hermes-browse list --old --host {name}",
+}
+"""Commands that show files beside a store, and what shows those of another machine."""
+
+
+def _say_there(context: Context, name: str, words: str) -> None:
+    context.say(_("this is kept on {name} and shown by `{command}`").format(name=name, command=words.format(name=name)))
+
+
 def _toggle_mouse(context: Context, panes: Panes) -> None:
     """Release the mouse to the terminal, for selecting text, or capture it again."""
     toggle = getattr(driver_of(panes.app), "toggle_mouse", None)
@@ -107,6 +120,8 @@ def callees(by: Controllers, panes: Panes) -> dict[str, Callee]:
     }
     for name in ("prune", "trash", "retention", "insights", "doctor"):
         calls[name] = partial(by.open_screen, name)
+    if (host := context.location.host) is not None:
+        calls |= {name: partial(_say_there, context, host.name, words) for name, words in _THERE.items()}
     for what in ("message", "code", "output", "pager", "editor", "raw", "links"):
         calls[f"take-{what}"] = partial(_take, by, what)
     return calls

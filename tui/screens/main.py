@@ -320,7 +320,7 @@ class MainScreen(Panes):
     def enter_words(self) -> str:
         """Return the status line's text on Enter for a conversation, with a field `id`."""
         location = self.context.location
-        return _("Enter resumes …{id}") if location.demo or location.home is not None else ""
+        return _("Enter resumes …{id}") if location.demo or location.home is not None or location.host else ""
 
     def _node_moved(self, is_moved: bool, by_hand: bool) -> None:
         """Follow the tree: show the session or the compaction under its cursor."""
