@@ -273,6 +273,10 @@ class Reader:
             value = self._cache[kind] = kind()
         return value
 
+    def authorize(self, callback: Callable[[int, str | None, str | None, str | None, str | None], int]) -> None:
+        """Have SQLite ask whether a statement may do something (https://sqlite.org/c3ref/set_authorizer.html)."""
+        self._connection.set_authorizer(callback)
+
     def begin(self) -> None:
         """Start another piece of work: clear an interrupt or a time-out."""
         self._stopped = self._timed_out = False
