@@ -38,7 +38,7 @@ RETRY_SECONDS = 5.0
 """After a failure, questions fail at once for this long; then the next one connects again."""
 ANSWER_BYTES = 100_000_000
 """A longer answer is refused."""
-NOISE_BYTES = 1_000_000
+NOISE_BYTES = 100_000
 """Bytes that a login shell may print before the program says hello."""
 _END_SECONDS = 2.0
 """How long ssh may take to end."""
@@ -303,7 +303,7 @@ class Link:
 
     def _heard(self, line: bytes, greeted: Future[Hello]) -> None:
         try:
-            answer = json.loads(line)
+            answer = json.loads(line) if line.startswith(b"{") else None
         except (ValueError, RecursionError):
             answer = None
         if not isinstance(answer, dict):
