@@ -47,4 +47,5 @@ def read_radar_at(location: Location, reader: Reader, now: float) -> Radar:
 
     config = location.path.parent / "config.yaml" if location.root is not None else None
     managed = None if location.demo else managed_config()  # the sample is the same on every machine
-    return read_radar(reader, config, now, managed=managed)
+    host = location.host.name if location.host is not None else ""
+    return read_radar(reader, config, now, managed=managed, host=host)

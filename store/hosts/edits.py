@@ -1,7 +1,7 @@
 """Changes of conversations on another machine, by the command line there, which keeps all of its guards.
 
-The results are those of `store.edit`, so that the screen treats both alike. If the connection is lost before the answer,
-the store there is asked what was done before anything is said; nothing is sent twice.
+The results are those of `store.edit`, so that the screen treats both alike. If the connection is lost before the
+answer, the store there is asked what was done before anything is said; nothing is sent twice.
 """
 
 from __future__ import annotations

@@ -36,6 +36,8 @@ ANSWER_SECONDS = 90.0
 """How long an answer may take; more than the limit of a statement there."""
 RETRY_SECONDS = 5.0
 """After a failure, questions fail at once for this long; then the next one connects again."""
+POLL_SECONDS = 15.0
+"""Between two attempts to reach a host that is away and still on screen."""
 ANSWER_BYTES = 100_000_000
 """A longer answer is refused."""
 NOISE_BYTES = 100_000
@@ -129,6 +131,16 @@ class Link:
         """
         self._failed_at = float("-inf")
         return self.open()
+
+    def try_again(self) -> None:
+        """Connect in the background if the last attempt is a while ago; for a caller that polls."""
+        if self._process is None and not self._closed and time.monotonic() - self._failed_at > POLL_SECONDS:
+            self._failed_at = time.monotonic()
+            threading.Thread(target=self._connect_quietly, name=f"host {self.host.name}", daemon=True).start()
+
+    def _connect_quietly(self) -> None:
+        with contextlib.suppress(HostError):  # `error` has it
+            self.reconnect()
 
     def _start(self) -> None:
         line = self.host.command_line(["serve", "--stdio"])

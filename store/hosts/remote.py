@@ -138,8 +138,11 @@ class RemoteStore(Store):
         return True
 
     def fingerprint(self) -> Fingerprint:
-        """Return what the host said last; it says so when the store changes."""
-        return self.link.fingerprint
+        """Return what the host said last; it says so when the store changes. Nothing while it is away."""
+        if self.link.error is None:
+            return self.link.fingerprint
+        self.link.try_again()
+        return ()
 
     def sizes(self) -> tuple[int, int]:
         """Return the bytes of the database and its log, as of the last change; zeros before the first answer."""

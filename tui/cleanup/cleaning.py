@@ -19,6 +19,7 @@ from hermes_browse.store.hosts.anywhere import archive_unit, check_index, delete
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.progress import EVERY, Stage, Tell
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -153,12 +154,12 @@ class Cleaning:
 
         def show(result: tuple[Plan, str, str, str | None]) -> None:
             location = self._context.location
+            trash = _("the sample store's trash") if location.demo else one_line(str(trash_folder(location)), 300)
+            into = _("They go to the trash ({trash}): u restores them, X shows it.").format(trash=trash)
             if location.host is not None:
-                trash = _("that of {name}").format(name=location.host.name)
-            else:
-                trash = _("the sample store's trash") if location.demo else str(trash_folder(location))
+                into = _("They go to the trash of {name}: u restores them.").format(name=location.host.name)
             self._context.say("")
-            self._panes.app.push_screen(DeleteScreen(result[0], trash, *result[1:]), decided)
+            self._panes.app.push_screen(DeleteScreen(result[0], into, *result[1:]), decided)
 
         self._context.page_worker.submit("card", work, show, self._context.failed)
 

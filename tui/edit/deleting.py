@@ -53,7 +53,7 @@ class DeleteScreen(CountCard):
 
     Args:
         plan: The deletion.
-        trash: Path of the trash.
+        trash: Sentence on where they go.
         totals: Sentence on the totals.
         spared: Sentence on the spared conversations.
         warning: A further sentence.
@@ -87,10 +87,7 @@ class DeleteScreen(CountCard):
             with VerticalScroll(id="doomed", can_focus=False):
                 for line in self._lines():
                     yield Static(line)
-            into = _("They go to the trash ({trash}): u restores them, X shows it.").format(
-                trash=one_line(self._trash, 300)
-            )
-            yield Static(Content.styled(into, "dim"))
+            yield Static(Content.styled(self._trash, "dim"))
             if self._warning:
                 yield Static(Content.styled(self._warning, "$warning"))
             if count > 1:

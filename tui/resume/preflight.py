@@ -117,7 +117,8 @@ class PreflightScreen(Card[bool]):
         plan, conversation = self._plan, self._plan.conversation
         with Vertical(id="card"):
             yield Static(Content.styled(one_line(formats.name(conversation), 200), "bold"))
-            yield Static(Content.styled(f"{one_line(plan.target.id)} · {one_line(plan.target.told)}", "dim"))
+            place = f" · {_('on {name}').format(name=plan.host)}" if plan.host else ""
+            yield Static(Content.styled(f"{one_line(plan.target.id)} · {one_line(plan.target.told)}{place}", "dim"))
             mark = ("! ", "$warning bold")  # not shown: its look
             warnings = [
                 Static(Content.assemble(mark, printable(each.text)), classes="warning") for each in plan.warnings
