@@ -50,8 +50,11 @@ def _may_read(action: int, first: str | None, second: str | None, database: str 
         allowed = second not in ("load_extension", "fts3_tokenizer")
     elif action == sqlite3.SQLITE_PRAGMA:
         allowed = first in _PRAGMAS_WITH_VALUE or (first in _PRAGMAS and not second)
-    else:  # a virtual table over an index, in the temporary database, is how its terms are read
-        allowed = action in _READING or (action in _TEMPORARY and database == "temp")
+    else:
+        # A virtual table over an index, in the temporary database, is how its terms are read. To open a virtual table
+        # SQLite asks as if it were created; nothing is written to its schema.
+        opens = action in _TEMPORARY and (database == "temp" or first == "sqlite_master")
+        allowed = action in _READING or opens
     return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
 
 

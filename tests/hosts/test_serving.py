@@ -105,6 +105,8 @@ def test_a_bad_line_harms_nobody(caller: Caller, line: bytes) -> None:
         "UPDATE sessions SET title = 'x'",
         "DELETE FROM messages",
         "DROP TABLE messages",
+        "UPDATE sqlite_master SET sql = ''",
+        "INSERT INTO temp.sqlite_temp_master DEFAULT VALUES",
         "CREATE TABLE more (x)",
         "CREATE TEMP TRIGGER t AFTER INSERT ON sessions BEGIN SELECT 1; END",
         "CREATE VIRTUAL TABLE more USING fts5(x)",
