@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import selectors
 import subprocess
 import sys
 import threading
@@ -258,21 +257,25 @@ class Link:
                 return
             self._process, self._failed_at, self.error = None, time.monotonic(), error
             waiting: list[Future[Hello] | Future[Json]] = [self._greeted, *self._asked.values()]
+        # First this: who learns of the error may end the program. The thread that listens sees the end, and clears up.
+        if process is not None:
+            process.terminate()
         for future in waiting:
             with contextlib.suppress(Exception):  # it has its answer
                 future.set_exception(error)
-        if process is not None:
-            process.terminate()  # removes its socket; the thread that listens sees the end, and clears up
 
-    # The thread that listens; the next connection may have begun before it ends
+    # The threads that listen; the next connection may have begun before they end
 
     def _listen(self, process: subprocess.Popen[bytes], greeted: Future[Hello]) -> None:
         assert process.stdin is not None and process.stdout is not None and process.stderr is not None
         said = bytearray()
+        saying = threading.Thread(target=_keep_end, args=(process.stderr, said), daemon=True)
+        saying.start()
         try:
-            self._read(process.stdout, process.stderr, said, greeted)
+            self._read(process.stdout, greeted)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(_END_SECONDS)
+                saying.join(_END_SECONDS)
             error = explain(self.host, process.poll(), said.decode("utf-8", "replace"), greeted.done())
         except HostError as noise:
             error = noise
@@ -282,36 +285,22 @@ class Link:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+        process.stdout.close()
         with self._writing:
-            for stream in (process.stdin, process.stdout, process.stderr):
-                stream.close()
+            process.stdin.close()
 
-    def _read(self, out: IO[bytes], err: IO[bytes], said: bytearray, greeted: Future[Hello]) -> None:
-        """Read both streams to their ends; keep the newest part of the second in `said`."""
+    def _read(self, out: IO[bytes], greeted: Future[Hello]) -> None:
         line, noise = bytearray(), 0
-        with selectors.DefaultSelector() as selector:
-            selector.register(out, selectors.EVENT_READ)
-            selector.register(err, selectors.EVENT_READ)
-            while selector.get_map():
-                for key, _events in selector.select():
-                    stream = key.fileobj
-                    assert not isinstance(stream, int)
-                    chunk = os.read(stream.fileno(), _CHUNK)
-                    if not chunk:
-                        selector.unregister(stream)
-                    elif stream is err:
-                        said += chunk
-                        del said[:-4096]
-                    else:
-                        noise += 0 if greeted.done() else len(chunk)
-                        *whole, rest = chunk.split(b"\n")
-                        for part in whole:
-                            line += part
-                            self._heard(bytes(line), greeted)
-                            line.clear()
-                        line += rest
-                        if len(line) > ANSWER_BYTES or noise > NOISE_BYTES:
-                            raise fault(self.host, "host-noise", said=_("more than was asked for"))
+        while chunk := out.read(_CHUNK):
+            noise += 0 if greeted.done() else len(chunk)
+            *whole, rest = chunk.split(b"\n")
+            for part in whole:
+                line += part
+                self._heard(bytes(line), greeted)
+                line.clear()
+            line += rest
+            if len(line) > ANSWER_BYTES or noise > NOISE_BYTES:
+                raise fault(self.host, "host-noise", said=_("more than was asked for"))
 
     def _heard(self, line: bytes, greeted: Future[Hello]) -> None:
         try:
@@ -334,6 +323,13 @@ class Link:
         if future is not None:
             with contextlib.suppress(Exception):  # cancelled meanwhile
                 future.set_result(answer)
+
+
+def _keep_end(stream: IO[bytes], said: bytearray) -> None:
+    with stream:
+        while chunk := stream.read(_CHUNK):
+            said += chunk
+            del said[:-4096]
 
 
 class Links:

@@ -140,8 +140,11 @@ def _timed_search(link: Link) -> float:
 
 
 def _programs_of(parent: int) -> list[int]:
-    found = subprocess.run(["ps", "-Ao", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
-    return [int(pid) for pid, of in map(str.split, found.splitlines()) if int(of) == parent]
+    """The programs in the process groups whose first processes, shells, a process has started."""
+    found = subprocess.run(["ps", "-Ao", "pid=,ppid=,pgid=,args="], capture_output=True, text=True, check=True).stdout
+    table = [line.split(maxsplit=3) for line in found.splitlines()]
+    groups = {pid for pid, of, _group, _args in table if int(of) == parent}
+    return [int(pid) for pid, _of, group, args in table if group in groups and "python" in args]
 
 
 def _connect(hosts: list[Host], servers: int) -> Measured:
