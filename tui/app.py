@@ -39,11 +39,16 @@ from .commands.panes import APP, MAIN, TRANSCRIPT
 from .config.start import Memory, Start, set_rows
 from .context import Arrival
 from .logfile import log_failure
+from .screens.by_name import load
 from .screens.main import MainScreen
 from .shared.glyphs import are_plain
 from .shared.key_names import key_names
+from .shared.lines import GlyphFilter
 from .start.prepaint import Handover
-from .textual_private import end_with, forget_colours
+from .textual_private import driver_of, end_with, forget_colours
+
+if sys.platform != "win32":
+    from .start.driver import BrowserDriver, PaintedScreenDriver
 
 if TYPE_CHECKING:
     from hermes_browse.store.hermes.resume import ResumePlan
@@ -100,8 +105,6 @@ def _driver(*, is_painted: bool) -> type[Driver] | None:
     """Return our own driver; None, for Textual's, on Windows and where the environment names one."""
     if sys.platform == "win32" or "TEXTUAL_DRIVER" in os.environ:
         return None
-    from .start.driver import BrowserDriver, PaintedScreenDriver
-
     return PaintedScreenDriver if is_painted else BrowserDriver
 
 
@@ -193,13 +196,9 @@ class BrowseApp(_App):
         set_rows(self.start.options)
         encoding = getattr(sys.__stderr__, "encoding", None)  # Textual paints there
         if are_plain(self.start.options.glyphs, encoding):
-            from .shared.lines import GlyphFilter  # start: few terminals need it
-
             self.glyph_filter = GlyphFilter(encoding)
         if self.start.configuration is not None:
-            from .config.keymap import settle  # start: most users have no configuration
-
-            self.keymap, self.trouble = settle(self.start.configuration, self.available_themes)
+            self.keymap, self.trouble = load("keymap")(self.start.configuration, self.available_themes)
             self.set_keymap(self.keymap)
 
     def take_early_cursor(self) -> int:
@@ -343,6 +342,14 @@ class BrowseApp(_App):
         """Report what is wrong in the configuration, now that there is a status line."""
         if self.trouble and self._main is not None:
             self._main.context.warn(self.trouble)
+
+    def stop_input(self) -> None:
+        """Stop the thread that reads the terminal.
+
+        If the terminal disappears while Textual 8 restores it, that thread goes on waiting, and Python waits for it.
+        """
+        if (driver := driver_of(self)) is not None and (event := getattr(driver, "exit_event", None)) is not None:
+            event.set()
 
     def new_memory(self) -> Memory:
         """Return what the next start begins with.

@@ -87,7 +87,7 @@ def _text(text: str) -> str:
         if fence:
             parts.append(_pre("\n".join(block[1:-1] if is_closed else block[1:])))
         elif prose := "\n".join(block).strip("\n"):
-            parts.append(f'<div class="said">{_prose(prose)}</div>')  # not shown
+            parts.append(f'<div class="said">{_prose(prose)}</div>')
     return "\n".join(parts)
 
 
@@ -106,7 +106,7 @@ def _block(block: Block) -> str:
         hint, body = f"→ {block.title(_HINT)}".rstrip(), _pre(indented_json(block.text) or block.text)
     else:
         hint, body = block.title(), _text(block.text)
-    return f'<details class="{block.kind}"><summary>{escape(hint)}</summary>\n{body}\n</details>'  # not shown
+    return f'<details class="{block.kind}"><summary>{escape(hint)}</summary>\n{body}\n</details>'
 
 
 def _article(rendered: RenderedMessage) -> str:
@@ -114,11 +114,11 @@ def _article(rendered: RenderedMessage) -> str:
     role = message.role if message.role in _ROLES else "other"
     state, moment, clock = state_word(message.state), local_time(message.timestamp), ""
     if state:
-        state = f'<span class="state">{escape(state)}</span>'  # not shown
+        state = f'<span class="state">{escape(state)}</span>'
     if moment is not None:
-        clock = f'<time datetime="{moment.isoformat(timespec="seconds")}">{moment:%H:%M:%S}</time>'  # not shown
+        clock = f'<time datetime="{moment.isoformat(timespec="seconds")}">{moment:%H:%M:%S}</time>'
     return (
-        f'<article class="{role}" id="m{message.id}" tabindex="-1">\n'  # not shown
+        f'<article class="{role}" id="m{message.id}" tabindex="-1">\n'
         f"<header><strong>{escape(speaker(rendered))}</strong>{clock}{state}</header>\n"
         '<div class="body">\n' + "\n".join(map(_block, rendered.blocks)) + "\n</div>\n</article>\n"
     )
@@ -130,20 +130,20 @@ def _count(sources: Sequence[Source]) -> str:
 
 def _index(sources: Sequence[Source]) -> str:
     label, count = escape(_("Conversations")), escape(_count(sources))
-    lines = [f'<nav class="index" aria-label="{label}">\n<h1>{count}</h1>\n<ol>\n']  # not shown
+    lines = [f'<nav class="index" aria-label="{label}">\n<h1>{count}</h1>\n<ol>\n']
     for number, source in enumerate(sources, 1):
         day = local_time(source.conversation.last_active)
         facts = f"{day:%Y-%m-%d} · " if day else ""
         facts += escape(_("{count:,} messages").format(count=source.conversation.message_count))
-        link = f'<a href="#c{number}">{escape(source.name)}</a>'  # not shown
-        lines.append(f'<li>{link} <span class="facts">{facts}</span></li>\n')  # not shown
+        link = f'<a href="#c{number}">{escape(source.name)}</a>'
+        lines.append(f'<li>{link} <span class="facts">{facts}</span></li>\n')
     return "".join([*lines, "</ol>\n</nav>\n"])
 
 
 def _conversation(source: Source, number: int, level: int) -> Iterator[str]:
     facts = " · ".join(escape(text) for _label, text in source.facts())
     yield (
-        f'<section class="conversation" id="c{number}" aria-labelledby="t{number}">\n'  # not shown
+        f'<section class="conversation" id="c{number}" aria-labelledby="t{number}">\n'
         f'<h{level} id="t{number}">{escape(source.name)}</h{level}>\n<p class="facts">{facts}</p>\n'
     )
     for event in source.events():
@@ -151,7 +151,7 @@ def _conversation(source: Source, number: int, level: int) -> Iterator[str]:
             yield f'<h3 class="day">{escape(day_name(event.date))}</h3>\n'
         elif isinstance(event, Seam):
             seam = _("Compressed here, continued in {session}").format(session=event.session_id)
-            yield f'<p class="seam">{escape(seam)}</p>\n'  # not shown
+            yield f'<p class="seam">{escape(seam)}</p>\n'
         else:
             yield _article(event)
     yield "</section>\n"

@@ -64,7 +64,7 @@ class Location(NamedTuple):
         """Raise RefusedError if Hermes would not open this store; `what` is `resume` or `make smaller`."""
         cannot = {
             "resume": pgettext("Hermes cannot …", "resume"),
-            "make smaller": pgettext("Hermes cannot …", "make smaller"),  # not shown
+            "make smaller": pgettext("Hermes cannot …", "make smaller"),
         }[what]
         if self.demo:
             raise RefusedError(

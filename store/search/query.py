@@ -271,3 +271,8 @@ def meant_filters(query: Query) -> list[tuple[str, str]]:
         for term, reason, meant in _like_filters(query)
         if meant
     ]
+
+
+def quoted(text: str) -> str:
+    """Return a text as one word of the query language."""
+    return f'"{text}"' if any(map(str.isspace, text)) else text

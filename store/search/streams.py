@@ -88,8 +88,8 @@ def _may_be_json(walk: Walk) -> str:
     """Return SQL for the rows of `messages m` that may hold JSON."""
     schema = walk.reader.schema
     content = schema.message("content")
-    called = f"COALESCE({schema.message('tool_calls')}, '') <> ''"  # not shown
-    return f"({called} OR typeof({content}) = 'blob' OR substr({content}, 1, 1) IN ('', '{{', '[', '\"'))"  # not shown
+    called = f"COALESCE({schema.message('tool_calls')}, '') <> ''"
+    return f"({called} OR typeof({content}) = 'blob' OR substr({content}, 1, 1) IN ('', '{{', '[', '\"'))"
 
 
 def _partly_indexed(walk: Walk, index: FtsIndex, group: Sequence[Matcher]) -> Iterator[int]:

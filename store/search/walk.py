@@ -138,7 +138,7 @@ def _narrowing(matchers: Sequence[Matcher]) -> tuple[str, list[object]]:
     """
     needles = [each.needle for each in matchers if each.needle]
     texts = " OR ".join(f"instr(m.{column}, ?) > 0" for column in ("content", "tool_name", "tool_calls"))
-    escaped = "instr(m.content, '\\u') > 0 OR instr(m.tool_calls, '\\u') > 0"  # not shown
+    escaped = "instr(m.content, '\\u') > 0 OR instr(m.tool_calls, '\\u') > 0"
     condition = f"({texts} OR {escaped} OR (length(m.content) = 0 AND m.content <> ''))"
     return " AND ".join([condition] * len(needles)), [needle for needle in needles for _ in range(3)]
 

@@ -139,7 +139,7 @@ def _statement(schema: Schema) -> str:
     """
     # Most rows have settings without a marker: do not read those.
     config = schema.session("model_config")
-    marked = f"CASE WHEN instr({config}, '\"_') THEN {config} END" if config != "NULL" else config  # not shown
+    marked = f"CASE WHEN instr({config}, '\"_') THEN {config} END" if config != "NULL" else config
     columns = (marked if column == "model_config" else schema.session(column) for column in _COLUMNS)
     has = "CASE WHEN EXISTS (SELECT 1 FROM messages m WHERE m.session_id = s.id) THEN '' END"
     newest = f"COALESCE({newest_message_sql(schema, 's.id')}, {has})"

@@ -9,6 +9,7 @@ from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _, ngettext
 
+from ..bindings import following
 from ..list.conversation_list import ConversationList
 from ..list.model import job_name
 from ..list.rows import FixedRows, ListRow, NoteRow
@@ -82,7 +83,7 @@ class PlanPane:
 
     def sort(self) -> None:
         """Sort by the next column, and show the first row."""
-        self.order = self.order.following
+        self.order = following(PlanOrder, self.order)
         self._lay_out(top=True)
 
     def _lay_out(self, *, top: bool = False) -> None:

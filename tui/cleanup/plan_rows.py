@@ -42,12 +42,6 @@ class PlanOrder(StrEnum):
     MESSAGES = "messages"
     TITLE = "title"
 
-    @property
-    def following(self) -> PlanOrder:
-        """The next column; the first comes after the last."""
-        every = list(PlanOrder)
-        return every[(every.index(self) + 1) % len(every)]
-
     def sorted(self, would: Iterable[Planned]) -> tuple[Planned, ...]:
         """Sort what would go, which is given longest idle first."""
         if self is PlanOrder.IDLE:

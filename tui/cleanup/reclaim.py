@@ -104,7 +104,7 @@ def open_reclaim(controllers: Controllers, app: App[Any]) -> None:
         controllers.context.say(_("this is the sample store: there is nothing to gain"))
         return
     try:
-        location.refuse_without_home("make smaller")  # not shown
+        location.refuse_without_home("make smaller")
     except BrowseError as error:
         controllers.context.failed(error)
         return

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from hermes_browse.store.wording import ENGLISH, speak
 
 from .context import Command
+from .registry import make_parser
 
 _KINDS = {"DIR": "DIR", "FILE": "FILE", "PATH": "FILE"}
 """Kinds of values the shell can complete, by metavar."""
@@ -30,8 +31,6 @@ class CompletionsCommand(Command):
 
     def start(self, arguments: SimpleNamespace) -> int:
         """Print the script; needs no store."""
-        from .registry import make_parser  # the registry loads this module by name
-
         speak(ENGLISH)
         print(completions(arguments.shell, make_parser()))
         return 0
@@ -141,7 +140,7 @@ def completions(shell: str, parser: argparse.ArgumentParser) -> str:
         names = f"compopt -o filenames 2>/dev/null; {compgen}"
         values = _case_branches(tree, compgen.format("-W '{}'"), names.format("-d"), names.format("-f"))
     elif shell == "zsh":
-        values = _case_branches(tree, "compadd -- {}; return", "_files -/; return", "_files; return")  # not shown
+        values = _case_branches(tree, "compadd -- {}; return", "_files -/; return", "_files; return")
     separator = " " if shell == "fish" else "|"
     fields = {
         "skipped": separator.join(with_value),

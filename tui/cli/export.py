@@ -141,7 +141,7 @@ class ExportCommand(Command):
 
 
 def _refuse(sentence: str) -> int:
-    note(f"hermes-browse export: {sentence}")  # not shown
+    note(f"hermes-browse export: {sentence}")
     return USAGE
 
 

@@ -14,6 +14,7 @@ from hermes_browse.store.sessions.jobs import read_job_names
 from hermes_browse.store.sessions.models import Conversation, Sort, Status, View
 from hermes_browse.store.wording import _
 
+from ..bindings import following
 from ..context import Context
 from ..screens.by_name import load
 from ..screens.panes import Panes
@@ -242,8 +243,7 @@ class Listing:
 
     def next_sort(self) -> None:
         """Sort by the next criterion; the cursor stays on its conversation."""
-        orders = list(Sort)
-        self.sort_by(orders[(orders.index(self.sort) + 1) % len(orders)])
+        self.sort_by(following(Sort, self.sort))
 
     def turn_round(self) -> None:
         """Reverse the order."""

@@ -176,6 +176,6 @@ def _highlighted(hit: Hit) -> Content:
     position = 0
     for start, end in hit.match:
         match = printable(hit.snippet[start:end])
-        parts += [printable(hit.snippet[position:start]), (match, "bold reverse")]  # not shown
+        parts += [printable(hit.snippet[position:start]), (match, "bold reverse")]
         position = end
     return Content.assemble(*parts, printable(hit.snippet[position:]))

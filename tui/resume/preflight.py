@@ -119,7 +119,7 @@ class PreflightScreen(Card[bool]):
             yield Static(Content.styled(one_line(formats.name(conversation), 200), "bold"))
             place = f" · {_('on {name}').format(name=plan.host)}" if plan.host else ""
             yield Static(Content.styled(f"{one_line(plan.target.id)} · {one_line(plan.target.told)}{place}", "dim"))
-            mark = ("! ", "$warning bold")  # not shown: its look
+            mark = ("! ", "$warning bold")
             warnings = [
                 Static(Content.assemble(mark, printable(each.text)), classes="warning") for each in plan.warnings
             ]

@@ -61,6 +61,8 @@ class MainScreen(Panes):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(MAIN)
+    ENTER_READS: ClassVar[bool] = False
+    """Whether Enter on a conversation shows its transcript instead of resuming it."""
 
     def __init__(
         self, host: Host, location: Location, store: Store, first: Catalog, shown: Sequence[Conversation]
@@ -287,11 +289,11 @@ class MainScreen(Panes):
             self.set_focus(self.rows)
 
     def take(self, row: ListRow) -> None:
-        """Handle Enter on a row: open a job, a hit or the best hit of a conversation; resume other conversations."""
+        """Handle Enter on a row: open a job, a hit or the best hit of a conversation; resume or read the others."""
         by = self.controllers
         if isinstance(row, JobRow):
             by.listing.toggle_job(row.name)
-        elif isinstance(row, HitRow) or (isinstance(row, ConversationRow) and row.hits):
+        elif isinstance(row, HitRow) or (isinstance(row, ConversationRow) and (row.hits or self.ENTER_READS)):
             by.current.follow_row()
             self.set_focus(self.transcript)
         elif isinstance(row, MoreRow):

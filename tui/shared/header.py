@@ -89,7 +89,7 @@ def views(
     commands = ["view-chats", "view-auto", "view-archived", "view-all", "view-old"]
     for label, command, (*_facts, is_shown) in zip(next(fitting, own), commands, every, strict=False):
         click = Style.from_meta({"@click": f"screen.do('{command}')"})
-        parts += [_style(f" {label} ", "bold reverse" if is_shown else "dim").stylize(click), Content(" ")]  # not shown
+        parts += [_style(f" {label} ", "bold reverse" if is_shown else "dim").stylize(click), Content(" ")]
     return Content("").join([*parts, _style(f"  {suffix}", "bold $accent" if marks else "dim")])
 
 

@@ -244,8 +244,7 @@ class Page:
         return lines
 
     def _lay_out(self, index: int) -> list[Line] | None:
-        # Markdown, colours and tables are a tenth of all imports, so they are loaded with the first message.
-        from .blocks import message_lines, plain_lines
+        from .blocks import message_lines, plain_lines  # start: Markdown and tables, a tenth of all imports
 
         assert self.model is not None
         entry = self.model.entries[index]
@@ -380,11 +379,8 @@ class Page:
 
 def draw_message(model: TranscriptModel, message_id: int, width: int, look: Look) -> dict[Key, list[Line]]:
     """Lay out the long texts of a message, if the model has it, before it is shown; on a worker's thread."""
-    from .blocks import message_lines  # imported on this thread with the first message
-
-    index = model.entry_of(message_id)
-    message = model.message(index) if index is not None else None
-    layouts = LayoutCache()
-    if message is not None:
-        message_lines(message, model, width, look, layouts, is_open=False)
-    return layouts.drawn
+    page, index = Page(), model.entry_of(message_id)
+    page.model, page.width, page.look = model, width, look
+    if index is not None:
+        page._lay_out(index)
+    return page.layouts.drawn

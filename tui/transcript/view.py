@@ -10,7 +10,7 @@ from textual.binding import BindingType
 
 from hermes_browse.store.wording import N_, _
 
-from ..bindings import bindings
+from ..bindings import bindings, following
 from ..commands.panes import TRANSCRIPT
 from ..shared.styled import line_text
 from .model import Look, Tools, TranscriptModel
@@ -133,8 +133,7 @@ class TranscriptView(TranscriptScroll):
 
     def action_cycle_tools(self) -> None:
         """Show tool calls not at all, short, or in full."""
-        order = list(Tools)
-        self._set_look(self.look._replace(tools=order[(order.index(self.look.tools) + 1) % len(order)]))
+        self._set_look(self.look._replace(tools=following(Tools, self.look.tools)))
         self.post_message(self.Notice(_(_TOOLS[self.look.tools])))
 
     def action_toggle_reasoning(self) -> None:
