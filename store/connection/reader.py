@@ -77,6 +77,14 @@ def _interrupt_late_statements() -> None:
                 reader.time_out(began)
 
 
+def interrupt_readers(thread: int | None) -> None:
+    """Interrupt the open connections that a thread made, by its identifier."""
+    with _watch_lock:
+        readers = [reader for reader in _watched if reader.thread == thread]
+    for reader in readers:
+        reader.interrupt()
+
+
 def decode(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
 
@@ -176,6 +184,8 @@ class Reader:
         self._version: object = None
         self.statements = 0
         """How many statements ran."""
+        self.thread = threading.get_ident()
+        """The thread that made it."""
         _watch(self)
 
     def rows(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:

@@ -23,7 +23,7 @@ class HostError(StoreError):
 
     Args:
         host: The host.
-        code: `host-unknown`, `host-down`, `host-key`, `host-new`, `host-login`, `host-silent`, `host-lost`,
+        code: `host-unknown`, `host-down`, `host-key`, `host-login`, `host-silent`, `host-lost`,
             `host-noise`, `host-program`, `host-version`, `host-ssh` or `host-refused`.
         sentence: What happened.
         remedy: What to do about it.
@@ -70,8 +70,11 @@ _SENTENCES = {
     "host-noise": N_("{name}: what came back is not an answer of hermes-browse ({said})."),
     "host-refused": N_("{name}: {said}"),
     "host-program": N_("{name}: its shell does not find “{command}”."),
-    "host-version": N_("{name}: its hermes-browse does not know `serve`, so it is too old ({said})."),
+    "host-old": N_("{name}: its hermes-browse is too old for this ({said})."),
+    "host-version": N_("{name}: its hermes-browse {version} is too old for this; lists and searches work."),
 }
+_CODES = {"host-new": "host-key", "host-old": "host-version"}
+"""Codes of faults that have two sentences."""
 _REMEDIES = {
     "host-key": N_("If the machine was set up anew, remove its old key: `{ssh}` says how."),
     "host-new": N_("Connect once in another terminal and compare the key: `{ssh}`."),
@@ -79,11 +82,12 @@ _REMEDIES = {
     "host-login": N_("Log in once in another terminal, with ssh-agent or a key: `{ssh}`."),
     "host-program": N_("Install it there, or name its full path as `command` of this host in the configuration."),
     "host-ssh": N_("Try it in another terminal: `{ssh}`."),
+    "host-old": N_("Install the newest there."),
     "host-version": N_("Install the newest there."),
 }
 
 
-def fault(host: Host, code: str, *, said: str = "", seconds: float = 0.0) -> HostError:
+def fault(host: Host, code: str, *, said: str = "", seconds: float = 0.0, version: str = "") -> HostError:
     """Return the error of a code, with its sentence and remedy.
 
     Args:
@@ -91,16 +95,18 @@ def fault(host: Host, code: str, *, said: str = "", seconds: float = 0.0) -> Hos
         code: As of `HostError`.
         said: What ssh or the host said; made printable here.
         seconds: How long was waited.
+        version: The version of hermes-browse there.
     """
     fields = {
         "name": host.name,
         "said": one_line(said, 400) or "?",
         "seconds": seconds,
         "command": one_line(host.command, 80),
+        "version": one_line(version, 20),
         "ssh": one_line(f"ssh {host.ssh}", 120),
     }
     remedy = _(_REMEDIES[code]).format(**fields) if code in _REMEDIES else ""
-    return HostError(host, code, _(_SENTENCES[code]).format(**fields), remedy=remedy)
+    return HostError(host, _CODES.get(code, code), _(_SENTENCES[code]).format(**fields), remedy=remedy)
 
 
 def explain(host: Host, exit_code: int | None, said: str, has_greeted: bool) -> HostError:
@@ -119,7 +125,7 @@ def explain(host: Host, exit_code: int | None, said: str, has_greeted: bool) -> 
     if exit_code in _NOT_FOUND and not has_greeted:
         return fault(host, "host-program")
     if exit_code == _USAGE and not has_greeted:
-        return fault(host, "host-version", said=last)
+        return fault(host, "host-old", said=last)
     if exit_code and last:
         return fault(host, "host-refused", said=last.removeprefix("hermes-browse: "))
     return fault(host, "host-lost")

@@ -25,6 +25,7 @@ from collections.abc import Callable, Sequence
 from typing import IO
 
 from ..connection.connect import Reader, Store
+from ..connection.reader import interrupt_readers
 from ..errors import BrowseError, QueryInterruptedError
 from ..wording import _
 from .link import ANSWER_BYTES, Json, Reply
@@ -72,16 +73,19 @@ class _Channel:
         self._opened = 0
         self._lock = threading.Lock()
         self._running: object = None
-        threading.Thread(target=self._run, name=f"channel {number}", daemon=True).start()
+        self._thread = threading.Thread(target=self._run, name=f"channel {number}", daemon=True)
+        self._thread.start()
 
     def put(self, question: Json | None) -> None:
         """Add a question; None closes the channel."""
         self._questions.put(question)
 
     def cancel(self, number: object = None) -> None:
-        """Interrupt a question if it is running, or whatever is running."""
+        """Interrupt a question if it is running; without a number whatever statement is, but no command."""
         with self._lock:
-            if self._reader is not None and number in (None, self._running):
+            if number is not None and number == self._running:
+                interrupt_readers(self._thread.ident)
+            elif number is None and self._reader is not None:
                 self._reader.interrupt()
 
     def _run(self) -> None:
@@ -105,16 +109,18 @@ class _Channel:
             reader.close()
 
     def _answer(self, question: Json) -> Json:
-        number = question.get("id")
+        number, arguments = question.get("id"), question.get("argv")
         try:
-            if isinstance(arguments := question.get("argv"), list):
-                return dict(self._server.run([str(each) for each in arguments])._asdict())
-            reader = self._open()
-            with self._lock:
+            reader = None if isinstance(arguments, list) else self._open()
+            if reader is not None:
                 reader.begin()
+            with self._lock:
                 self._running = number
             if self._server.is_cancelled(number):
-                reader.interrupt()
+                raise QueryInterruptedError(_("The query was interrupted."))
+            if isinstance(arguments, list):
+                return dict(self._server.run([str(each) for each in arguments])._asdict())
+            assert reader is not None
             rows = self._rows(reader, question)
             # Counts for one connection only, and the caller does not see when this one is opened anew.
             return {"rows": rows, "version": f"{os.getpid()}.{self._opened}.{reader.value(DATA_VERSION)}"}

@@ -121,7 +121,7 @@ def test_a_machine_that_was_never_met(links: Links, server: ThrowAwayServer) -> 
     """Its key is not accepted by itself; the remedy says how a person does that."""
     (server.folder / "known").write_text("")
     error = failure(links.of(server.host))
-    assert error.code == "host-new" and f"ssh {server.host.ssh}" in error.remedy
+    assert error.code == "host-key" and "not known here yet" in str(error) and f"ssh {server.host.ssh}" in error.remedy
 
 
 def test_a_login_that_is_refused(links: Links, server: ThrowAwayServer) -> None:

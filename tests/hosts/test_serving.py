@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -36,7 +36,7 @@ class Caller:
 
     def send(self, **question: object) -> int:
         self._number += 1
-        self.line(json.dumps({"id": self._number, **question}).encode())
+        self.line(json.dumps(question if "cancel" in question else {"id": self._number, **question}).encode())
         return self._number
 
     def heard(self, key: str, value: object = None) -> Any:
@@ -58,7 +58,13 @@ def caller(hermes_home: Path) -> Iterator[Caller]:
     """Of a server in a thread, on a store of Hermes 0.19."""
     (source, questions), (answers, output) = os.pipe(), os.pipe()
     with os.fdopen(source, "rb") as read, os.fdopen(output, "wb") as write, os.fdopen(answers, "rb") as heard:
-        server = serving.Server(Store(hermes_home / "state.db"), lambda words: Reply(0, " ".join(words), ""), write)
+        store = Store(hermes_home / "state.db")
+
+        def run(words: Sequence[str]) -> Reply:
+            with store.reader() as reader:
+                return Reply(0, str(reader.value(words[0])), "")
+
+        server = serving.Server(store, run, write)
         thread = threading.Thread(target=server.serve, args=(read, {"version": "1"}))
         thread.start()
         one = Caller(os.fdopen(questions, "wb"), heard)
@@ -159,13 +165,14 @@ def test_a_cancelled_statement_stops(caller: Caller) -> None:
     assert caller.ask("SELECT 2")["rows"] == [[2]]
 
 
-def test_a_question_that_was_cancelled_before_it_began_does_not_run(caller: Caller) -> None:
-    """It waits behind another one of its channel."""
-    first, second = caller.send(channel=1, sql=ENDLESS), caller.send(channel=1, sql=ENDLESS)
+@pytest.mark.parametrize("endless", [{"channel": 1, "sql": ENDLESS}, {"argv": [ENDLESS]}], ids=["sql", "argv"])
+def test_a_question_that_was_cancelled_before_it_began_does_not_run(caller: Caller, endless: dict[str, Any]) -> None:
+    """It waits behind another one of its channel, as a search waits for that of the letter before."""
+    first, second = caller.send(**endless), caller.send(**endless)
     caller.send(cancel=second)
     caller.send(cancel=first)
-    assert caller.heard("id", first)["code"] == sqlite3.SQLITE_INTERRUPT
-    assert caller.heard("id", second)["code"] == sqlite3.SQLITE_INTERRUPT
+    assert caller.heard("id", first) and caller.heard("id", second)["code"] == sqlite3.SQLITE_INTERRUPT
+    assert caller.heard("id", caller.send(argv=["SELECT 3"]))["out"] == "3"
 
 
 def test_an_answer_that_is_too_large_is_refused(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
