@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotInTime
 from pathlib import Path
@@ -84,6 +84,8 @@ class Link:
         """Of the store there, as of its last change."""
         self.error: HostError | None = None
         """Why the last attempt failed; None while connected."""
+        self.away_since: float | None = None
+        """Unix seconds of the first failure since it last answered; None while it is not known to be away."""
         self._process: subprocess.Popen[bytes] | None = None
         self._lock, self._writing = threading.Lock(), threading.Lock()
         self._asked: dict[int, Future[Json]] = {}
@@ -151,9 +153,9 @@ class Link:
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            self._failed_at = time.monotonic()
-            self.error = fault(self.host, "host-ssh", said=getattr(error, "strerror", None) or str(error))
-            raise self.error from error
+            problem = fault(self.host, "host-ssh", said=getattr(error, "strerror", None) or str(error))
+            self._failed(problem)
+            raise problem from error
         self._process, self._greeted, self._asked, self.error = process, Future(), {}, None
         threading.Thread(target=self._listen, args=(process,), name=f"host {self.host.name}", daemon=True).start()
 
@@ -219,17 +221,24 @@ class Link:
             future.set_exception(QueryInterruptedError(_("The query was interrupted.")))
         self._write(process, {"cancel": number})
 
-    def run(self, arguments: Sequence[str], *, seconds: float = ANSWER_SECONDS) -> Reply:
+    def run(
+        self, arguments: Sequence[str], *, seconds: float = ANSWER_SECONDS, sent: Callable[[int], object] | None = None
+    ) -> Reply:
         """Run a command of hermes-browse there.
 
         Args:
             arguments: Of the command line, without the options that name a store.
             seconds: How long it may take.
+            sent: Called with the number of the question, for `cancel`.
 
         Raises:
             HostError: The host cannot be reached, or the connection was lost; the command may have run.
+            QueryInterruptedError: `cancel` was called.
         """
-        answer = self.ask({"argv": list(arguments)}, seconds=seconds)
+        number = self.send({"argv": list(arguments)})
+        if sent is not None:
+            sent(number)
+        answer = self.answer_of(number, seconds)
         code, out, err = answer.get("code"), answer.get("out"), answer.get("err")
         if not isinstance(code, int) or not isinstance(out, str) or not isinstance(err, str):
             raise fault(self.host, "host-noise", said=str(answer))
@@ -240,11 +249,15 @@ class Link:
         self._closed = True
         self._end(fault(self.host, "host-lost"))
 
+    def _failed(self, error: HostError) -> None:
+        self._failed_at, self.error = time.monotonic(), error
+        self.away_since = self.away_since or time.time()
+
     def _end(self, error: HostError) -> None:
         """End the process; everyone who waits gets the error."""
         with self._lock:
             process, self._process = self._process, None
-            self._failed_at, self.error = time.monotonic(), error
+            self._failed(error)
             waiting: list[Future[Hello] | Future[Json]] = [self._greeted, *self._asked.values()]
         for future in waiting:
             with contextlib.suppress(Exception):  # it has its answer
@@ -325,6 +338,7 @@ class Link:
         if isinstance(mark := answer.get("fingerprint"), list) and all(isinstance(each, int) for each in mark):
             self.fingerprint = tuple(mark)
         if isinstance(hello := answer.get("hello"), dict) and not self._greeted.done():
+            self.away_since = None
             self.hello = Hello(*(str(hello.get(name) or "") for name in Hello._fields))
             self._greeted.set_result(self.hello)
         number = answer.get("id")
