@@ -18,7 +18,7 @@ from hermes_browse.store.hosts.host import Host
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.list.rows import ListRow, NoteRow
 from hermes_browse.tui.profiles.hosts import HostsCard, HostsScreen
-from hermes_browse.tui.profiles.rows import FoundRow
+from hermes_browse.tui.profiles.rows import AwayRow, FoundRow
 
 VPS, NAS = Host("vps", "me@vps"), Host("nas", "me@nas")
 
@@ -87,7 +87,11 @@ def names(browser: Browser) -> list[str]:
 
 def lines(browser: Browser) -> list[str]:
     """The sentences in the list."""
-    return [row.text for row in rows_of(browser) if isinstance(row, NoteRow)]
+    return [
+        f"@{row.host.name}: {row.reason}" if isinstance(row, AwayRow) else row.text
+        for row in rows_of(browser)
+        if isinstance(row, AwayRow | NoteRow)
+    ]
 
 
 async def test_the_card_shows_profiles_at_once_and_hosts_when_they_answer(
@@ -147,7 +151,7 @@ async def test_own_rows_come_at_once_and_those_of_hosts_without_moving_the_curso
         told = names(browser)
         assert told[:3] == ["Chat v1", "Chat v2", "Own s00"] and told[-1] == "Chat v3"
         assert told.index("Chat n1") in (told.index("Own s15") - 1, told.index("Own s15") + 1)
-        assert "44 chats of 44 conversations in 1 profile and 2 hosts" in browser.text("#header")
+        assert "44 chats · 44 conversations in 1 profile and 2 hosts" in browser.text("#header")
         await browser.press("home")
         assert browser.text("#found").splitlines()[0].split()[1:4] == ["@vps", "Chat", "v1"]
         assert browser.text("#found-head").split()[0] == "where"

@@ -163,13 +163,13 @@ class EverywhereScreen(SubScreen):
         read = self.answer if self.is_searching else None if self.is_reading else self.everywhere
         return read.found if read is not None else ()
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[ListRow]:
         """Return the sentences above the rows."""
         if self.is_reading:
-            return [_("reading all profiles …")]
+            return [NoteRow(_("reading all profiles …"))]
         broken = self.everywhere.broken if self.everywhere is not None else ()
         sentence = _("{profile} cannot be read: {error}")
-        return [sentence.format(profile=each.name, error=each.error) for each in broken]
+        return [NoteRow(sentence.format(profile=each.name, error=each.error)) for each in broken]
 
     def empty(self) -> str:
         """Return the sentence instead of rows."""
@@ -180,7 +180,7 @@ class EverywhereScreen(SubScreen):
     def show_rows(self) -> None:
         """Show what is known; the cursor stays on its row."""
         found = self.found_here()
-        rows: list[ListRow] = [NoteRow(each) for each in self.notes()]
+        rows = self.notes()
         rows += [FoundRow(self._detailed(each)) for each in found] if self._complete else map(FoundRow, found)
         if not found and (empty := self.empty()):
             rows.append(NoteRow(empty))

@@ -23,7 +23,7 @@ from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats
 from ..list.conversation_list import ConversationList
-from ..list.rows import ListRow, NoteRow
+from ..list.rows import ListRow
 from ..screens.controllers import Controllers
 from ..shared import header
 from .asking import (
@@ -40,7 +40,7 @@ from .asking import (
 from .card import ProfilesScreen
 from .everywhere import EverywhereScreen, profiles
 from .reading import Everywhere, Found, Profile, activity, time_of_hit
-from .rows import Preview, preview, read_preview_of
+from .rows import AwayRow, Preview, preview, read_preview_of
 
 _TOGETHER = 0.05
 """Seconds in which answers of several hosts are shown together."""
@@ -140,8 +140,6 @@ class HostsScreen(EverywhereScreen):
         self._lists: Asking[Listing] = Asking(self._links, hosts, partial(self._run, "list"), self._answered)
         self._searches: Asking[Hits] = Asking(self._links, hosts, partial(self._run, "search"), self._answered)
         self._soon: Timer | None = None
-        self._away: dict[str, Host] = {}
-        """Hosts that are away, by their lines."""
         self._is_about_host = False
 
     def _run(self, kind: str, run: Coroutine[None, None, None], group: str) -> None:
@@ -205,12 +203,11 @@ class HostsScreen(EverywhereScreen):
             return here
         return sorted(chain(here, *elsewhere), key=time_of_hit if self.is_searching else activity, reverse=True)
 
-    def notes(self) -> list[str]:
-        """Return the sentences above the rows, with one for each host that is away."""
+    def notes(self) -> list[ListRow]:
+        """Return the sentences above the rows, and a line for each host that is away."""
         asking = self._asking
-        away = [host for host in asking.hosts if host.name in asking.away]
-        self._away = {f"@{host.name}: {asking.reason(host)}": host for host in away}
-        return [*super().notes(), *self._away]
+        away = [AwayRow(host, asking.reason(host)) for host in asking.hosts if host.name in asking.away]
+        return [*super().notes(), *away]
 
     def empty(self) -> str:
         """Return the sentence instead of rows."""
@@ -223,27 +220,29 @@ class HostsScreen(EverywhereScreen):
         return super().empty()
 
     def summary(self) -> str:
-        """Return what the list covers, for the header."""
-        everywhere, listings = self.everywhere or Everywhere((), (), ()), self._lists.answers
-        count = len(everywhere.found) + sum(len(each.found) for each in listings.values())
-        total = everywhere.conversations + sum(each.total for each in listings.values())
-        places = _("{profiles} and {hosts}").format(
-            profiles=profiles(len(everywhere.catalogs)), hosts=_hosts(len(listings))
-        )
-        parts = [self.counted(count, total, places)]
-        if self._lists.waiting:
-            parts.append(_("asking {hosts} …").format(hosts=_names(list(self._lists.waiting))))
-        if everywhere.broken:
-            parts.append(_("{count:,} cannot be read").format(count=len(everywhere.broken)))
-        if self._lists.away:
-            parts.append(_("without {hosts}").format(hosts=_names(list(self._lists.away))))
+        """Return what the list covers, for the header; what is missing comes first, for narrow terminals."""
+        everywhere, lists = self.everywhere or Everywhere((), (), ()), self._lists
+        found = [*everywhere.found, *chain.from_iterable(each.found for each in lists.answers.values())]
+        total = everywhere.conversations + sum(each.total for each in lists.answers.values())
+        asking, without = _("asking {hosts} …"), _("without {hosts}")
         part = _("{count:,} of {total:,} of @{host}")
-        parts += [
-            part.format(count=len(each.found), total=each.total, host=name)
-            for name, each in listings.items()
-            if each.is_part
+        parts = [
+            _("{count:,} {view}").format(count=len(found), view=_(self.view.value)),
+            asking.format(hosts=_names(list(lists.waiting))) if lists.waiting else "",
+            without.format(hosts=_names(list(lists.away))) if lists.away else "",
+            _("{count:,} cannot be read").format(count=len(everywhere.broken)) if everywhere.broken else "",
+            *(
+                part.format(count=len(each.found), total=each.total, host=name)
+                for name, each in lists.answers.items()
+                if each.is_part
+            ),
+            _("{conversations} in {profiles} and {hosts}").format(
+                conversations=ngettext("1 conversation", "{count:,} conversations", total).format(count=total),
+                profiles=profiles(len(everywhere.catalogs)),
+                hosts=_hosts(len(lists.answers)),
+            ),
         ]
-        return " · ".join(parts)
+        return " · ".join(filter(None, parts))
 
     def tell_hits(self) -> None:
         """Say in the status line what was found, and how many hosts have answered."""
@@ -266,34 +265,38 @@ class HostsScreen(EverywhereScreen):
     @on(ConversationList.Highlighted, "#found")
     def host_highlighted(self, event: ConversationList.Highlighted) -> None:
         """Say in the status line what to do about a host that is away."""
-        host = self._away.get(event.row.text) if isinstance(event.row, NoteRow) else None
-        if host is not None:
+        if isinstance(event.row, AwayRow):
             self._is_about_host = True
-            remedy = one_line(self._asking.away[host.name].remedy, 300)
-            self.tell_parts(remedy, _("Enter asks it again"))
+            self.tell_parts(self._remedy(event.row) or event.row.reason, _("Enter asks it again"))
         elif self._is_about_host:
             self._is_about_host = False
             (self.tell_hits if self.is_searching else self.tell_keys)()
 
+    def _remedy(self, row: AwayRow) -> str:
+        error = self._asking.away.get(row.host.name)
+        return one_line(error.remedy, 300) if error is not None else ""
+
     def about(self, row: ListRow | None) -> Content:
         """Return why a host is away, and what to do about it."""
-        host = self._away.get(row.text) if isinstance(row, NoteRow) else None
-        if host is None or not isinstance(row, NoteRow):
+        if not isinstance(row, AwayRow):
             return super().about(row)
-        remedy = one_line(self._asking.away[host.name].remedy, 300)
         again = _("It is asked again every {seconds:.0f} seconds; Enter asks it now.").format(seconds=AGAIN_SECONDS)
-        parts = [Content.styled(row.text, "$error"), Content(remedy), Content.styled(again, "dim")]
+        parts = [
+            Content.styled(f"@{row.host.name}", "bold"),
+            Content.styled(row.reason, "$error"),
+            Content(self._remedy(row)),
+            Content.styled(again, "dim"),
+        ]
         return Content("\n\n").join(part for part in parts if str(part))
 
     def action_resume(self) -> None:
         """Resume the current conversation where it is; ask a host again that is away."""
         row = self.found.current
-        host = self._away.get(row.text) if isinstance(row, NoteRow) else None
-        if host is None:
+        if isinstance(row, AwayRow):
+            self.tell_parts(_("asking {hosts} …").format(hosts=_names([row.host.name])))
+            self._asking.again(row.host)
+        else:
             super().action_resume()
-            return
-        self.tell_parts(_("asking {hosts} …").format(hosts=_names([host.name])))
-        self._asking.again(host)
 
     def reading(self, found: Found) -> None:
         """Say that a host is asked for the preview."""

@@ -9,6 +9,7 @@ from textual.content import Content
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import StoreError
+from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.messages.models import Hit
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.recap import read_recap
@@ -62,6 +63,23 @@ class FoundRow(NamedTuple):
             *_snippet(found.hit, room - part),
             (f" {columns} ", "dim"),
         ]
+
+
+class AwayRow(NamedTuple):
+    """A host that has not answered."""
+
+    host: Host
+    reason: str
+
+    @property
+    def key(self) -> str:
+        """By host."""
+        return f"a{self.host.name}"
+
+    def spans(self, width: int, now: float) -> list[Span]:
+        """Format the row in exactly `width` cells."""
+        name = formats.fit(f"@{self.host.name}", _PROFILE)
+        return [(" ! ", "note"), (f"{name} ", "accent"), (formats.fit(self.reason, width - 4 - _PROFILE), "note")]
 
 
 def _columns(width: int, when: str, source: str, messages: str) -> str:
