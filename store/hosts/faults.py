@@ -133,7 +133,7 @@ def explain(host: Host, exit_code: int | None, said: str, has_greeted: bool) -> 
 
 def _last_line(said: str) -> str:
     lines = [line.strip() for line in said.splitlines() if line.strip()]
-    return re.sub(r"^ssh: ", "", lines[-1]) if lines else ""
+    return re.sub(r"^ssh: (connect to host \S+ port \d+: )?", "", lines[-1]) if lines else ""
 
 
 def login_command(host: Host) -> str:
