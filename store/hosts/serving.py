@@ -4,7 +4,8 @@
     {"id": 2, "argv": […]}               {"id": 2, "code": …, "out": …, "err": …}: a command line
     {"cancel": 1}                        interrupts a question
 
-Bytes are `{"b64": …}`. Without being asked it says `{"hello": …}` first, and `{"fingerprint": […]}` when the file changes.
+Bytes are `{"b64": …}`. Without being asked it says `{"hello": …}` first, and `{"fingerprint": […]}` when the file
+changes.
 """
 
 from __future__ import annotations

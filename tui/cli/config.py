@@ -27,6 +27,8 @@ _SHOWN = (
 class ConfigCommand(Command):
     """Show or create the configuration file of the user."""
 
+    takes_host = False
+
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "what",

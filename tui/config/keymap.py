@@ -233,8 +233,8 @@ _ABOUT_KEYS = N_(
 )
 
 _ABOUT_HOSTS = N_(
-    "Other machines with a store of Hermes, each with a block of its own; their hermes-browse answers over ssh.\n"
-    "ssh is what you would type after it. The last three can be left out: the program there, its Hermes root, a profile."
+    "Other machines with a store of Hermes, one block for each; their hermes-browse answers over ssh.\n"
+    "ssh is what you would type after ssh. The last three may be left out: program, Hermes root and profile there."
 )
 _HOSTS = """\
 # [[hosts]]
