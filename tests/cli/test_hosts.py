@@ -104,7 +104,7 @@ CHECKS = [
     ("login", "host-program", f'command = "{BIN}/hermes-browse"'),
     ("bare", "host-program", "uv tool install hermes-browse"),
     pytest.param("unknown", "host-unknown", "Correct `ssh` of this host", marks=pytest.mark.slow),
-    pytest.param("empty", "store-missing", "name the root as `home`", marks=pytest.mark.slow),
+    pytest.param("empty", "host-store", "name the root as `home`", marks=pytest.mark.slow),
     pytest.param("old", "host-version", "Install the newest there", marks=pytest.mark.slow),
 ]
 
@@ -228,7 +228,7 @@ def test_names_of_exports(machines: Machines, capsys: Capture, tmp_path: Path, m
     made = ask(capsys, "export", "--host", "vps", *ids)
     assert [each["path"] for each in made["files"]] == [f"hermes-export/{each['title']}.md" for each in whole]
     assert call(capsys, "export", "--host", "vps", ids[0]).code == 0
-    assert (tmp_path / f"{whole[0]['title']}.md").read_text().startswith("# ")
+    assert (tmp_path / f"{whole[0]['title']}.md").read_text().startswith("---\nsession_id: ")
 
 
 def test_resuming_there(machines: Machines, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:

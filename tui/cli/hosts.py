@@ -6,7 +6,6 @@ import argparse
 import re
 import shlex
 import subprocess
-import time
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -109,10 +108,7 @@ def _look(link: Link) -> Seen:
     host, seen = link.host, Seen(link.host)
     try:
         seen = seen._replace(version=link.open().version)
-        link.ask({"sql": "SELECT 1"})  # not measured: it opens the store
-        begun = time.perf_counter()
-        link.ask({"sql": "SELECT 1"})
-        seen = seen._replace(round_trip=time.perf_counter() - begun)
+        seen = seen._replace(round_trip=link.round_trip())
         return _with_newest(seen, link.run(_NEWEST))
     except HostError as error:
         if error.code != "host-version":
