@@ -1,25 +1,25 @@
-"""An SSH server of the tests: each user name is a machine with a home and a store of its own."""
+"""An SSH server of the tests, in a process of its own: each user name is a machine with a home and a store."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import signal
 import socket
+import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-
-import asyncssh
 
 BIN = Path(sys.executable).parent
 SYSTEM = "/usr/bin:/bin"
 
 
 class Machines:
-    """Machines that a real ssh client reaches; `ssh` gives what a configuration says after `ssh = `.
+    """Machines that a real ssh client reaches.
 
     Args:
         folder: For keys and homes.
@@ -27,10 +27,8 @@ class Machines:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.commands: list[tuple[str, str]] = []
-        """User and line of each command that was run."""
-        self._paths: dict[str, str] = {}
-        self._heads: dict[str, str] = {}
+        self._settings: dict[str, dict[str, str]] = {}
+        self._seen = 0
 
     def add(self, name: str, *, path: str = f"{BIN}:{SYSTEM}", head: str = "") -> Path:
         """Add a machine; return its home, where Hermes' root is `.hermes`.
@@ -40,90 +38,115 @@ class Machines:
             path: Its PATH.
             head: What its shell runs ahead of every command.
         """
-        self._paths[name], self._heads[name] = path, head
+        self._settings[name] = {"path": path, "head": head}
         home = self.folder / name
         (home / ".hermes").mkdir(parents=True)
         return home
 
     def ssh(self, name: str) -> str:
-        """What reaches a machine."""
+        """What a configuration says after `ssh =`."""
         return f"-F {self.folder}/config {name}"
 
-    async def _handle(self, process: asyncssh.SSHServerProcess[bytes]) -> None:
-        name, line = process.get_extra_info("username"), process.command or ""
-        self.commands.append((name, line))
-        home = str(self.folder / name)
-        env = {"HOME": home, "PATH": self._paths[name], "SHELL": "/bin/sh", "LANG": "C.UTF-8", "TZ": "UTC"}
-        pipe = asyncio.subprocess.PIPE
-        shell = await asyncio.create_subprocess_exec(
-            *("/bin/sh", "-c", f"{self._heads[name]}\n{line}"), env=env, cwd=home, stdin=pipe, stdout=pipe, stderr=pipe
-        )
-        assert shell.stdin is not None and shell.stdout is not None and shell.stderr is not None
-        listening = asyncio.create_task(_copy(process.stdin, shell.stdin))
-        gone = asyncio.create_task(process.wait_closed())
-        gone.add_done_callback(lambda _task: shell.kill() if shell.returncode is None else None)
-        await asyncio.gather(_copy(shell.stdout, process.stdout), _copy(shell.stderr, process.stderr))
-        process.exit(await shell.wait() % 256)
-        listening.cancel()
+    def news(self) -> list[str]:
+        """What has happened since the last call: `began NAME` and `ended NAME`, in order."""
+        lines = (self.folder / "log").read_text().splitlines()
+        new, self._seen = lines[self._seen :], len(lines)
+        return new
 
-    async def start(self) -> asyncssh.SSHAcceptor:
-        """Listen, and write what the client needs."""
-        key, user = (asyncssh.generate_private_key("ssh-ed25519") for _ in range(2))
-        user.write_private_key(str(self.folder / "id"))
-        os.chmod(self.folder / "id", 0o600)
-        user.write_public_key(str(self.folder / "authorized"))
-        server = await asyncssh.create_server(
-            asyncssh.SSHServer,
-            "127.0.0.1",
-            0,
-            server_host_keys=[key],
-            authorized_client_keys=str(self.folder / "authorized"),
-            process_factory=self._handle,
-            encoding=None,
-        )
-        port = server.get_port()
-        (self.folder / "known").write_text(f"[127.0.0.1]:{port} {key.export_public_key().decode()}")
-        other = asyncssh.generate_private_key("ssh-ed25519").export_public_key().decode()
-        (self.folder / "changed").write_text(f"[127.0.0.1]:{port} {other}")
+    @contextmanager
+    def serving(self) -> Iterator[Machines]:
+        """Serve for the block."""
+        (self.folder / "machines.json").write_text(json.dumps(self._settings))
+        (self.folder / "log").touch()
+        command = [sys.executable, __file__, str(self.folder)]
+        with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as server:
+            assert server.stdout is not None
+            try:
+                port = int(server.stdout.readline())
+                self._write_config(port)
+                yield self
+            finally:
+                server.kill()
+
+    def _write_config(self, port: int) -> None:
+        """Write a configuration of ssh: the machines, and some whose login fails."""
         with socket.socket() as unused:
             unused.bind(("127.0.0.1", 0))
             closed = unused.getsockname()[1]
         here = f" HostName 127.0.0.1\n Port {port}\n"
-        (self.folder / "config").write_text(
-            "".join(f"Host {name}\n User {name}\n" for name in self._paths)
-            + f"Host changed\n{here} UserKnownHostsFile {self.folder}/changed\n"
-            f"Host stranger\n{here} UserKnownHostsFile {self.folder}/nothing\n"
-            f"Host locked\n{here} IdentityFile {self.folder}/known\n"
+        folder = self.folder
+        (folder / "config").write_text(
+            "".join(f"Host {name}\n User {name}\n" for name in self._settings)
+            + f"Host changed\n{here} UserKnownHostsFile {folder}/changed\n"
+            f"Host stranger\n{here} UserKnownHostsFile {folder}/nothing\n"
+            f"Host locked\n{here} IdentityFile {folder}/known\n"
             f"Host down\n HostName 127.0.0.1\n Port {closed}\n"
             "Host unknown\n HostName no-such-machine.invalid\n"
-            f"Host * !locked\n IdentityFile {self.folder}/id\nHost *\n{here} UserKnownHostsFile {self.folder}/known\n"
-            " IdentitiesOnly yes\n"
+            f"Host * !locked\n IdentityFile {folder}/id\n"
+            f"Host *\n{here} UserKnownHostsFile {folder}/known\n IdentitiesOnly yes\n"
         )
-        return server
 
 
-async def _copy(source: Any, target: Any) -> None:
-    """Copy a stream to its end; either side may be gone."""
-    try:
-        while chunk := await source.read(65_536):
-            target.write(chunk)
-            await target.drain()
-        if isinstance(target, asyncio.StreamWriter):
-            target.close()
-    except (OSError, asyncssh.Error):
-        return
+async def _serve(folder: Path) -> None:
+    import asyncssh
+
+    settings = json.loads((folder / "machines.json").read_text())
+
+    def log(text: str) -> None:
+        with (folder / "log").open("a") as file:
+            file.write(f"{text}\n")
+
+    async def copy(source: Any, target: Any) -> None:
+        try:
+            while chunk := await source.read(65_536):
+                target.write(chunk)
+                await target.drain()
+            if isinstance(target, asyncio.StreamWriter):
+                target.close()
+        except (OSError, asyncssh.Error):
+            return
+
+    async def handle(process: asyncssh.SSHServerProcess[bytes]) -> None:
+        name = process.get_extra_info("username")
+        home, machine, pipe = str(folder / name), settings[name], asyncio.subprocess.PIPE
+        log(f"began {name}")
+        shell = await asyncio.create_subprocess_exec(
+            *("/bin/sh", "-c", f"{machine['head']}\n{process.command or ''}"),
+            env={"HOME": home, "PATH": machine["path"], "SHELL": "/bin/sh", "LANG": "C.UTF-8", "TZ": "UTC"},
+            cwd=home,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=pipe,
+            start_new_session=True,
+        )
+        gone = asyncio.create_task(process.wait_closed())
+        gone.add_done_callback(lambda _task: os.killpg(shell.pid, signal.SIGKILL) if shell.returncode is None else None)
+        listening = asyncio.create_task(copy(process.stdin, shell.stdin))
+        await asyncio.gather(copy(shell.stdout, process.stdout), copy(shell.stderr, process.stderr))
+        code = await shell.wait()
+        log(f"ended {name}")
+        process.exit(code % 256)
+        listening.cancel()
+
+    host, user, other = (asyncssh.generate_private_key("ssh-ed25519") for _ in range(3))
+    user.write_private_key(str(folder / "id"))
+    (folder / "id").chmod(0o600)
+    user.write_public_key(str(folder / "authorized"))
+    server = await asyncssh.create_server(
+        asyncssh.SSHServer,
+        "127.0.0.1",
+        0,
+        server_host_keys=[host],
+        authorized_client_keys=str(folder / "authorized"),
+        process_factory=handle,
+        encoding=None,
+    )
+    port = server.get_port()
+    for name, key in (("known", host), ("changed", other)):
+        (folder / name).write_text(f"[127.0.0.1]:{port} {key.export_public_key().decode()}")
+    print(port, flush=True)
+    await asyncio.Event().wait()
 
 
-@contextmanager
-def serving(machines: Machines) -> Iterator[Machines]:
-    """Serve in a thread for the block."""
-    loop = asyncio.new_event_loop()
-    server = loop.run_until_complete(machines.start())
-    thread = threading.Thread(target=loop.run_forever, name="ssh server", daemon=True)
-    thread.start()
-    try:
-        yield machines
-    finally:
-        loop.call_soon_threadsafe(server.close)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(10)
+if __name__ == "__main__":
+    asyncio.run(_serve(Path(sys.argv[1])))

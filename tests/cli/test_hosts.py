@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from commandline import ask, call, copy_store, spawn
+from commandline import PROGRAM, ask, call, copy_store, spawn
 from contract import CONVERSATION, COUNT, LIST, RESUME, holds, keys
 from contract import each as each_of
 from hypothesis import given
 from hypothesis import strategies as st
-from sshing import BIN, SYSTEM, Machines, serving
+from sshing import BIN, SYSTEM, Machines
 
 from hermes_browse.store.demo import build_home
 from hermes_browse.store.hosts import running
@@ -49,7 +50,8 @@ def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
     (lying / "hermes-browse").write_text("#!/bin/sh\nprintf 'bad\\033[31m\\n' >&2\nexec cat ~/answer\n")
     (lying / "hermes-browse").chmod(0o755)
     made.add("liar", path=f"{lying}:{SYSTEM}")
-    with serving(made):
+    made.add("slow", head="sleep 600")
+    with made.serving():
         yield made
 
 
@@ -85,8 +87,8 @@ def test_hosts_for_people(machines: Machines, capsys: Capture) -> None:
     configure(machines, "empty", "down")
     people = call(capsys, "hosts")
     assert people.code == 6 and people.out.startswith("host ") and "empty: There is no session store" in people.err
-    asked = len(machines.commands)
-    assert call(capsys, "hosts", "--names").out == "empty\ndown\n" and len(machines.commands) == asked
+    machines.news()
+    assert call(capsys, "hosts", "--names").out == "empty\ndown\n" and machines.news() == []
 
 
 def test_no_hosts(capsys: Capture) -> None:
@@ -132,7 +134,7 @@ def test_a_check_of_a_host_where_nothing_is_missing(machines: Machines, capsys: 
 def test_what_does_not_go_with_a_host(machines: Machines, capsys: Capture) -> None:
     """Two stores at once, no command, and commands that read none; nobody is asked."""
     configure(machines, "vps")
-    asked = len(machines.commands)
+    machines.news()
     for line in (
         "--host vps",
         "--host vps --demo list",
@@ -147,7 +149,7 @@ def test_what_does_not_go_with_a_host(machines: Machines, capsys: Capture) -> No
         "show --all-hosts x",
     ):
         assert call(capsys, *line.split()).code == 2, line
-    assert len(machines.commands) == asked
+    assert machines.news() == []
 
 
 def test_a_command_runs_there(machines: Machines, capsys: Capture) -> None:
@@ -346,6 +348,21 @@ def test_output_is_not_waited_for(machines: Machines) -> None:
     (process,) = running._processes
     pieces.close()  # type: ignore[attr-defined]  # it is a generator
     assert process.poll() is not None and not running._processes
+
+
+@pytest.mark.parametrize("options", [["--host", "slow"], ["--all-hosts"]], ids=lambda options: options[0])
+def test_an_interrupt_ends_what_runs_there(machines: Machines, options: list[str]) -> None:
+    """At once, and the ssh process with it: the machine sees it go."""
+    configure(machines, "slow")
+    machines.news()
+    program = subprocess.Popen([*PROGRAM, "list", *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    while machines.news() != ["began slow"]:
+        time.sleep(0.01)
+        assert program.poll() is None
+    program.send_signal(signal.SIGINT)
+    assert program.communicate() == (b"", b"") and program.returncode == 130
+    while machines.news() != ["ended slow"]:
+        time.sleep(0.01)
 
 
 def test_what_is_too_much_or_too_late(machines: Machines, monkeypatch: pytest.MonkeyPatch) -> None:

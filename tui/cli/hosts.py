@@ -18,12 +18,14 @@ from hermes_browse.store.temporary import removed_when_told_to_end
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
+from ..config.folders import config_path
+from ..config.reading import read_config
 from ..formats import timestamp
 from .all_hosts import PART
 from .context import Command
 from .output import note, print_json, print_table, print_text
 from .parser import text
-from .there import configured_hosts, how_to_add, named_host, refusal
+from .there import how_to_add, named_host, refusal
 
 _SILENT = ("host-unknown", "host-down", "host-key", "host-login", "host-silent", "host-lost", "host-ssh")
 """Codes of hosts on which nothing could be run."""
@@ -75,15 +77,18 @@ class HostsCommand(Command):
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return the error for a check of nothing."""
-        return _("check which host? Name it") if arguments.what is not None and arguments.name is None else ""
+        return _("check needs the name of a host") if arguments.what is not None and arguments.name is None else ""
 
     def start(self, arguments: SimpleNamespace) -> int:
         """Ask the hosts; needs no store."""
-        hosts = configured_hosts()
+        configuration = read_config(config_path())
+        hosts = configuration.options.hosts
         if arguments.names:
             for host in hosts:
                 print_text(host.name)
             return 0
+        for trouble in configuration.troubles:  # a host may be missing for it
+            note(trouble.sentence(str(configuration.path)))
         if arguments.what is not None:
             (seen,) = _look_at([named_host(arguments.name)])
             return _report(seen, as_json=arguments.json)
@@ -199,7 +204,8 @@ def _problem(seen: Seen) -> tuple[str, str, str]:
         return error.code, error.sentence, _found_by_login(host) or error.remedy
     if error.code == "host-key":
         return (error.code, *_about_key(host, error))
-    return error.code, error.sentence, error.remedy
+    look = _("To see what is wrong, type: `{command}`").format(command=login_command(host))
+    return error.code, error.sentence, error.remedy or look
 
 
 def _found_by_login(host: Host) -> str:

@@ -12,9 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import SimpleNamespace
 
 from hermes_browse.store.errors import BrowseError, NotFoundError, RefusedError
-from hermes_browse.store.export.files import Format, check_target, write_file
-from hermes_browse.store.export.redact import Redactor
-from hermes_browse.store.hermes.homes import locate
 from hermes_browse.store.hosts.faults import fault
 from hermes_browse.store.hosts.host import Host, ssh_command
 from hermes_browse.store.hosts.link import ANSWER_BYTES, Json, Reply
@@ -22,13 +19,9 @@ from hermes_browse.store.hosts.running import Running, read_document, run_once
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _
 
-from .. import formats
 from ..config.folders import config_path
 from ..config.reading import read_config
-from ..export.documents import plan_paths
-from ..store_paths import store_files
 from .context import on_a_terminal
-from .export import format_of
 from .output import note, print_json, print_text
 from .parser import with_options, without
 
@@ -45,7 +38,7 @@ def configured_hosts() -> tuple[Host, ...]:
 
 def how_to_add() -> str:
     """Return a sentence that says how to add a host to the configuration."""
-    sentence = _("No hosts are configured. Add one to {path}: [[hosts]], and below it name = and ssh = lines.")
+    sentence = _('No hosts are configured. Add one to {path}, in three lines: [[hosts]], name = "vps", ssh = "me@vps".')
     return sentence.format(path=config_path())
 
 
@@ -117,7 +110,9 @@ def run_there(arguments: SimpleNamespace, argv: Sequence[str]) -> int:
     if arguments.command == "resume":
         return _resume(host, words, arguments)
     if arguments.command == "export" and arguments.output != "-":
-        return _export(host, arguments)
+        from .export_there import export_from  # start time: other commands write no files
+
+        return export_from(host, arguments)
     if arguments.json:
         return _print_document(host, words)
     running = Running(host, host.command_line(words))
@@ -127,18 +122,20 @@ def run_there(arguments: SimpleNamespace, argv: Sequence[str]) -> int:
             sys.stdout.buffer.write(chunk)
         sys.stdout.buffer.flush()
     else:
-        for text in _whole_lines(_texts(running)):
+        for text in _whole_lines(texts_of(running)):
             sys.stdout.write(printable(text))
             sys.stdout.flush()
-    _repeat_notes(running.said)
+    repeat_notes(running.said)
     return running.code
 
 
-def _answered(host: Host) -> Json:
+def answered(host: Host) -> Json:
+    """Return what a document says of the host that it is from."""
     return {"hosts": [{"name": host.name, "answered": True, "error": None}]}
 
 
-def _texts(chunks: Iterable[bytes]) -> Iterator[str]:
+def texts_of(chunks: Iterable[bytes]) -> Iterator[str]:
+    """Yield chunks of UTF-8 as text."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     for chunk in chunks:
         yield decoder.decode(chunk)
@@ -156,7 +153,8 @@ def _whole_lines(texts: Iterable[str]) -> Iterator[str]:
     yield rest
 
 
-def _repeat_notes(said: str) -> None:
+def repeat_notes(said: str) -> None:
+    """Print what a host printed on standard error."""
     for line in said.split("\n"):
         if line.strip():
             note(line.rstrip("\r"))
@@ -164,11 +162,11 @@ def _repeat_notes(said: str) -> None:
 
 def _print_document(host: Host, words: Sequence[str]) -> int:
     reply = run_once(host, host.command_line(words), seconds=None, most=_MOST)
-    _repeat_notes(reply.err)
+    repeat_notes(reply.err)
     if reply.code == 0 or reply.out.strip():
         document = read_document(host, reply.out)
         name_host(document, host.name)
-        print_json(document | _answered(host))
+        print_json(document | answered(host))
     return reply.code
 
 
@@ -182,7 +180,7 @@ def _resume(host: Host, words: Sequence[str], arguments: SimpleNamespace) -> int
         for warning in warnings if isinstance(warnings, list) and not arguments.json else []:
             note(f"{host.name}: {warning.get('text') if isinstance(warning, dict) else warning}")
         if arguments.json:
-            print_json(document | {"argv": command, "env": {}} | _answered(host))
+            print_json(document | {"argv": command, "env": {}} | answered(host))
         else:
             print_text(shlex.join(command))
         return 0
@@ -197,53 +195,3 @@ def _resume(host: Host, words: Sequence[str], arguments: SimpleNamespace) -> int
         os.execvp(command[0], command)
     except OSError as error:
         raise fault(host, "host-ssh", said=error.strerror or str(error)) from error
-
-
-def _export(host: Host, arguments: SimpleNamespace) -> int:
-    """Write files here of what is exported there; each is written whole or not at all."""
-    form, ids = format_of(arguments), list(dict.fromkeys(arguments.ids))
-    store = ["--profile", arguments.profile] if arguments.profile is not None else []
-    flags = {"--everything": arguments.everything, "--no-redact": arguments.no_redact, "--old": arguments.old}
-    options = [*store, *(name for name, is_set in flags.items() if is_set)]
-    titles = [(each, each) for each in ids]
-    if form is Format.MARKDOWN or len(ids) == 1:
-        redactor = Redactor(active=not arguments.no_redact)
-        by_tip = {tip: (title, each) for each in ids for title, tip in [_title(host, [*store, "lineage", "--", each])]}
-        titles = [(redactor.text(title), tip) for tip, (title, _id) in by_tip.items()]
-        ids = [each for _title, each in by_tip.values()]
-    groups = [[each] for each in ids] if form is Format.MARKDOWN else [ids]
-    paths, keep = plan_paths(titles, form, arguments.output), store_files(locate().path)
-    for path in paths:
-        check_target(path, force=arguments.force, keep=keep)
-    files: list[Json] = []
-    for path, group in zip(paths, groups, strict=True):
-        words = ["export", "--output", "-", "--format", form.value, *options, "--", *group]
-        running = Running(host, host.command_line(words))
-        size = write_file(path, _exported(host, running), force=arguments.force, keep=keep)
-        files.append({"path": str(path), "conversations": group, "sessions": None, "messages": None, "bytes": size})
-        _repeat_notes(running.said)
-        if not arguments.json:
-            line = _("{path}  (from {name}, {size})")
-            print_text(line.format(path=one_line(str(path)), name=host.name, size=formats.size(size)))
-    if arguments.json:
-        document = {"format": form.value, "files": files, "everything": arguments.everything, "left_out": None}
-        document |= {"redact": not arguments.no_redact, "redacted": None}
-        print_json(document | _answered(host))
-    return 0
-
-
-def _exported(host: Host, running: Running) -> Iterator[str]:
-    yield from _texts(running)
-    if running.code:
-        raise refusal(host, Reply(running.code, "", running.said))
-
-
-def _title(host: Host, words: Sequence[str]) -> tuple[str, str]:
-    """Return the title of a conversation there, for the name of a file, and the id of its newest part."""
-    document = ask_document(host, words)
-    tip, nodes = document.get("resume"), document.get("nodes")
-    tip_id = str(tip.get("id") if isinstance(tip, dict) else words[-1])
-    for node in nodes if isinstance(nodes, list) else []:
-        if isinstance(node, dict) and node.get("id") == tip_id and isinstance(node.get("title"), str):
-            return str(node["title"]), tip_id
-    return tip_id, tip_id
