@@ -18,7 +18,7 @@ from .context import Command
 
 _KINDS = {"DIR": "DIR", "FILE": "FILE", "PATH": "FILE", "HOST": "HOST"}
 """Kinds of values the shell can complete, by metavar."""
-_HOSTS = "hermes-browse hosts --names 2>/dev/null"
+_HOSTS = "hermes-browse hosts --names 2>/dev/null"  # not shown
 """Prints the names of the configured hosts."""
 
 
@@ -148,9 +148,8 @@ def completions(shell: str, parser: argparse.ArgumentParser) -> str:
         values = _case_branches(tree, compgen.format("-W '{}'"), names.format("-d"), names.format("-f"), hosts)
     elif shell == "zsh":
         hosts = f'compadd -- ${{(f)"$({_HOSTS})"}}; return'
-        values = _case_branches(
-            tree, "compadd -- {}; return", "_files -/; return", "_files; return", hosts
-        )  # not shown
+        choices, folders = "compadd -- {}; return", "_files -/; return"
+        values = _case_branches(tree, choices, folders, "_files; return", hosts)  # not shown
     separator = " " if shell == "fish" else "|"
     fields = {
         "skipped": separator.join(with_value),

@@ -138,6 +138,10 @@ def _run(argv: Sequence[str]) -> int:
     if getattr(arguments, "json", False):
         speak(ENGLISH)  # programs get the same sentences in every language
     if command is not None and arguments.host is not None:
+        if arguments.command == "export" and arguments.output != "-":
+            from .export_there import export_from_host  # start time: rarely needed
+
+            return export_from_host(arguments)
         from .there import run_there  # start time: rarely needed
 
         return run_there(arguments, argv)

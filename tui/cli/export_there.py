@@ -19,20 +19,21 @@ from ..export.documents import plan_paths
 from ..store_paths import store_files
 from .export import format_of
 from .output import print_json, print_text
-from .there import answered, ask_document, refusal, repeat_notes, texts_of
+from .there import answered, ask_document, named_host, refusal, repeat_notes, texts_of
 
 
-def export_from(host: Host, arguments: SimpleNamespace) -> int:
+def export_from_host(arguments: SimpleNamespace) -> int:
     """Write files here of what is exported there; each is written whole or not at all.
 
     Args:
-        host: The host.
-        arguments: Of `export`.
+        arguments: Of `export`, with a host.
 
     Raises:
+        NotFoundError: There is no such host.
         RefusedError: A file is there already.
         BrowseError: A file cannot be written, or the export failed there.
     """
+    host = named_host(arguments.host)
     form, ids = format_of(arguments), list(dict.fromkeys(arguments.ids))
     store = ["--profile", arguments.profile] if arguments.profile is not None else []
     flags = {"--everything": arguments.everything, "--no-redact": arguments.no_redact, "--old": arguments.old}

@@ -109,10 +109,6 @@ def run_there(arguments: SimpleNamespace, argv: Sequence[str]) -> int:
     words = without(argv, {"--host"}, {"--debug"})
     if arguments.command == "resume":
         return _resume(host, words, arguments)
-    if arguments.command == "export" and arguments.output != "-":
-        from .export_there import export_from  # start time: other commands write no files
-
-        return export_from(host, arguments)
     if arguments.json:
         return _print_document(host, words)
     running = Running(host, host.command_line(words))
