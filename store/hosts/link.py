@@ -254,6 +254,17 @@ class Link:
             raise fault(self.host, "host-noise", said=str(answer)[:80])
         return Reply(code, out, err)
 
+    def round_trip(self) -> float:
+        """Measure the seconds from a question to its answer on the open connection.
+
+        Raises:
+            HostError: As `ask`.
+        """
+        self.ask({"sql": "SELECT 1"})  # opens the store
+        begun = time.perf_counter()
+        self.ask({"sql": "SELECT 1"})
+        return time.perf_counter() - begun
+
     def close(self) -> None:
         """End the connection, without waiting for it; the program on the host ends with its input."""
         self._closed = True
