@@ -31,6 +31,7 @@ Capture = pytest.CaptureFixture[str]
 @pytest.fixture(scope="module")
 def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
     """Two machines with stores, and others where something is missing."""
+    pytest.importorskip("asyncssh")
     made = Machines(tmp_path_factory.mktemp("machines"))
     build_home(made.add("vps") / ".hermes", now=time.time() - 86_400)
     noise = "echo 'Welcome {}'; echo 'Last login: yesterday' >&2"
@@ -271,7 +272,32 @@ def test_everything_as_one_list(machines: Machines, capsys: Capture, tmp_path: P
     ]
     every.sort(key=lambda row: -1 if row["cost_usd"] is None else row["cost_usd"], reverse=True)
     assert [each["cost_usd"] for each in page] == [each["cost_usd"] for each in every[2:6]]
+    hidden = ended.document["hidden"]
+    assert ended.document["total"] == ended.document["shown"] + sum(hidden.values())
     assert ended.document["shown"] == 4 and {each["host"] for each in page} <= {None, "vps", "nas"}
+
+
+@pytest.mark.slow
+def test_all_profiles_of_all_hosts(machines: Machines, capsys: Capture) -> None:
+    """Each row with both; the profile in the configuration is that of single stores."""
+    configure(machines, "vps", more='profile = "harbour"\n')
+    assert ask(capsys, "list", "--host", "vps", "--limit", "1")["store"]["profile"] == "harbour"
+    assert ask(capsys, "list", "--host", "vps", "--limit", "1", "--profile", "default")["store"]["profile"] == "default"
+    page = ask(capsys, "--demo", "list", "--all-hosts", "--limit", "0")
+    assert {each["host"] for each in page["conversations"]} == {None, "vps"}
+    both = ask(capsys, "list", "--all-hosts", "--all-profiles", "--limit", "0")
+    assert {(each["host"], each["profile"]) for each in both["conversations"]} >= {
+        ("vps", "default"),
+        ("vps", "harbour"),
+    }
+    assert both["broken"] == [] and "hidden" not in both
+
+
+def test_without_hosts_it_is_this_machine(capsys: Capture) -> None:
+    """With a sentence that says how to add one; without a store either, that is what is said."""
+    ended = call(capsys, "--demo", "list", "--all-hosts", "--limit", "1", "--json")
+    assert (ended.code, ended.document["hosts"], ended.document["shown"]) == (0, [], 1) and "[[hosts]]" in ended.err
+    assert call(capsys, "list", "--all-hosts").code == 3
 
 
 def test_one_search_over_everything(machines: Machines, capsys: Capture, tmp_path: Path) -> None:

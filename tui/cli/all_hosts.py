@@ -166,6 +166,8 @@ def _ask_here(command: Command, arguments: SimpleNamespace, most: int) -> Json |
 def _who_answered(answers: _Answers) -> str:
     answered = sum(each["name"] is not None and bool(each["answered"]) for each in answers.hosts)
     count = sum(each["name"] is not None for each in answers.hosts)
+    if not count:
+        return ""
     return _("{answered} of {count} hosts answered").format(answered=answered, count=count)
 
 
@@ -203,13 +205,22 @@ def _list(answers: _Answers, arguments: SimpleNamespace) -> None:
     page = rows[arguments.offset : arguments.offset + arguments.limit if arguments.limit else None]
     total = answers.sum("total")
     if arguments.json:
-        hidden: dict[str, int] = {"automation": 0, "archived": 0, "other": len(rows) - len(page)}
-        for _host, document in answers.documents:
-            counts = document.get("hidden")
-            for name in hidden:
-                hidden[name] += int(_number(counts.get(name), 0)) if isinstance(counts, dict) else 0
-        document = {"store": None, "hosts": answers.hosts, "view": arguments.view, "shown": len(page)}
-        print_json(document | {"total": total, "hidden": hidden, "conversations": page})
+        document: Json = {
+            "store": None,
+            "hosts": answers.hosts,
+            "view": arguments.view,
+            "shown": len(page),
+            "total": total,
+        }
+        if arguments.all_profiles:
+            document["broken"] = answers.rows("broken")
+        else:
+            counts = [each.get("hidden") for _host, each in answers.documents]
+            hidden: Json = {}
+            for each in counts:
+                hidden = _added(hidden, each if isinstance(each, dict) else {})
+            document["hidden"] = _added(hidden, {"other": len(rows) - len(page)})
+        print_json(document | {"conversations": page})
         return
     cells = [
         [
@@ -230,7 +241,7 @@ def _list(answers: _Answers, arguments: SimpleNamespace) -> None:
     optional = (at + 4, at + 2, at + 1, at + 3, at)
     print_table([*places, *headers], cells, right=(at + 3, at + 4), flexible=at + 5, optional=optional)
     shown = _("{count:,} of {total:,} shown").format(count=len(page), total=total or 0)
-    note(" · ".join((shown, _who_answered(answers))))
+    note(" · ".join(filter(None, (shown, _who_answered(answers)))))
 
 
 def _search(answers: _Answers, arguments: SimpleNamespace) -> None:
@@ -278,7 +289,7 @@ def _search(answers: _Answers, arguments: SimpleNamespace) -> None:
     shown = _("{count:,} hits shown").format(count=len(hits))
     if total is not None:
         shown = _("{count:,} of {total} hits").format(count=len(hits), total=f"{total:,}")
-    note(" · ".join((shown, _who_answered(answers))))
+    note(" · ".join(filter(None, (shown, _who_answered(answers)))))
 
 
 def _stats(answers: _Answers, arguments: SimpleNamespace) -> None:
@@ -295,7 +306,8 @@ def _stats(answers: _Answers, arguments: SimpleNamespace) -> None:
         rows.sort(key=lambda row: [-_number(row.get(name), 0) for name in ("calls", "messages", "bytes")])
     if arguments.json:
         document = {"total": total, "grouped_by": arguments.by, "by": rows, "hosts": answers.hosts}
-        print_json(document | ({"period": arguments.period} if arguments.period != "all" else {}))
+        first: Json = answers.documents[0][1] if answers.documents else {}
+        print_json(document | {name: first[name] for name in ("period", "since") if name in first})
         return
     counts = {"conversations": _("convs"), "sessions": _("sessions"), "messages": _("msgs")}
     counts |= {"calls": _("calls")} if arguments.by == "tool" else {}
@@ -313,7 +325,8 @@ def _stats(answers: _Answers, arguments: SimpleNamespace) -> None:
     ]
     headers = [arguments.by, *counts.values(), *tokens.values(), _("cache"), _("cost"), _("size")]
     print_table(headers, cells, right=range(1, len(headers)), flexible=0, optional=(1, 2))
-    note(_who_answered(answers))
+    if answered := _who_answered(answers):
+        note(answered)
 
 
 def _added(sums: Json, row: Json) -> Json:
