@@ -350,7 +350,7 @@ def test_an_answer_that_is_none(machines: Machines, capsys: Capture, answer: str
 def test_an_older_version_knows_less(machines: Machines, capsys: Capture) -> None:
     """What it does not say is null."""
     configure(machines, "liar")
-    lies(machines, '{"conversations": [{"id": "x\\u001b[2J", "last_active": 9e9, "future": [1]}]}')
+    lies(machines, '{"conversations": [{"id": "x\\u001b[2J", "last_active": 9e9, "future": [1], "host": "vps"}]}')
     page = ask(capsys, "--demo", "list", "--all-hosts", "--limit", "2")["conversations"]
     assert (page[0]["host"], page[0]["title"], page[0]["future"]) == ("liar", None, [1])
     assert (page[1]["host"], page[1]["future"]) == (None, None)

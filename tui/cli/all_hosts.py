@@ -63,7 +63,11 @@ class _Answers(NamedTuple):
 
     def rows(self, name: str) -> list[Json]:
         """Return the rows of all documents, each with its host, and with null for what another version lacks."""
-        rows = [{"host": host} | each for host, document in self.documents for each in _objects(document, name)]
+        rows = [
+            {"host": None} | each | {"host": host}
+            for host, document in self.documents
+            for each in _objects(document, name)
+        ]
         empty: Json = dict.fromkeys(key for row in rows for key in row)
         return [empty | row for row in rows]
 
@@ -71,6 +75,14 @@ class _Answers(NamedTuple):
         """Add up a number of all documents; None if one has none."""
         values = [document.get(name) for _host, document in self.documents]
         return sum(each for each in values if isinstance(each, int)) if None not in values else None
+
+    def sums(self, name: str) -> Json:
+        """Add up an object of numbers of all documents."""
+        sums: Json = {}
+        for _host, document in self.documents:
+            part = document.get(name)
+            sums = _added(sums, part if isinstance(part, dict) else {})
+        return sums
 
 
 def _objects(document: Json, name: str) -> list[Json]:
@@ -215,11 +227,7 @@ def _list(answers: _Answers, arguments: SimpleNamespace) -> None:
         if arguments.all_profiles:
             document["broken"] = answers.rows("broken")
         else:
-            counts = [each.get("hidden") for _host, each in answers.documents]
-            hidden: Json = {}
-            for each in counts:
-                hidden = _added(hidden, each if isinstance(each, dict) else {})
-            document["hidden"] = _added(hidden, {"other": len(rows) - len(page)})
+            document["hidden"] = _added(answers.sums("hidden"), {"other": len(rows) - len(page)})
         print_json(document | {"conversations": page})
         return
     cells = [
@@ -297,10 +305,7 @@ def _stats(answers: _Answers, arguments: SimpleNamespace) -> None:
     for _host, document in answers.documents:
         for row in _objects(document, "by"):
             by[str(row["key"])] = _added(by.get(str(row["key"]), {}), row)
-    total: Json = {}
-    for _host, document in answers.documents:
-        whole = document.get("total")
-        total = _added(total, whole if isinstance(whole, dict) else {})
+    total = answers.sums("total")
     rows = sorted(by.values(), key=lambda row: str(row["key"]))
     if arguments.by not in ("day", "week", "month", "hour"):
         rows.sort(key=lambda row: [-_number(row.get(name), 0) for name in ("calls", "messages", "bytes")])
