@@ -9,6 +9,7 @@ no catalog; none is loaded until `speak` is called.
 from __future__ import annotations
 
 import os
+import struct
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -105,7 +106,6 @@ def speak(language: str) -> None:
     _catalog, _language = None, ENGLISH
     if language == ENGLISH or language not in LANGUAGES:
         return
-    import struct
     from gettext import GNUTranslations  # takes two milliseconds
 
     try:

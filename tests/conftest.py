@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import itertools
 import os
@@ -10,10 +11,14 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import effort
 import pytest
 from pytest_textual_snapshot import SVGImageExtension
+
+if TYPE_CHECKING:
+    from server import ThrowAwayServer
 
 DATA = Path(__file__).parent / "data"
 
@@ -102,3 +107,16 @@ def hermes_home(tmp_path: Path) -> Path:
     root.mkdir()
     shutil.copy(next(DATA.glob("state-v22*.db")), root / "state.db")
     return root
+
+
+@pytest.fixture
+def ssh_server(tmp_path: Path) -> Iterator[Callable[..., ThrowAwayServer]]:
+    """Starts SSH servers (tests/hosts/server.py), as `ssh_server(home, "vps", latency=0.05)`, and stops them."""
+    if shutil.which("ssh") is None:
+        pytest.skip("needs the ssh client of OpenSSH")
+    from server import ThrowAwayServer  # a third of a second that other tests need not spend
+
+    with contextlib.ExitStack() as stack:
+        yield lambda home, name="vps", **settings: stack.enter_context(
+            ThrowAwayServer(tmp_path / f"ssh-{name}", home, name, **settings)
+        )

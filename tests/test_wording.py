@@ -16,11 +16,37 @@ from hermes_browse.store.wording import LANGUAGES, _, language, language_of, nge
 
 _TRANSLATED = [each for each in LANGUAGES if each != "en"]
 _TWO_WORDS = re.compile(r"[A-Za-z]{2,}[,;:]? [A-Za-z]{2,}")
-_SQL = re.compile(r"\b(SELECT|FROM|WHERE|INSERT|PRAGMA|UPDATE|DELETE|CREATE|ATTACH|AND|VALUES|ORDER BY|LIMIT)\b")
+_SQL = re.compile(
+    r"\b(SELECT|FROM|WHERE|INSERT|PRAGMA|UPDATE|DELETE|CREATE|DROP|ATTACH|AND|OR|VALUES|ORDER BY|LIMIT|BEGIN"
+    r"|CASE|CAST|ELSE|NULL|DISTINCT|IS NOT|PRIMARY KEY|NO ACTION|SET DEFAULT|instr|typeof)\b"
+)
+_LOOK = "accent|bold|dim|green|heading|output|reverse|warning|yellow"
+_FOR_MACHINES = re.compile(rf"<[^>]*>|\b[\w-]+:\S+|^\$?({_LOOK})( ({_LOOK}))+$")
+"""Tags of HTML, filters with a value, and looks."""
 # Mistakes of ours, and what goes to the log or to SQLite: nobody reads these on a screen.
 _NOT_SHOWN = {"AssertionError", "ValueError", "TypeError", "RuntimeError", "KeyError", "LookupError"}
 _NOT_SHOWN |= {"NotImplementedError", "compile", "sub", "search", "findall", "rows", "value", "execute", "rows_in"}
-_MARK = "# not shown"
+_OF_OTHERS = {
+    *("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:", "[PRIOR CONTEXT — for reference only; not a new message]"),
+    *("[END OF PRIOR CONTEXT — COMPACTION SUMMARY BELOW]", "Summary generation was unavailable", "Bot Chat"),
+    *("Traceback (most recent call last)", "traceback (most recent", "decode to UTF-8", "Windows Terminal"),
+    *("REMOTE HOST IDENTIFICATION HAS CHANGED", "HAS CHANGED", "Host key verification failed", "Permission denied"),
+    *("Could not resolve hostname", "Too many authentication failures", "Connection refused", "Connection timed out"),
+    *("Operation timed out", "No route to host", "Network is unreachable", "Connection closed", "Connection reset"),
+    *("Broken pipe", "not responding"),
+    *("import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))", "_files; return"),
+}
+"""What Hermes, Python, SQLite, ssh and shells write or read."""
+_NAMES = {
+    *("make smaller", "putting back", "subagent session", "open session", "old transcript", "left out"),  # keys
+    *("hermes-browse hosts --names 2>/dev/null", "uv tool install", "ssh -t {ssh} {command}"),
+    *("hermes-browse trash list --host {name}", "hermes-browse doctor --host {name}", "locked by another process"),
+    "hermes-browse list --old --host {name}",
+    *("hit details", "insight names", "insight rows"),  # jobs of a worker
+    *("after: before:", "hermes-browse export:", "because of", "the terminal is gone", "0 (not installed)"),
+    "Browse, search, resume and clean up conversations (hermes-browse)",  # in Hermes, which speaks English
+}
+"""What only this program reads, or a reader of any language."""
 
 
 def _called(node: ast.AST) -> str:
@@ -50,11 +76,12 @@ def _texts(node: ast.AST, skip: bool = False) -> Iterator[tuple[int, str]]:
 def unmarked(path: Path) -> list[str]:
     """Lines of a source with a text that is shown and cannot be translated."""
     source = path.read_text(encoding="utf-8")
-    lines = source.splitlines()
     return [
         f"{path.relative_to(ROOT)}:{line}: {text.strip()[:80]}"
         for line, text in _texts(ast.parse(source))
-        if _TWO_WORDS.search(text) and not _SQL.search(text) and _MARK not in lines[line - 1]
+        if text.strip() not in _OF_OTHERS | _NAMES
+        and _TWO_WORDS.search(_FOR_MACHINES.sub("", text))
+        and not _SQL.search(text)
     ]
 
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, ClassVar
@@ -39,14 +39,20 @@ from .commands.panes import APP, MAIN, TRANSCRIPT
 from .config.start import Memory, Start, set_rows
 from .context import Arrival
 from .logfile import log_failure
+from .screens.by_name import load
 from .screens.main import MainScreen
 from .shared.glyphs import are_plain
 from .shared.key_names import key_names
+from .shared.lines import GlyphFilter
 from .start.prepaint import Handover
-from .textual_private import end_with, forget_colours
+from .textual_private import driver_of, end_with, forget_colours
+
+if sys.platform != "win32":
+    from .start.driver import BrowserDriver, PaintedScreenDriver
 
 if TYPE_CHECKING:
     from hermes_browse.store.hermes.resume import ResumePlan
+    from hermes_browse.store.hosts.link import Links
 
     _App = App[ResumePlan]
 else:
@@ -99,8 +105,6 @@ def _driver(*, is_painted: bool) -> type[Driver] | None:
     """Return our own driver; None, for Textual's, on Windows and where the environment names one."""
     if sys.platform == "win32" or "TEXTUAL_DRIVER" in os.environ:
         return None
-    from .start.driver import BrowserDriver, PaintedScreenDriver
-
     return PaintedScreenDriver if is_painted else BrowserDriver
 
 
@@ -162,7 +166,7 @@ class BrowseApp(_App):
     ) -> None:
         self.handover = handover or Handover()
         super().__init__(driver_class=_driver(is_painted=self.handover.is_painted))
-        self.location, self.store = location, store
+        self.location, self.store, self.here = location, store, location
         self._first, self._shown = first, shown
         self.is_choice_printed = False
         """The chosen command is printed, not run: Hermes need not be installed."""
@@ -192,13 +196,9 @@ class BrowseApp(_App):
         set_rows(self.start.options)
         encoding = getattr(sys.__stderr__, "encoding", None)  # Textual paints there
         if are_plain(self.start.options.glyphs, encoding):
-            from .shared.lines import GlyphFilter  # start: few terminals need it
-
             self.glyph_filter = GlyphFilter(encoding)
         if self.start.configuration is not None:
-            from .config.keymap import settle  # start: most users have no configuration
-
-            self.keymap, self.trouble = settle(self.start.configuration, self.available_themes)
+            self.keymap, self.trouble = load("keymap")(self.start.configuration, self.available_themes)
             self.set_keymap(self.keymap)
 
     def take_early_cursor(self) -> int:
@@ -232,7 +232,7 @@ class BrowseApp(_App):
         return popped
 
     @contextmanager
-    def lent(self) -> Iterator[None]:
+    def lend_terminal(self) -> Iterator[None]:
         """Give the terminal to another program, with the settings it had before the browser started.
 
         Raises:
@@ -261,6 +261,7 @@ class BrowseApp(_App):
         """
         before = self._main
         self.location, self.store = location, store
+        self.here = self.here if location.host is not None else location
         self._main = screen = MainScreen(self, location, store, first, shown)
         if before is not None:
             listing = before.controllers.listing
@@ -277,6 +278,18 @@ class BrowseApp(_App):
         if self._stores > 1:
             self.remove_mode(previous_mode)
         screen.call_after_refresh(screen.controllers.arrive, arrival)
+
+    @cached_property
+    def links(self) -> Links:
+        """The connections to the configured hosts; none is open before it is asked."""
+        from hermes_browse.store.hosts.link import Links  # start: most users have no hosts
+
+        return Links()
+
+    def on_unmount(self) -> None:
+        """End the connections to hosts, so that no thread waits for one."""
+        if "links" in self.__dict__:
+            self.links.close()
 
     def finish(self, plan: ResumePlan | None = None) -> None:
         """End the browser, with a plan to be carried out."""
@@ -329,6 +342,14 @@ class BrowseApp(_App):
         """Report what is wrong in the configuration, now that there is a status line."""
         if self.trouble and self._main is not None:
             self._main.context.warn(self.trouble)
+
+    def stop_input(self) -> None:
+        """Stop the thread that reads the terminal.
+
+        If the terminal disappears while Textual 8 restores it, that thread goes on waiting, and Python waits for it.
+        """
+        if (driver := driver_of(self)) is not None and (event := getattr(driver, "exit_event", None)) is not None:
+            event.set()
 
     def new_memory(self) -> Memory:
         """Return what the next start begins with.

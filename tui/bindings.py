@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TypeVar
 
 from textual.binding import ActiveBinding, Binding, BindingType
 
 from .commands import Command
 from .shared.key_names import key_names
+
+Option = TypeVar("Option")
 
 
 def bindings(commands: Iterable[Command]) -> list[BindingType]:
@@ -47,3 +50,9 @@ def working(
         if found.enabled:
             keys.setdefault(found.binding.action, []).append(key)
     return [(key_names(",".join(keys[action])), each) for action, each in first.items() if keys.get(action)]
+
+
+def following(options: Iterable[Option], current: Option, by: int = 1) -> Option:
+    """Return the option that a key steps to; the first one comes after the last."""
+    every = list(options)
+    return every[(every.index(current) + by) % len(every)]

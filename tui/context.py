@@ -24,6 +24,7 @@ from .writer import Writer
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.sizes import Sizes
     from hermes_browse.store.hermes.resume import ResumePlan
+    from hermes_browse.store.hosts.link import Links
 
     from .config.start import Start
     from .pane_sizes import PaneSizes
@@ -48,10 +49,17 @@ class Host(Protocol):
     clock: Callable[[], float]
     is_choice_printed: bool
 
+    here: Location
+    """The store of this machine that was opened last."""
+
+    @property
+    def links(self) -> Links:
+        """The connections to the configured hosts; none is open before it is asked."""
+
     def take_early_cursor(self) -> int:
         """Return the row to which early keys moved the cursor."""
 
-    def lent(self) -> AbstractContextManager[None]:
+    def lend_terminal(self) -> AbstractContextManager[None]:
         """Give the terminal to another program."""
 
     def finish(self, plan: ResumePlan | None = None) -> None:
@@ -154,7 +162,7 @@ class Context:
         if self._is_of_page:
             self.say("")
 
-    def unsay(self, text: str) -> None:
+    def retract(self, text: str) -> None:
         """Remove a sentence if it is still shown."""
         if self._status == text:
             self.say("")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from datetime import datetime
+from functools import cache
 
 from hermes_browse.store.sessions.models import Conversation, Relation, Status
 from hermes_browse.store.text import one_line
@@ -45,13 +46,16 @@ _END_REASONS = {
 }
 
 
+@cache
+def _of_rich() -> tuple[Callable[[str], int], Callable[[str, int], str]]:
+    from rich.cells import cell_len, set_cell_size  # start time: output into a pipe goes without Rich
+
+    return cell_len, set_cell_size
+
+
 def _cells(text: str) -> int:
     """Return the width of a printable line in terminal cells, as Textual counts them."""
-    if text.isascii():
-        return len(text)
-    from rich.cells import cell_len  # start time: output into a pipe goes without Rich
-
-    return cell_len(text)
+    return len(text) if text.isascii() else _of_rich()[0](text)
 
 
 def clip(text: str, width: int) -> str:
@@ -67,9 +71,7 @@ def clip(text: str, width: int) -> str:
         return text
     cut = text[: width - 1]
     if not text[:width].replace("…", "").isascii():  # then each character is one cell
-        from rich.cells import set_cell_size  # start time: output into a pipe goes without Rich
-
-        cut = set_cell_size(text, width - 1)
+        cut = _of_rich()[1](text, width - 1)
     return f"{cut.rstrip()}…"
 
 
@@ -232,10 +234,8 @@ def long_number(value: float) -> str:
 _COUNTED: dict[str, Callable[[int], str]] = {
     "conversation": lambda count: ngettext("1 conversation", "{count:,} conversations", count),
     "session": lambda count: ngettext("1 session", "{count:,} sessions", count),
-    "subagent session": lambda count: (  # not shown
-        ngettext("1 subagent session", "{count:,} subagent sessions", count)
-    ),
-    "open session": lambda count: ngettext("1 open session", "{count:,} open sessions", count),  # not shown
+    "subagent session": lambda count: ngettext("1 subagent session", "{count:,} subagent sessions", count),
+    "open session": lambda count: ngettext("1 open session", "{count:,} open sessions", count),
     "message": lambda count: ngettext("1 message", "{count:,} messages", count),
     "hit": lambda count: ngettext("{count:,} hit", "{count:,} hits", count),
     "segment": lambda count: ngettext("{count:,} segment", "{count:,} segments", count),

@@ -6,6 +6,7 @@ With `--debug` also expected errors, and every SQL statement with its time and w
 from __future__ import annotations
 
 import os
+import platform
 import sys
 import threading
 import time
@@ -18,6 +19,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from .config.folders import log_path
+from .version import version
 
 _MAX_BYTES = 512 * 1024
 _MAX_BYTES_DEBUGGING = 8 * 1024 * 1024
@@ -59,7 +61,7 @@ def _frames() -> list[str]:
     while error is not None and len(lines) < 200:
         name = getattr(error, "sqlite_errorname", None) or getattr(error, "errno", None)
         kind = type(error).__name__ + (f" ({name})" if name else "")
-        lines.append(f"{_stamp()} {kind}" if not lines else f"  because of {kind}")  # not shown
+        lines.append(f"{_stamp()} {kind}" if not lines else f"  because of {kind}")
         lines += [
             f"  {frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)
         ]
@@ -97,10 +99,6 @@ def start_debugging(command: str) -> str:
     Returns:
         The path of the log, or why it could not be written.
     """
-    import platform
-
-    from .version import version
-
     global _is_debugging
     _is_debugging = True
     reader.observe = _observe

@@ -42,9 +42,10 @@ def store_files(path: Path) -> list[Path]:
 
 def read_radar_at(location: Location, reader: Reader, now: float) -> Radar:
     """Read what Hermes will delete by itself, by the `config.yaml` of the store's home; `now` is in Unix seconds."""
-    from hermes_browse.store.cleanup.hermes_settings import managed_config
-    from hermes_browse.store.cleanup.retention import read_radar
+    from hermes_browse.store.cleanup import hermes_settings, retention  # start: only details and reports need it
 
     config = location.path.parent / "config.yaml" if location.root is not None else None
-    managed = None if location.demo else managed_config()  # the sample is the same on every machine
-    return read_radar(reader, config, now, managed=managed)
+    # The sample is the same on every machine.
+    managed = None if location.demo else hermes_settings.managed_config()
+    host = location.host.name if location.host is not None else ""
+    return retention.read_radar(reader, config, now, managed=managed, host=host)

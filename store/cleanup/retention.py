@@ -174,7 +174,9 @@ class Radar:
         return pinned
 
 
-def read_radar(reader: Reader, config: Path | None, now: float, *, managed: Path | None = None) -> Radar:
+def read_radar(
+    reader: Reader, config: Path | None, now: float, *, managed: Path | None = None, host: str = ""
+) -> Radar:
     """Read what the predictions need: the configuration, the last clean-up, and the leases.
 
     Args:
@@ -182,9 +184,12 @@ def read_radar(reader: Reader, config: Path | None, now: float, *, managed: Path
         config: The `config.yaml` of the store's home, if it has one.
         now: Unix seconds.
         managed: From `hermes_settings.managed_config`.
+        host: Name of the machine of the store, whose settings cannot be read; empty for this one.
     """
     schema = reader.schema
     beyond_reach = "" if config is not None else _("Hermes does not open this file, so it deletes nothing in it")
+    if host:
+        beyond_reach = _("what Hermes deletes there is set on {name}").format(name=host)
     retention = Retention() if config is None else read_retention(config, schema.version, managed)
     last: float | None = None
     if not beyond_reach and "state_meta" in schema.tables:

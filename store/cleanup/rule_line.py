@@ -24,11 +24,11 @@ _FLAGS: dict[str, tuple[str, object]] = {
 EXAMPLES = (
     ("older:30d", N_("no activity for so long; also 2w, 12h")),
     ("source:cron", N_("where it is from; several with commas")),
-    ("is:automation is:empty", N_("nobody typed into it; no message in it")),  # not shown
+    ("is:automation is:empty", N_("nobody typed into it; no message in it")),
     ("is:stale", N_("also open ones that have been idle for a week, or as long as older: says")),
     ("is:archived", N_("also archived ones")),
     ("size>10M msgs<5 cost<0.1", N_("bytes with their share of the index, messages, USD")),
-    ("title:notes cwd:~/src model:haiku", N_("part of the title, a folder, part of the model")),  # not shown
+    ("title:notes cwd:~/src model:haiku", N_("part of the title, a folder, part of the model")),
 )
 """Example rules, each with its meaning, which the help translates."""
 

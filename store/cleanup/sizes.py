@@ -94,7 +94,7 @@ def bytes_sql(expression: str) -> str:
         return "0"
     if sqlite3.sqlite_version_info >= (3, 43, 0):
         return f"COALESCE(octet_length({expression}), 0)"
-    return f"COALESCE(length(CAST({expression} AS BLOB)), 0)"  # not shown
+    return f"COALESCE(length(CAST({expression} AS BLOB)), 0)"
 
 
 def _embedded(content: str) -> str:
@@ -113,18 +113,16 @@ def _sums(schema: Schema) -> str:
     """
     content = schema.message("content")
     size, embedded = bytes_sql(content), _embedded(content)
-    output = (
-        f"CASE WHEN CAST({schema.message('role')} AS TEXT) = 'tool' THEN CASE WHEN {embedded} THEN 0 ELSE "  # not shown
-    )
+    output = f"CASE WHEN CAST({schema.message('role')} AS TEXT) = 'tool' THEN CASE WHEN {embedded} THEN 0 ELSE "
     columns = [name for name in map(schema.message, REASONING) if name != "NULL"]
     reasoning = " + ".join(map(bytes_sql, columns))
     if len(columns) > 1:
-        reasoning = f"CASE WHEN COALESCE({', '.join(columns)}) IS NULL THEN 0 ELSE {reasoning} END"  # not shown
+        reasoning = f"CASE WHEN COALESCE({', '.join(columns)}) IS NULL THEN 0 ELSE {reasoning} END"
     values = (
         size,
-        f"CASE WHEN {embedded} THEN {size} ELSE 0 END",  # not shown
-        f"{output} {size} END ELSE 0 END",  # not shown
-        f"{output} min({size}, {_CUT}) END ELSE 0 END" if _cuts(schema) else "0",  # not shown
+        f"CASE WHEN {embedded} THEN {size} ELSE 0 END",
+        f"{output} {size} END ELSE 0 END",
+        f"{output} min({size}, {_CUT}) END ELSE 0 END" if _cuts(schema) else "0",
         bytes_sql(schema.message("tool_calls")),
         reasoning or "0",
         bytes_sql(schema.message("api_content")),

@@ -22,7 +22,7 @@ from ..wording import N_
 from .blocks import Carried, Cut, Known, carried, end_of_block, find_cuts, sent_of
 from .rows import Row, read_rows, written_at_once
 
-_FALLBACK = "Summary generation was unavailable"  # not shown
+_FALLBACK = "Summary generation was unavailable"
 
 
 class Kind(StrEnum):

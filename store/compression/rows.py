@@ -6,8 +6,9 @@ Texts are compared by length and beginning only, so that 5,000 rows take millise
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from ..cleanup.sizes import bytes_sql
 from ..connection.connect import Reader
@@ -32,6 +33,9 @@ _SLICE = 5000
 _SPACE, _MARK, _SPEAKERS = " \t\n\r", "[CONTEXT ", ("user", "assistant")
 """Characters trimmed; text in every summary; roles that say something."""
 _CALL_ID = re.compile(r'"id":\s*"([^"\\]+)"')
+
+_Place = tuple[int, int]
+"""Segment, and position of a row in it."""
 
 
 class Row(NamedTuple):
@@ -63,68 +67,13 @@ def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[Row]]:
         reader: An open reader.
         segments: The sessions of a conversation, root first.
     """
-    statement = _statement(reader.schema)
-    states: dict[tuple[object, object], State] = {}
-    roles: dict[object, str] = {}
-    segment_rows: list[list[Row]] = []
-    candidates: list[tuple[int, int]] = []
-    long: list[tuple[int, int]] = []
-    for index, session in enumerate(segments):
-        rows: list[Row] = []
-        last = -(2**63)
-        while True:
-            slice_rows = reader.rows(statement, [session.id, last])
-            for columns in slice_rows:
-                (
-                    key,
-                    stored_role,
-                    timestamp,
-                    active,
-                    compacted,
-                    order,
-                    length,
-                    content,
-                    api_length,
-                    call_size,
-                    calls,
-                    answers,
-                    may_hold_summary,
-                ) = columns
-                role = roles.get(stored_role) or roles.setdefault(stored_role, as_text(stored_role) or "unknown")
-                if role == "session_meta":
-                    continue
-                state = states.get((active, compacted))
-                if state is None:
-                    state = states[active, compacted] = state_of(active, compacted)
-                call = (answers if type(answers) is str and answers.isascii() else as_text(answers)) or ""
-                if calls and role == "assistant":
-                    match = _CALL_ID.search(as_text(calls) or "")
-                    call = match[1] if match else ""
-                head, trimmed_length, is_speech = None, length, role in _SPEAKERS
-                if content is not None:
-                    text = (as_text(content) or "").strip(_SPACE)
-                    # As in SQL: multimodal content begins with a NUL, at which substr stops.
-                    head = text[:_HEAD].partition("\0")[0]
-                    trimmed_length = len(text.encode()) if is_speech else length
-                    may_hold_summary = may_hold_summary or (is_speech and _MARK in text)
-                elif answers is None and as_count(length) > _SHORT:
-                    long.append((index, len(rows)))
-                if may_hold_summary:
-                    candidates.append((index, len(rows)))
-                is_multimodal = head == "" and as_count(length) > len(SENTINEL)
-                mark = (role, trimmed_length, head, call, call_size)
-                rows.append(
-                    Row(
-                        key if type(key) is int else int(str(key)), index, role, as_time(timestamp), state,
-                        as_count(api_length or length) + as_count(call_size), mark,
-                        call, order, None, is_multimodal,
-                    )
-                )  # fmt: skip
-            if len(slice_rows) < _SLICE:
-                break
-            last = int(str(slice_rows[-1][0]))
-        segment_rows.append(rows)
-    candidates += _read_long(reader, segment_rows, long)
+    statement, collected = _statement(reader.schema), _Rows()
+    for session in segments:
+        collected.segments.append([])
+        for columns in _stored_rows(reader, statement, session.id):
+            collected.add(*columns)
+    segment_rows = collected.segments
+    candidates = collected.candidates + _read_long(reader, segment_rows, collected.long)
     summaries = _read_summaries(reader, [segment_rows[index][at].id for index, at in candidates])
     for index, at in candidates:
         row = segment_rows[index][at]
@@ -132,11 +81,92 @@ def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[Row]]:
     return segment_rows
 
 
+def _stored_rows(reader: Reader, statement: str, session_id: str) -> Iterator[Sequence[Any]]:
+    """Yield what `_statement` selects of a session, a slice at a time."""
+    last = -(2**63)
+    while True:
+        rows = reader.rows(statement, [session_id, last])
+        yield from rows
+        if len(rows) < _SLICE:
+            return
+        last = int(str(rows[-1][0]))
+
+
+_state = lru_cache(maxsize=64)(state_of)
+
+
+@lru_cache(maxsize=64)
+def _role(stored: object) -> str:
+    return as_text(stored) or "unknown"
+
+
+def _call_id(role: str, calls: object, answers: object) -> str:
+    """Return the id of the first call of a message, or of the call that it answers; empty if there is none."""
+    if calls and role == "assistant":
+        match = _CALL_ID.search(as_text(calls) or "")
+        return match[1] if match else ""
+    return as_text(answers) or ""
+
+
+class _Rows:
+    """Collects rows by segment. Long texts and summaries are read afterwards, at the places kept here."""
+
+    def __init__(self) -> None:
+        self.segments: list[list[Row]] = []
+        """`add` continues the last one."""
+        self.long: list[_Place] = []
+        """Rows whose texts are too long to be read whole."""
+        self.candidates: list[_Place] = []
+        """Rows that may hold a summary."""
+
+    def add(
+        self,
+        key: object,
+        stored_role: object,
+        timestamp: object,
+        active: object,
+        compacted: object,
+        order: object,
+        length: object,
+        content: object,
+        api_length: object,
+        call_size: object,
+        calls: object,
+        answers: object,
+        may_hold_summary: object,
+    ) -> None:
+        """Add a stored row, given as the columns of `_statement`."""
+        role = _role(stored_role)
+        if role == "session_meta":
+            return
+        index, rows = len(self.segments) - 1, self.segments[-1]
+        head, trimmed_length = None, length
+        if content is not None:
+            text = (as_text(content) or "").strip(_SPACE)
+            # As in SQL: multimodal content begins with a NUL, at which substr stops.
+            head = text[:_HEAD].partition("\0")[0]
+            if role in _SPEAKERS:
+                trimmed_length = len(text.encode())
+                may_hold_summary = may_hold_summary or _MARK in text
+        elif answers is None and as_count(length) > _SHORT:
+            self.long.append((index, len(rows)))
+        if may_hold_summary:
+            self.candidates.append((index, len(rows)))
+        call = _call_id(role, calls, answers)
+        rows.append(
+            Row(
+                key if type(key) is int else int(str(key)), index, role, as_time(timestamp), _state(active, compacted),
+                as_count(api_length or length) + as_count(call_size), (role, trimmed_length, head, call, call_size),
+                call, order, None, head == "" and as_count(length) > len(SENTINEL),
+            )
+        )  # fmt: skip
+
+
 def _statement(schema: Schema) -> str:
     """Return SQL for a slice of the rows of a session; of short texts all, as Python trims and searches them faster."""
     role, content, calls = (schema.message(name) for name in ("role", "content", "tool_calls"))
     flag, answers = schema.message("_compressed_summary"), schema.message("tool_call_id")
-    size, is_speech = bytes_sql(content), f"{role} IN ('user', 'assistant')"  # not shown
+    size, is_speech = bytes_sql(content), f"{role} IN ('user', 'assistant')"
     return (
         f"SELECT m.id, {role}, {schema.message('timestamp')}, {schema.active()}, {schema.compacted()}, "
         f"{schema.message('display_order')}, {size}, "
@@ -148,15 +178,13 @@ def _statement(schema: Schema) -> str:
     )
 
 
-def _read_long(
-    reader: Reader, segment_rows: Sequence[list[Row]], long: Sequence[tuple[int, int]]
-) -> list[tuple[int, int]]:
+def _read_long(reader: Reader, segment_rows: Sequence[list[Row]], long: Sequence[_Place]) -> list[_Place]:
     """Complete the fingerprints of rows with long texts; return those that may hold a summary.
 
     Args:
         reader: An open reader.
         segment_rows: The rows by segment.
-        long: Segment and position of each.
+        long: Where these are.
     """
     content = reader.schema.message("content")
     trimmed = f"trim({content}, char(32, 9, 10, 13))"
@@ -165,7 +193,7 @@ def _read_long(
         f"instr(CAST({content} AS BLOB), CAST('{_MARK}' AS BLOB)) FROM messages m WHERE m.id IN ({{keys}})"
     )
     found = {row[0]: row for row in reader.rows_in(statement, [segment_rows[index][at].id for index, at in long])}
-    candidates: list[tuple[int, int]] = []
+    candidates: list[_Place] = []
     for index, at in long:
         row = segment_rows[index][at]
         _id, trimmed_length, head, has_mark = found.get(row.id, (row.id, row.mark[1], None, 0))

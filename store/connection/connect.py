@@ -56,6 +56,11 @@ class Store:
         self._lock = threading.Lock()
 
     @property
+    def is_elsewhere(self) -> bool:
+        """Whether it is on another machine, so that nothing here may write to it."""
+        return False
+
+    @property
     def wal_path(self) -> Path:
         """Path of the write-ahead log, which may not exist."""
         return Path(f"{self.path}-wal")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from datetime import datetime
 
@@ -62,8 +63,6 @@ def read_json(text: str) -> object:
     Raises:
         ValueError: The text is no JSON, or is nested too deep.
     """
-    import json  # later than the first rows, which rarely need it
-
     try:
         return json.loads(text)
     except RecursionError as error:
@@ -72,8 +71,6 @@ def read_json(text: str) -> object:
 
 def write_json(value: object) -> str:
     """Return a value as JSON text, without escapes for letters beyond ASCII."""
-    import json
-
     return json.dumps(value, ensure_ascii=False)
 
 

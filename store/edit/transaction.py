@@ -120,6 +120,8 @@ def write(
         WriteUnverifiedError: It was committed and does not read back.
         WriteInDoubtError: The commit failed; the sentence says what the store holds now.
     """
+    if store.is_elsewhere:
+        raise RefusedError(_("{path} is changed by the hermes-browse of its own machine only.").format(path=store.path))
     identity, has_begun = file_identity(store.path), False
     try:
         with store.reader() as reader:
@@ -232,7 +234,7 @@ def _begin(connection: sqlite3.Connection, path: Path, patience: float, stop: Ca
         if stop():
             raise QueryInterruptedError(_("Stopped. Nothing was changed."))
         try:
-            _run(connection, "BEGIN IMMEDIATE", path)  # not shown
+            _run(connection, "BEGIN IMMEDIATE", path)
         except StoreBusyError:
             pause = random.uniform(*_PAUSES)
             if time.monotonic() + pause >= deadline:

@@ -14,10 +14,11 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
+from ..messages.blocks import CALL, RESULT, Block
 from ..text import one_line
 from ..wording import N_, _, language, pgettext
 from .markdown import split_fences
-from .source import Block, Day, RenderedMessage, Seam, Source, day_name, indented_json, local_time, speaker, state_word
+from .source import Day, RenderedMessage, Seam, Source, day_name, indented_json, local_time, speaker, state_word
 
 _FOLDER = Path(__file__).resolve().parent
 STYLE = "\n" + (_FOLDER / "page.css").read_text(encoding="utf-8")
@@ -87,7 +88,7 @@ def _text(text: str) -> str:
         if fence:
             parts.append(_pre("\n".join(block[1:-1] if is_closed else block[1:])))
         elif prose := "\n".join(block).strip("\n"):
-            parts.append(f'<div class="said">{_prose(prose)}</div>')  # not shown
+            parts.append(f'<div class="said">{_prose(prose)}</div>')
     return "\n".join(parts)
 
 
@@ -98,15 +99,16 @@ def _pre(text: str) -> str:
 
 def _block(block: Block) -> str:
     """Return a block: the text open; tools, reasoning and summaries folded."""
-    if block.kind == "said":
-        return _text(block.text)
-    if block.kind == "result":
-        hint, body = one_line(block.text, _HINT) or _("no output"), _pre(block.text)
-    elif block.kind == "call":
-        hint, body = f"→ {block.title(_HINT)}".rstrip(), _pre(indented_json(block.text) or block.text)
+    if block.kind is RESULT:
+        hint, body = one_line(block.body, _HINT) or _("no output"), _pre(block.body)
+    elif block.kind is CALL:
+        hint = f"→ {block.tool} {one_line(block.body, _HINT)}".rstrip()
+        body = _pre(indented_json(block.body) or block.body)
+    elif block.kind.exported:
+        hint, body = _(block.kind.exported), _text(block.body)
     else:
-        hint, body = block.title(), _text(block.text)
-    return f'<details class="{block.kind}"><summary>{escape(hint)}</summary>\n{body}\n</details>'  # not shown
+        return _text(block.body)
+    return f'<details class="{block.kind.name}"><summary>{escape(hint)}</summary>\n{body}\n</details>'
 
 
 def _article(rendered: RenderedMessage) -> str:
@@ -114,11 +116,11 @@ def _article(rendered: RenderedMessage) -> str:
     role = message.role if message.role in _ROLES else "other"
     state, moment, clock = state_word(message.state), local_time(message.timestamp), ""
     if state:
-        state = f'<span class="state">{escape(state)}</span>'  # not shown
+        state = f'<span class="state">{escape(state)}</span>'
     if moment is not None:
-        clock = f'<time datetime="{moment.isoformat(timespec="seconds")}">{moment:%H:%M:%S}</time>'  # not shown
+        clock = f'<time datetime="{moment.isoformat(timespec="seconds")}">{moment:%H:%M:%S}</time>'
     return (
-        f'<article class="{role}" id="m{message.id}" tabindex="-1">\n'  # not shown
+        f'<article class="{role}" id="m{message.id}" tabindex="-1">\n'
         f"<header><strong>{escape(speaker(rendered))}</strong>{clock}{state}</header>\n"
         '<div class="body">\n' + "\n".join(map(_block, rendered.blocks)) + "\n</div>\n</article>\n"
     )
@@ -130,20 +132,20 @@ def _count(sources: Sequence[Source]) -> str:
 
 def _index(sources: Sequence[Source]) -> str:
     label, count = escape(_("Conversations")), escape(_count(sources))
-    lines = [f'<nav class="index" aria-label="{label}">\n<h1>{count}</h1>\n<ol>\n']  # not shown
+    lines = [f'<nav class="index" aria-label="{label}">\n<h1>{count}</h1>\n<ol>\n']
     for number, source in enumerate(sources, 1):
         day = local_time(source.conversation.last_active)
         facts = f"{day:%Y-%m-%d} · " if day else ""
         facts += escape(_("{count:,} messages").format(count=source.conversation.message_count))
-        link = f'<a href="#c{number}">{escape(source.name)}</a>'  # not shown
-        lines.append(f'<li>{link} <span class="facts">{facts}</span></li>\n')  # not shown
+        link = f'<a href="#c{number}">{escape(source.name)}</a>'
+        lines.append(f'<li>{link} <span class="facts">{facts}</span></li>\n')
     return "".join([*lines, "</ol>\n</nav>\n"])
 
 
 def _conversation(source: Source, number: int, level: int) -> Iterator[str]:
     facts = " · ".join(escape(text) for _label, text in source.facts())
     yield (
-        f'<section class="conversation" id="c{number}" aria-labelledby="t{number}">\n'  # not shown
+        f'<section class="conversation" id="c{number}" aria-labelledby="t{number}">\n'
         f'<h{level} id="t{number}">{escape(source.name)}</h{level}>\n<p class="facts">{facts}</p>\n'
     )
     for event in source.events():
@@ -151,7 +153,7 @@ def _conversation(source: Source, number: int, level: int) -> Iterator[str]:
             yield f'<h3 class="day">{escape(day_name(event.date))}</h3>\n'
         elif isinstance(event, Seam):
             seam = _("Compressed here, continued in {session}").format(session=event.session_id)
-            yield f'<p class="seam">{escape(seam)}</p>\n'  # not shown
+            yield f'<p class="seam">{escape(seam)}</p>\n'
         else:
             yield _article(event)
     yield "</section>\n"

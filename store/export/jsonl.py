@@ -196,7 +196,7 @@ def _derived(reader: Reader, session_id: str, session: Mapping[str, object]) -> 
     version = reader.schema.version or 0
     newest = None
     if "timestamp" in reader.schema.message_columns:
-        trusted = f"m.timestamp BETWEEN 0 AND {_LATEST}"  # not shown
+        trusted = f"m.timestamp BETWEEN 0 AND {_LATEST}"
         newest = reader.value(
             f"SELECT max(m.timestamp) FROM messages m WHERE m.session_id = ? AND {trusted}", [session_id]
         )

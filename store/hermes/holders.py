@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
@@ -58,8 +59,6 @@ def _by_lsof(path: str) -> list[Holder] | None:
     program = shutil.which("lsof")
     if program is None:
         return None
-    import subprocess
-
     names = [each for each in (path, f"{path}-wal", f"{path}-shm") if os.path.exists(each)]
     try:
         result = subprocess.run(

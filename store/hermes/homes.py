@@ -64,12 +64,19 @@ class Location(NamedTuple):
         """Raise RefusedError if Hermes would not open this store; `what` is `resume` or `make smaller`."""
         cannot = {
             "resume": pgettext("Hermes cannot …", "resume"),
-            "make smaller": pgettext("Hermes cannot …", "make smaller"),  # not shown
+            "make smaller": pgettext("Hermes cannot …", "make smaller"),
         }[what]
         if self.demo:
             raise RefusedError(
                 _("This is the sample store: Hermes cannot {resume} it.").format(resume=cannot),
                 remedy=_("Open a store of your own."),
+            )
+        if self.host is not None:
+            raise RefusedError(
+                _("This store is on {name}: Hermes cannot {resume} it from here.").format(
+                    resume=cannot, name=self.host.name
+                ),
+                remedy=_("Do it there: `ssh -t {ssh} {command}`.").format(ssh=self.host.ssh, command=self.host.command),
             )
         if self.old_files is not None:
             raise RefusedError(

@@ -58,6 +58,8 @@ class ResumePlan:
     warnings: tuple[Caution, ...] = ()
     executable: str | None = None
     """Full path of `hermes`; None if not found."""
+    host: str = ""
+    """Name of the machine where it resumes, and the program is `ssh`; empty for this one."""
 
     @property
     def is_sample(self) -> bool:

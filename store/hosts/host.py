@@ -62,8 +62,12 @@ def ssh_command(host: Host, line: str, *, control: Path | None = None, terminal:
         control: The socket of an open connection to use; without it, and when it is gone, ssh connects anew.
         terminal: Give the line a terminal there, and let ssh ask for passwords here; for a person only.
     """
-    options = ["-t"] if terminal else ["-T", "-o", "BatchMode=yes"]
-    options += ["-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=10", "-o", "ServerAliveCountMax=3"]
+    if terminal:
+        return ["ssh", "-t", *host.ssh_words(), line]
+    # Nothing of this machine is lent to the host while the connection is open: no agent, no display, no port.
+    options = ["-T", "-a", "-x", "-o", "ClearAllForwardings=yes", "-o", "RemoteCommand=none", "-o", "LogLevel=ERROR"]
+    options += ["-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]
+    options += ["-o", "ServerAliveInterval=10", "-o", "ServerAliveCountMax=3"]
     if control is not None:
         options += ["-o", f"ControlPath={control}"]
     return ["ssh", *options, *host.ssh_words(), line]

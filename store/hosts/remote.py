@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import base64
+import itertools
+import re
 import sqlite3
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from ..connection.connect import Fingerprint, Reader, Store
-from ..connection.reader import Row
-from ..connection.schema import discover
+from ..connection.reader import Row, translate
 from ..errors import QueryInterruptedError
 from ..hermes.homes import DEFAULT_PROFILE, Location
 from .faults import fault
 from .link import Json, Link, Links
+
+DATA_VERSION = "PRAGMA data_version"
+"""Changes when another connection commits (https://sqlite.org/pragma.html#pragma_data_version)."""
+_CHANNELS = itertools.count(1)
+_FRESH_SECONDS = 0.5
+"""How long the version in an answer counts as the current one; less than the file is looked at for changes."""
+_SETTING = re.compile(r"PRAGMA \w+ ?= ?\w+$")
 
 
 def encode_value(value: object) -> object:
@@ -57,7 +66,8 @@ class RemoteConnection:
     """The host decodes text."""
 
     def __init__(self, link: Link) -> None:
-        self._link, self._running = link, 0
+        self._link, self._running, self._channel = link, 0, next(_CHANNELS)
+        self._version, self._answered = "", float("-inf")
 
     def execute(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> _Rows:
         """Run a statement there.
@@ -66,11 +76,17 @@ class RemoteConnection:
             sqlite3.Error: What SQLite said there, with its `sqlite_errorcode`.
             HostError: The host did not answer.
         """
+        if sql == DATA_VERSION and time.monotonic() - self._answered < _FRESH_SECONDS:
+            return _Rows([(self._version,)])  # each answer has it: it need not be asked for
         if isinstance(parameters, dict):
             values: object = {name: encode_value(value) for name, value in parameters.items()}
         else:
             values = [encode_value(value) for value in parameters]
-        self._running = self._link.send({"sql": sql, "values": values})
+        question: Json = {"channel": self._channel, "sql": sql, "values": values}
+        if _SETTING.match(sql):
+            self._link.tell(question)  # the next statement comes after it, so nobody waits for its answer
+            return _Rows()
+        self._running = self._link.send(question)
         try:
             answer = self._link.answer_of(self._running)
         except QueryInterruptedError as interrupted:
@@ -80,6 +96,9 @@ class RemoteConnection:
         if isinstance(said := answer.get("error"), str):
             code = answer.get("code")
             raise _sqlite_error(said, code if isinstance(code, int) else sqlite3.SQLITE_ERROR)
+        self._version, self._answered = str(answer.get("version")), time.monotonic()
+        if sql == DATA_VERSION:
+            return _Rows([(self._version,)])
         try:
             return self._decode(answer)
         except (ValueError, TypeError):
@@ -97,7 +116,8 @@ class RemoteConnection:
         self._link.cancel(self._running)
 
     def close(self) -> None:
-        """Do nothing: the host closes its store when it is idle."""
+        """Close the store there; without a connection it is closed already."""
+        self._link.tell({"close": self._channel})
 
 
 class RemoteStore(Store):
@@ -112,9 +132,17 @@ class RemoteStore(Store):
         super().__init__(path)
         self.link = link
 
+    @property
+    def is_elsewhere(self) -> bool:
+        """True: its own hermes-browse writes to it."""
+        return True
+
     def fingerprint(self) -> Fingerprint:
-        """Return what the host said last; it says so when the store changes."""
-        return self.link.fingerprint
+        """Return what the host said last; it says so when the store changes. Nothing while it is away."""
+        if self.link.error is None:
+            return self.link.fingerprint
+        self.link.try_again()
+        return ()
 
     def sizes(self) -> tuple[int, int]:
         """Return the bytes of the database and its log, as of the last change; zeros before the first answer."""
@@ -137,9 +165,15 @@ class RemoteStore(Store):
         """
         self.check()
         connection: sqlite3.Connection = RemoteConnection(self.link)  # type: ignore[assignment]  # what Reader uses of it
+        mark = self.link.fingerprint
         with self._lock:
-            shared = self._shared.setdefault((0, 0), {})
-        return Reader(connection, self.path, discover(connection, self.path), shared=shared)
+            key = (mark[0], mark[1]) if mark else (0, 0)
+            shared = self._shared.setdefault(key, {})
+            self._shared = {key: shared}
+        try:
+            return Reader(connection, self.path, self._schema(connection, shared), shared=shared)
+        except sqlite3.Error as error:
+            raise translate(error, self.path) from error
 
 
 def locate_there(link: Link) -> Location:

@@ -279,12 +279,12 @@ def read_tools(
         QueryInterruptedError: `stopped` returned True.
     """
     schema, sessions = reader.schema, catalog.forest.sessions
-    content, role = schema.message("content"), f"CAST({schema.message('role')} AS TEXT)"  # not shown
+    content, role = schema.message("content"), f"CAST({schema.message('role')} AS TEXT)"
     names = ("tool_calls", "tool_call_id", "tool_name", "timestamp", "effect_disposition")
     # Cut long text as bytes: SQLite's text functions stop at a NUL, with which multimodal content begins.
-    blob, most = f"CAST({content} AS BLOB)", 4 * LIMIT  # not shown
-    cut = f"CASE WHEN length({blob}) > {most} THEN substr({blob}, 1, {most}) ELSE {content} END"  # not shown
-    answers = [f"CASE WHEN {role} = 'tool' THEN {each} END" for each in ("1", cut, bytes_sql(content))]  # not shown
+    blob, most = f"CAST({content} AS BLOB)", 4 * LIMIT
+    cut = f"CASE WHEN length({blob}) > {most} THEN substr({blob}, 1, {most}) ELSE {content} END"
+    answers = [f"CASE WHEN {role} = 'tool' THEN {each} END" for each in ("1", cut, bytes_sql(content))]
     columns = f"m.session_id, {', '.join([*map(schema.message, names), *answers])}"
     counts: dict[tuple[str, int | None, str], tuple[int, int, int, int]] = {}
     open_calls: dict[tuple[str, str], str] = {}

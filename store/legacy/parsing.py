@@ -257,7 +257,7 @@ def to_transcript(file: OldFile, pieces: Iterator[Piece]) -> Transcript:
         "system_prompt": _text(facts.get("system_prompt")),
         "started_at": started,
         "ended_at": moment if moment is not None else file.modified,
-        "end_reason": "old transcript",  # not shown as words: a value, like those of Hermes
+        "end_reason": "old transcript",  # a value, like those of Hermes
         "message_count": len(messages),
         "tool_call_count": calls,
     }

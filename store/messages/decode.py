@@ -13,13 +13,13 @@ from .models import ChatMessage, Part, State, ToolCall
 SENTINEL = "\x00json:"
 """Prefix of multimodal content (Hermes 0.13 and later); SQL text functions stop at the NUL."""
 
-_SUMMARY_STARTS = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:")  # not shown
+_SUMMARY_STARTS = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:")
 """Prefixes of a compaction summary; no column marks one (agent/context_compressor.py, 0.19)."""
 
 _SUMMARY_END = re.compile(r"^--- END OF CONTEXT SUMMARY.*$", re.MULTILINE)
-_PRIOR_CONTEXT = "[PRIOR CONTEXT — for reference only; not a new message]"  # not shown
+_PRIOR_CONTEXT = "[PRIOR CONTEXT — for reference only; not a new message]"
 """Stands above what was said where a summary was merged behind it (agent/context_compressor.py, 0.18 and 0.19)."""
-_SUMMARY_BELOW = "[END OF PRIOR CONTEXT — COMPACTION SUMMARY BELOW]"  # not shown
+_SUMMARY_BELOW = "[END OF PRIOR CONTEXT — COMPACTION SUMMARY BELOW]"
 _MEMORY = re.compile(r"<memory-context>.*?</memory-context>\s*", re.DOTALL)
 DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(;base64)?,")
 """The start of an embedded file (RFC 2397): type, and whether it is base64."""

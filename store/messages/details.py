@@ -133,9 +133,9 @@ def _live(reader: Reader, session_id: str) -> tuple[int, int, int]:
     schema = reader.schema
     content, sent = schema.message("content"), schema.message("api_content")
     # Multimodal content begins with a NUL, at which SQLite's text functions stop.
-    images = f"(instr(CAST({content} AS BLOB), CAST(';base64,' AS BLOB)) > 0)"  # not shown
+    images = f"(instr(CAST({content} AS BLOB), CAST(';base64,' AS BLOB)) > 0)"
     multimodal = f"typeof({content}) = 'text' AND {content} <> '' AND substr({content}, 1, 1) = '' AND {images}"
-    text = f"CASE WHEN {sent} IS NOT NULL THEN {bytes_sql(sent)} ELSE {bytes_sql(content)} END"  # not shown
+    text = f"CASE WHEN {sent} IS NOT NULL THEN {bytes_sql(sent)} ELSE {bytes_sql(content)} END"
     statement = (
         f"SELECT m.id, {multimodal}, {text} + 0, {bytes_sql(schema.message('tool_calls'))} FROM messages m "
         f"WHERE m.session_id = ? AND m.id > ? AND {schema.active()} = 1 "

@@ -32,4 +32,4 @@ def has_failed(text: str, effect: str | None) -> bool:
         return failed or loaded.get("success") is False
     if effect and "error" in effect.lower():
         return True
-    return text.lstrip()[:40].lower().startswith(("error", "traceback (most recent"))  # not shown
+    return text.lstrip()[:40].lower().startswith(("error", "traceback (most recent"))

@@ -221,9 +221,9 @@ def count_rows(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
     schema = reader.schema
     shown = [f"({schema.active()} = 1 OR {schema.compacted()} = 1)"]
     if "role" in schema.message_columns:
-        shown.append("m.role IS NOT 'session_meta'")  # not shown
+        shown.append("m.role IS NOT 'session_meta'")
     if "display_kind" in schema.message_columns:
-        shown.append("m.display_kind IS NOT 'hidden'")  # not shown
+        shown.append("m.display_kind IS NOT 'hidden'")
     where = " AND ".join(shown)
     metadata, active, compacted = schema.message("display_metadata"), schema.active(), schema.compacted()
     statement = (
@@ -263,7 +263,7 @@ def _without_twins(reader: Reader, last_compacted: Mapping[str, object]) -> set[
     unordered = list(last_compacted)
     if order != "NULL":
         kept = f"({active} = 1 OR {compacted} = 1)"
-        distinct = f"count(DISTINCT CASE WHEN {kept} THEN {order} END)"  # not shown
+        distinct = f"count(DISTINCT CASE WHEN {kept} THEN {order} END)"
         integers = f"sum({kept} AND typeof({order}) = 'integer')"
         statement = f"SELECT m.session_id, sum({kept}), {integers}, {distinct}, count({order}) {where} GROUP BY 1"
         ordered: set[str] = set()

@@ -67,7 +67,7 @@ def remedy(schema: Schema, damage: Damage, path: Path | None = None) -> str:
     rebuild = _sqlite(path, "INSERT INTO messages_fts(messages_fts) VALUES ('rebuild')")
     if damage is Damage.MALFORMED or (schema.fts is not None and schema.fts.kind is FtsKind.EXTERNAL):
         return _("End Hermes and run: {command}").format(command=rebuild)
-    drop = _sqlite(path, "DROP TRIGGER messages_fts_insert")  # not shown
+    drop = _sqlite(path, "DROP TRIGGER messages_fts_insert")
     return _("End Hermes and run: {command} ; then start Hermes: it fills the index").format(command=drop)
 
 
@@ -130,9 +130,9 @@ def left_out_of_trigram(schema: Schema, index: FtsIndex) -> str:
     if index.kind is not FtsKind.EXTERNAL or "where" not in index.definition.lower():
         return ""
     role = schema.message("role")
-    parts = [f"{role} IS NULL OR {role} = 'tool'", f"{schema.message('tool_calls')} IS NOT NULL"]  # not shown
+    parts = [f"{role} IS NULL OR {role} = 'tool'", f"{schema.message('tool_calls')} IS NOT NULL"]
     source = schema.session("source")
-    automation = [f"{source} IS NULL OR {source} IN ('cron', 'subagent')"]  # not shown
+    automation = [f"{source} IS NULL OR {source} IN ('cron', 'subagent')"]
     automation.append(f"instr({schema.session('model_config')}, '_delegate_from') > 0")
     parts.append(f"m.session_id NOT IN (SELECT s.id FROM sessions s WHERE NOT COALESCE({' OR '.join(automation)}, 0))")
     return f"({' OR '.join(parts)})"

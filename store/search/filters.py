@@ -301,7 +301,7 @@ FILTERS = (
         reason=_no_date, values=_dates, is_value=True,
     ),
     FilterKind(
-        key="is", make_test=_is, example="is:live is:archived -is:rewound …",  # not shown otherwise
+        key="is", make_test=_is, example="is:live is:archived -is:rewound …",
         help=N_(
             "live open stale (open, silent for a day) ended empty "
             "archived pinned hidden chat automation subagent branch; messages: compacted, rewound (taken back), "
@@ -310,7 +310,7 @@ FILTERS = (
         also_called=("state", "status", "type"), reason=_one_of(_IS), values=lambda stored, now: _IS,
     ),
     FilterKind(
-        key="has", make_test=_has, example="has:image has:error has:code",  # not shown otherwise
+        key="has", make_test=_has, example="has:image has:error has:code",
         help=N_("also has:tool has:branch has:subagent"), also_called=("contains",),
         reason=_one_of(_HAS), values=lambda stored, now: _HAS,
     ),
@@ -334,7 +334,7 @@ FILTER_KEYS = tuple(each.key for each in FILTERS if each.sign == ":")
 """Filters written `key:value`."""
 NUMBER_KEYS: tuple[str, ...] = tuple(each.key for each in FILTERS if each.sign != ":")
 """Filters written `key>value`, also with `<`, `>=`, `<=`, `=` and `:`."""
-MEANT: Mapping[str, str] = {name: each.key for each in FILTERS for name in each.also_called}
+FOREIGN_NAMES: Mapping[str, str] = {name: each.key for each in FILTERS for name in each.also_called}
 """The filter for each name in other programs."""
 
 

@@ -212,7 +212,7 @@ def _columns(reader: Reader, *, with_texts: bool, in_reasoning: bool) -> str:
     if with_texts:
         columns.append(searched_columns(reader))
         one, other = (schema.message(each, default="''") for each in ("reasoning", "reasoning_content"))
-        columns.append(f"COALESCE({one}, '') <> '' OR COALESCE({other}, '') <> ''")  # not shown
+        columns.append(f"COALESCE({one}, '') <> '' OR COALESCE({other}, '') <> ''")
         if in_reasoning:
             columns.append(f"COALESCE(NULLIF({one}, ''), {other})")
     return ", ".join(["m.id", *columns])

@@ -358,7 +358,7 @@ def _rows_with(reader: Reader, trigrams: Sequence[str]) -> Sequence[Sequence[obj
     trigram index holds only the sentinel."""
     index, words = reader.schema.trigram, reader.schema.fts
     assert index is not None and words is not None
-    has_emoji = " OR ".join(f"instr(CAST(m.content AS BLOB), x'{byte:02x}') > 0" for byte in _FIRST_BYTES)  # not shown
+    has_emoji = " OR ".join(f"instr(CAST(m.content AS BLOB), x'{byte:02x}') > 0" for byte in _FIRST_BYTES)
     sql = f"SELECT m.id FROM messages m WHERE m.id IN (SELECT rowid FROM {words.name} WHERE {words.name} MATCH ?)"
     ids = {row[0] for row in reader.rows(f"{sql} AND ({has_emoji})", ['^ "json"'])}
     for start in range(0, len(trigrams), _TERMS):

@@ -16,7 +16,7 @@ from .conditions import Conditions, make_conditions, make_scope
 from .engine import count
 from .filters import BY_KEY
 from .fold import has_cjk
-from .query import Query, Term, TermKind, meant_filters, parse
+from .query import Query, Term, TermKind, corrected_filters, parse, quoted
 
 _MOST = 2
 """Values offered for one filter."""
@@ -33,11 +33,6 @@ def _near(value: str, known: tuple[str, ...]) -> list[str]:
     return [by_fold[each] for each in dict.fromkeys([*longer, *close])][:_MOST]
 
 
-def _quoted(text: str) -> str:
-    """Return a text as one word of the query language."""
-    return f'"{text}"' if any(map(str.isspace, text)) else text
-
-
 def _nearby_values(reader: Reader, query: Query) -> list[tuple[str, str]]:
     """For each filter with a value the store does not have, return what it may be, and the query with that instead."""
     variants: list[tuple[str, str]] = []
@@ -45,7 +40,7 @@ def _nearby_values(reader: Reader, query: Query) -> list[tuple[str, str]]:
         stored_values = BY_KEY[each.key].stored_values
         if stored_values is not None and not each.negated:
             for value in _near(each.value, stored_values(reader)):
-                part = f"{each.key}:{_quoted(value)}"
+                part = f"{each.key}:{quoted(value)}"
                 wider = query.text[: each.start] + part + query.text[each.end :]
                 variants.append((_("with {part}").format(part=part), wider))
     return variants
@@ -92,7 +87,7 @@ def _written(term: Term) -> str:
     """Return a term as it would be typed."""
     if term.kind is TermKind.INSIDE:
         return f"*{term.text}*"
-    text = f'"{term.text}"' if term.kind is TermKind.PHRASE else _quoted(term.text)
+    text = f'"{term.text}"' if term.kind is TermKind.PHRASE else quoted(term.text)
     return text + "*" * (term.kind is TermKind.PREFIX)
 
 
@@ -110,7 +105,7 @@ def _variants(query: Query) -> list[tuple[str, str]]:
     def with_rest(words: str) -> str:
         return " ".join([words, *excluded, *filters])
 
-    variants = [(_("with {part}").format(part=meant), wider) for meant, wider in meant_filters(query)]
+    variants = [(_("with {part}").format(part=meant), wider) for meant, wider in corrected_filters(query)]
     spans = [(each.start, each.end) for each in query.filters] + [(each.start, each.end) for each in query.excluded]
     if query.groups or len(spans) > 1:  # without its only filter the query would be empty
         for start, end in spans:
@@ -118,7 +113,7 @@ def _variants(query: Query) -> list[tuple[str, str]]:
             variants.append((_("without {part}").format(part=query.text[start:end]), wider))
     for each in query.filters:
         if BY_KEY[each.key].may_be_words and not each.negated:
-            words = _quoted(each.value)
+            words = quoted(each.value)
             wider = f"{query.text[: each.start]}{words}{query.text[each.end :]}"
             variants.append((_("as words: {words}").format(words=words), wider))
     if len(query.filters) > 1 and terms:

@@ -139,7 +139,7 @@ def _statement(schema: Schema) -> str:
     """
     # Most rows have settings without a marker: do not read those.
     config = schema.session("model_config")
-    marked = f"CASE WHEN instr({config}, '\"_') THEN {config} END" if config != "NULL" else config  # not shown
+    marked = f"CASE WHEN instr({config}, '\"_') THEN {config} END" if config != "NULL" else config
     columns = (marked if column == "model_config" else schema.session(column) for column in _COLUMNS)
     has = "CASE WHEN EXISTS (SELECT 1 FROM messages m WHERE m.session_id = s.id) THEN '' END"
     newest = f"COALESCE({newest_message_sql(schema, 's.id')}, {has})"
@@ -185,7 +185,7 @@ def _decode(
     columns["last_active"] = list(map(_last_active, *moments))
     paid = zip(columns["actual_cost_usd"], columns["estimated_cost_usd"], strict=True)
     columns["cost_usd"] = [guessed if actual is None else actual for actual, guessed in paid]
-    return Session.made_of(columns, alike)
+    return Session.from_columns(columns, alike)
 
 
 def read_busy(reader: Reader, now: float | None = None) -> frozenset[str]:

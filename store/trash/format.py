@@ -54,7 +54,7 @@ def reading(columns: Sequence[str]) -> str:
     for name in map(quoted, columns):
         parts += [
             f"typeof({name})",
-            f"CASE WHEN typeof({name}) = 'text' THEN CAST({name} AS BLOB) ELSE {name} END",  # not shown
+            f"CASE WHEN typeof({name}) = 'text' THEN CAST({name} AS BLOB) ELSE {name} END",
         ]
     return ", ".join(parts)
 
@@ -101,7 +101,7 @@ def bound(value: Encoded) -> tuple[str, object]:
             except binascii.Error as error:
                 raise ValueError(f"no base64: {inner[:20]!r}") from error
             # Bytes are bound as a blob; casting a blob to text does not change the bytes.
-            return ("CAST(? AS TEXT)" if tag == "text" else "?"), raw  # not shown
+            return ("CAST(? AS TEXT)" if tag == "text" else "?"), raw
         if tag == "real" and inner in ("inf", "-inf"):
             return "?", float(inner)
     raise ValueError(f"no stored value: {str(value)[:40]}")

@@ -95,7 +95,7 @@ class OpenedBundle:
 def _type(table: str, column: str) -> str:
     if column != _KEYS[table]:
         return ""  # without a type, so that values are stored unchanged
-    return "INTEGER PRIMARY KEY" if table == "messages" else "PRIMARY KEY"  # not shown
+    return "INTEGER PRIMARY KEY" if table == "messages" else "PRIMARY KEY"
 
 
 def _open_error(error: Exception) -> BrowseError:

@@ -17,7 +17,7 @@ _WORDS = {
     "saving": N_("saving {done:,} of {total:,} messages"),
     "checking": N_("checking {done:,} of {total:,} messages"),
     "deleting": N_("deleting {done:,} of {total:,} messages"),
-    "putting back": N_("restoring {done:,} of {total:,} messages"),  # not shown
+    "putting back": N_("restoring {done:,} of {total:,} messages"),
 }
 
 

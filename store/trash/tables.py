@@ -170,7 +170,7 @@ def discover(source: Rows) -> Layout:
     edges = [each for each in tables.references if each.table != each.target]
     # Salvaged stores lack this foreign key.
     if not any(each.table == "messages" and each.column == "session_id" for each in edges):
-        edges.append(_Reference("messages", "session_id", "sessions", "id", "NO ACTION"))  # not shown
+        edges.append(_Reference("messages", "session_id", "sessions", "id", "NO ACTION"))
     edges.sort(key=lambda each: (each.table != "messages", each.table, each.column))  # messages before the rest
     for target in order:  # grows as tables are found
         for each in (edge for edge in edges if edge.target == target):
@@ -181,9 +181,9 @@ def discover(source: Rows) -> Layout:
                     f"{quoted(each.column)} IN (SELECT {quoted(each.to)} FROM {quoted(target)} "
                     f"WHERE {conditions[target]})"
                 )
-            if each.action == "SET NULL":  # not shown
+            if each.action == "SET NULL":
                 loose.append(Loose(each.table, each.column, tables.keys[each.table], condition))
-            elif each.action == "SET DEFAULT":  # not shown
+            elif each.action == "SET DEFAULT":
                 raise RefusedError(
                     _("{column} falls back to a default when a session goes, which we do not know how to undo.").format(
                         column=f"{each.table}.{each.column}"

@@ -30,12 +30,6 @@ class Measure(StrEnum):
     MESSAGES = "messages"
     COST = "cost"
 
-    @property
-    def following(self) -> Measure:
-        """The next measure; the first comes after the last."""
-        every = list(Measure)
-        return every[(every.index(self) + 1) % len(every)]
-
 
 MEASURES = {
     Measure.BYTES: N_("bytes"),

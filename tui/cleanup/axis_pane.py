@@ -7,6 +7,7 @@ from collections.abc import Callable, Container
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.sessions.catalog import Catalog
 
+from ..bindings import following
 from ..screens.sub_screen import SubScreen
 from .axis import DAY, Axis, Measure, Point, make_axis, moved, read_points
 from .plan_pane import PlanPane
@@ -67,7 +68,7 @@ class AxisPane:
 
     def next_measure(self) -> None:
         """Show another measure."""
-        self._measure = self._measure.following
+        self._measure = following(Measure, self._measure)
         self.show()
 
     def moved(self, by: int) -> int | None:

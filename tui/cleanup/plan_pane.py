@@ -9,6 +9,7 @@ from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _, ngettext
 
+from ..bindings import following
 from ..list.conversation_list import ConversationList
 from ..list.model import job_name
 from ..list.rows import FixedRows, ListRow, NoteRow
@@ -19,7 +20,7 @@ from .plan_rows import PlanJobRow, PlanOrder, PlanRow, SparedJobRow, SparedRow
 from .plan_view import LeftOut, PlanRows, PlanView, make_view
 
 if TYPE_CHECKING:
-    from hermes_browse.store.cleanup.protection import Why
+    from hermes_browse.store.cleanup.protection import SpareReason
 
 Result = TypeVar("Result")
 
@@ -82,7 +83,7 @@ class PlanPane:
 
     def sort(self) -> None:
         """Sort by the next column, and show the first row."""
-        self.order = self.order.following
+        self.order = following(PlanOrder, self.order)
         self._lay_out(top=True)
 
     def _lay_out(self, *, top: bool = False) -> None:
@@ -153,7 +154,7 @@ class PlanPane:
             return planned._replace(plan=without_archived(plan) if archive else plan)
 
         def done(ready: Planned) -> None:
-            if ready.plan.would:
+            if ready.plan.selected:
                 then(ready)
             else:
                 self._say(_("nothing to clean up by these rules"))
@@ -253,11 +254,11 @@ class PlanPane:
         self._submit("toggle", work, done)
 
     @staticmethod
-    def may_take(why: Why) -> bool:
+    def may_take(why: SpareReason) -> bool:
         """Whether a mark by hand overrides the reason for sparing a conversation."""
         return why.code in _BY_HAND
 
-    def take_by_hand(self, conversation: Conversation, why: Why | None) -> bool:
+    def take_by_hand(self, conversation: Conversation, why: SpareReason | None) -> bool:
         """Mark a conversation that the plan does not have, or say what protects it.
 
         Args:

@@ -74,7 +74,7 @@ class PruneScreen(SubScreen):
         yield TextLine(id="header")
         yield TextBox(
             "" if self.plan.marked else self.controllers.cleaning.last_rules,
-            placeholder="older:30d source:cron is:automation size>10M title:… cwd:~/src",  # not shown
+            placeholder="older:30d source:cron is:automation size>10M title:… cwd:~/src",
             id="rules",
             select_on_focus=False,
         )

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
+from ..version import version
+
 __all__ = ["main"]
 
 
@@ -22,12 +24,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = [*(sys.argv[1:] if argv is None else argv)]
     try:
         if arguments == ["--version"] and sys.stdout is not None:
-            from ..version import version  # start time: `--version` imports next to nothing
-
             with suppress(OSError):  # run() below reports it
                 print(f"hermes-browse {version()}", flush=True)
                 return 0
-        from .entry import run  # start time: see above
+        from .entry import run  # start time: `--version` imports next to nothing
 
         return run(arguments)
     except KeyboardInterrupt:  # during imports

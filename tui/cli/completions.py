@@ -15,10 +15,11 @@ from typing import NamedTuple
 from hermes_browse.store.wording import ENGLISH, speak
 
 from .context import Command
+from .registry import make_parser
 
 _KINDS = {"DIR": "DIR", "FILE": "FILE", "PATH": "FILE", "HOST": "HOST"}
 """Kinds of values the shell can complete, by metavar."""
-_HOSTS = "hermes-browse hosts --names 2>/dev/null"  # not shown
+_HOSTS = "hermes-browse hosts --names 2>/dev/null"
 """Prints the names of the configured hosts."""
 
 
@@ -32,8 +33,6 @@ class CompletionsCommand(Command):
 
     def start(self, arguments: SimpleNamespace) -> int:
         """Print the script; needs no store."""
-        from .registry import make_parser  # the registry loads this module by name
-
         speak(ENGLISH)
         print(completions(arguments.shell, make_parser()))
         return 0
@@ -149,7 +148,7 @@ def completions(shell: str, parser: argparse.ArgumentParser) -> str:
     elif shell == "zsh":
         hosts = f'compadd -- ${{(f)"$({_HOSTS})"}}; return'
         choices, folders = "compadd -- {}; return", "_files -/; return"
-        values = _case_branches(tree, choices, folders, "_files; return", hosts)  # not shown
+        values = _case_branches(tree, choices, folders, "_files; return", hosts)
     separator = " " if shell == "fish" else "|"
     fields = {
         "skipped": separator.join(with_value),

@@ -147,7 +147,7 @@ def format_of(arguments: SimpleNamespace) -> Format:
 
 
 def _refuse(sentence: str) -> int:
-    note(f"hermes-browse export: {sentence}")  # not shown
+    note(f"hermes-browse export: {sentence}")
     return USAGE
 
 

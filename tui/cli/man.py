@@ -11,6 +11,7 @@ from hermes_browse.store.wording import N_, _
 from ..config.folders import config_path, log_path, memory_path
 from ..version import version
 from .context import Command
+from .registry import make_parser
 
 _ABOUT = N_("""\
 Without a command the browser opens: a list of conversations, the transcript of the one under the cursor, and a search
@@ -26,8 +27,6 @@ class ManCommand(Command):
 
     def start(self, arguments: SimpleNamespace) -> int:
         """Print the page; needs no store."""
-        from .registry import make_parser  # the registry loads this module by name
-
         print(manual(make_parser(), version()))
         return 0
 

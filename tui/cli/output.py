@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.text import HOSTILE, as_text, one_line, printable
@@ -36,8 +38,6 @@ class Line(NamedTuple):
 
 def print_json(document: object) -> None:
     """Print one JSON document in UTF-8 in every locale: stored text unchanged, control characters escaped."""
-    import json  # start time: the browser does not need it
-
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2 if sys.stdout.isatty() else None)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
@@ -144,6 +144,12 @@ def cells(text: str) -> int:
     return width
 
 
+def _terminal() -> ModuleType:
+    from . import terminal  # start time: output into a pipe goes without Rich
+
+    return terminal
+
+
 def print_table(
     headers: Sequence[str],
     rows: Sequence[Sequence[str]],
@@ -165,9 +171,7 @@ def print_table(
         return
     safe = [[one_line(cell) for cell in row] for row in rows]
     if sys.stdout.isatty():
-        from .terminal import print_rich_table  # start time: output into a pipe goes without Rich
-
-        print_rich_table(headers, safe, right=right, flexible=flexible % len(headers), optional=optional)
+        _terminal().print_rich_table(headers, safe, right=right, flexible=flexible % len(headers), optional=optional)
         return
     widths = [max(map(cells, column)) for column in zip(headers, *safe, strict=True)]
     for row in [list(headers), *safe]:
@@ -181,9 +185,7 @@ def print_table(
 def print_lines(lines: Iterable[Line]) -> None:
     """Print lines: coloured by kind and wrapped on a terminal, plain in a pipe."""
     if sys.stdout.isatty():
-        from .terminal import print_rich_lines  # start time: output into a pipe goes without Rich
-
-        print_rich_lines(lines)
+        _terminal().print_rich_lines(lines)
         return
     # Not splitlines(), which also splits at characters other programs do not treat as line ends.
     plain = [f"{' ' * line.indent}{line.lead}{part}".rstrip() for line in lines for part in line.text.split("\n")]

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from . import main
 
-HELP = "Browse, search, resume and clean up conversations (hermes-browse)"  # not shown by us: Hermes speaks English
+HELP = "Browse, search, resume and clean up conversations (hermes-browse)"  # Hermes speaks English
 _STORES = ("--home", "--db", "--demo", "--host")
 
 

@@ -11,10 +11,11 @@ from types import SimpleNamespace
 
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.errors import NotFoundError, RefusedError
-from hermes_browse.store.hermes.resume import ResumePlan, plan_resume
+from hermes_browse.store.hermes.resume import ResumePlan, on_surface, plan_resume
 from hermes_browse.store.sessions.resolve import resolve_last, resolve_session
 from hermes_browse.store.wording import _
 
+from ..config.start import read_start
 from .context import Command, Context
 from .output import note, print_json, print_text
 from .parser import text
@@ -84,14 +85,8 @@ def _last(reader: Reader, source: str) -> str:
 
 def as_configured(plan: ResumePlan) -> ResumePlan:
     """Apply the surface (terminal UI or classic) that the user has configured for the source of the plan."""
-    from ..config.start import read_start  # start time: only needed for a resume
-
     surfaces = read_start().options.surface
-    if not surfaces:
-        return plan
-    from hermes_browse.store.hermes.resume import on_surface  # start time: rarely set
-
-    return on_surface(plan, surfaces)
+    return on_surface(plan, surfaces) if surfaces else plan
 
 
 def run_plan(plan: ResumePlan) -> int:

@@ -23,9 +23,9 @@ _MAX_FIXED = 36
 _STYLES = {
     "title": "bold",
     "seam": "dim",
-    "user": "bold yellow",  # not shown
-    "assistant": "bold green",  # not shown
-    "other": "bold dim",  # not shown
+    "user": "bold yellow",
+    "assistant": "bold green",
+    "other": "bold dim",
     "said": "",
     "tool": "dim",
 }
@@ -76,7 +76,7 @@ def _highlight(text: str, ranges: Iterable[Sequence[int]]) -> Text:
     """Make a stored text printable and highlight ranges of code points."""
     result, last = Text(), 0
     for start, end in ranges:
-        result.append(printable(text[last:start])).append(printable(text[start:end]), style="bold reverse")  # not shown
+        result.append(printable(text[last:start])).append(printable(text[start:end]), style="bold reverse")
         last = end
     return result.append(printable(text[last:]))
 

@@ -265,7 +265,7 @@ class CompactionsScreen(SubScreen):
         losses = self._losses.get(self._number)
         parts: list[tuple[str, str]] = [("  " + title_of_replaced(one), "bold")]
         if losses is not None and losses.terms:
-            parts.append((f" · {self._count_lost(losses)}", "$accent bold"))  # not shown
+            parts.append((f" · {self._count_lost(losses)}", "$accent bold"))
         self.line("replaced-title").update(Content.assemble(*parts))
 
     def _light(self, losses: Losses) -> None:

@@ -24,6 +24,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats
+from ..bindings import following
 from ..commands.screens import EXPORTING
 from ..context import Context
 from ..screens.card import Card, keys_line
@@ -142,7 +143,7 @@ class ExportScreen(Card[None]):
         """Choose the next format; a proposed name gets its extension."""
         box = self.query_one(Input)
         is_proposed = box.value == self._proposal()
-        self._form = self._forms[(self._forms.index(self._form) + by) % len(self._forms)]
+        self._form = following(self._forms, self._form, by)
         if is_proposed:
             box.value = self._proposal()
         self._refused = ""

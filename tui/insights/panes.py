@@ -57,7 +57,7 @@ _MOST_CONVERSATIONS = 200
 class GroupList(ConversationList):
     """The table, with bars in the colours of the chart."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"list--{look}" for look in LOOKS}  # not shown
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"list--{look}" for look in LOOKS}
 
 
 class InsightPanes(SubScreen):
@@ -180,7 +180,7 @@ class InsightPanes(SubScreen):
             details, catalog = self.context.details, self.sums.catalog(by)
             completed = [details.complete(catalog.conversation(each.key)) for each in groups]
             nameless = [each for each, is_complete in completed if not is_complete and not each.title]
-            self.read_names("insight names", nameless, self._names_read)  # not shown
+            self.read_names("insight names", nameless, self._names_read)
 
     def _names_read(self) -> None:
         if self.by == "conversation" and self.behind is None:

@@ -96,9 +96,7 @@ class BarPlot(Picture):
     """A chart: title and legend, columns, axis."""
 
     NAME = "plot"
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"plot--{look}" for look in (*LOOKS, "none", "here", "title", "text")
-    }  # not shown
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"plot--{look}" for look in (*LOOKS, "none", "here", "title", "text")}
 
     class Chosen(Message):
         """A column was clicked."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from textual import on
 
 from hermes_browse.store.insights.periods import PERIODS, UNITS, natural_unit
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
+from ..bindings import following
 from ..commands.screens import INSIGHTS
 from ..formats import counted
 from ..list.conversation_list import ConversationList
@@ -24,10 +23,6 @@ from .plot import BarPlot, WeekPlot
 from .rows import GroupRow
 from .series import STACKED, STACKS
 from .words import METRICS, TOOL_METRICS, cost_line, label, search_for
-
-
-def _next(options: Sequence[str], current: str) -> str:
-    return options[(options.index(current) + 1) % len(options)]
 
 
 class InsightsScreen(InsightPanes):
@@ -89,7 +84,7 @@ class InsightsScreen(InsightPanes):
         """Read the missing details of conversations on screen."""
         event.stop()
         conversations = incomplete(event.list.source, event.first, event.last)
-        self.read_names("insight rows", conversations, self.groups.refresh_rows)  # not shown
+        self.read_names("insight rows", conversations, self.groups.refresh_rows)
 
     @on(ConversationList.Selected, "#groups")
     def selected(self, event: ConversationList.Selected) -> None:
@@ -173,7 +168,7 @@ class InsightsScreen(InsightPanes):
 
     def action_unit(self) -> None:
         """Choose days, weeks or months."""
-        self.unit = _next(UNITS, self.unit)
+        self.unit = following(UNITS, self.unit)
         self._ask()
 
     def action_stack(self) -> None:
@@ -181,18 +176,18 @@ class InsightsScreen(InsightPanes):
         if self.by != self.unit:
             self.tell(header.status(_("Columns are stacked by the lines of the table."), ""))
             return
-        self.stack = _next(STACKS, self.stack)
+        self.stack = following(STACKS, self.stack)
         self._ask()
         self.tell(header.status(_(STACKED[self.stack]), ""))
 
     def action_metric(self) -> None:
         """Choose the next metric."""
         if self.by == TOOL:
-            self.tool_metric = _next(TOOL_METRICS, self.metric)
+            self.tool_metric = following(TOOL_METRICS, self.metric)
         elif self.by == "hour":
-            self.hour_metric = _next(METRICS, self.metric)
+            self.hour_metric = following(METRICS, self.metric)
         else:
-            self.plain_metric = _next(METRICS, self.metric)
+            self.plain_metric = following(METRICS, self.metric)
         self.show_rows()
 
     def action_reload(self) -> None:

@@ -194,7 +194,7 @@ def search_for(by: str, key: str, period: str, now: float) -> Search:
     if bucket is not None:
         if by == "week":
             before, after = bucket + timedelta(days=7), bucket - timedelta(days=1)
-            return Search(f"after:{after} before:{before}", "")  # not shown
+            return Search(f"after:{after} before:{before}", "")
         return Search(f"on:{key}", "")
     if '"' in key or not key.strip():
         return Search("", _("the search cannot ask for this name"))

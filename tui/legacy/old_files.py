@@ -6,15 +6,14 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.legacy.finding import Count, count_files, known_sessions
+from hermes_browse.store.legacy.finding import Count, count_files
 from hermes_browse.store.sessions.catalog import Catalog
-from hermes_browse.store.sessions.models import Conversation, View
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 
 from ..context import Context
-from ..list.model import read_first
+from ..screens.by_name import load
 from ..screens.panes import Panes
 from ..store_paths import sessions_folder
 
@@ -55,17 +54,8 @@ class OldFiles:
         now = context.clock()
 
         def prepare() -> tuple[Shelf, Catalog, list[Conversation]]:
-            from hermes_browse.store.legacy.shelf import Shelf  # start: few stores have old transcripts
-
-            with context.store.reader() as reader:
-                known = known_sessions(reader)
-            shelf = Shelf(folder, known)
-            try:
-                shelf.fill()
-                return shelf, *read_first(Store(shelf.path), now, lines, View.ALL)
-            except BrowseError:
-                shelf.close()
-                raise
+            read: Callable[..., tuple[Shelf, Catalog, list[Conversation]]] = load("old-shelf")
+            return read(folder, context.store, now, lines)
 
         async def run() -> None:
             try:
@@ -75,7 +65,7 @@ class OldFiles:
                 return
             finally:
                 self._is_opening = False
-                context.unsay(_("looking for old transcripts …"))
+                context.retract(_("looking for old transcripts …"))
             if not shelf.files:
                 shelf.close()
                 context.say(_("no old transcripts in {folder}").format(folder=folder))

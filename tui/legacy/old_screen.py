@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
@@ -16,6 +17,7 @@ from textual.binding import BindingType
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.legacy.finding import known_sessions
 from hermes_browse.store.legacy.shelf import Shelf
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Sort, View
@@ -23,7 +25,7 @@ from hermes_browse.store.wording import _
 
 from ..bindings import bindings
 from ..commands.panes import MAIN
-from ..list.rows import ConversationRow, ListRow
+from ..list.model import read_first
 from ..screens.callees import show_help
 from ..screens.controllers import Controllers
 from ..screens.main import MainScreen
@@ -45,6 +47,29 @@ _VIEWS = {
 }
 
 
+def read_shelf(folder: Path, store: Store, now: float, lines: int) -> tuple[Shelf, Catalog, list[Conversation]]:
+    """Read a first portion of the old transcripts that a store does not have; on a worker's thread.
+
+    Args:
+        folder: Of the transcripts.
+        store: The store beside them.
+        now: Unix seconds.
+        lines: Of the screen.
+
+    Returns:
+        The temporary store, the first page of its catalog, and the conversations on it with previews.
+    """
+    with store.reader() as reader:
+        known = known_sessions(reader)
+    shelf = Shelf(folder, known)
+    try:
+        shelf.fill()
+        return shelf, *read_first(Store(shelf.path), now, lines, View.ALL)
+    except BrowseError:
+        shelf.close()
+        raise
+
+
 class OldScreen(MainScreen):
     """The main screen over old transcripts.
 
@@ -55,6 +80,7 @@ class OldScreen(MainScreen):
         shown: Conversations with previews.
     """
 
+    ENTER_READS = True
     BINDINGS: ClassVar[list[BindingType]] = bindings(
         each._replace(footer=False) for each in MAIN if each.id in _REFUSED
     )
@@ -101,14 +127,6 @@ class OldScreen(MainScreen):
     def enter_words(self) -> str:
         """Enter on a conversation reads it."""
         return _("Enter reads it")
-
-    def take(self, row: ListRow) -> None:
-        """Enter: read a conversation."""
-        if isinstance(row, ConversationRow):
-            self.controllers.current.follow_row()
-            self.set_focus(self.transcript)
-        else:
-            super().take(row)
 
     def _refuse(self) -> None:
         self.context.say(

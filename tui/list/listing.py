@@ -14,6 +14,7 @@ from hermes_browse.store.sessions.jobs import read_job_names
 from hermes_browse.store.sessions.models import Conversation, Sort, Status, View
 from hermes_browse.store.wording import _
 
+from ..bindings import following
 from ..context import Context
 from ..screens.by_name import load
 from ..screens.panes import Panes
@@ -170,7 +171,7 @@ class Listing:
             self._whole_at, self._whole_took, self._stale = time.monotonic(), read.took, False
         self._was_read(read.rows)
         self._measure()
-        self._context.unsay(_("reading the store again"))
+        self._context.retract(_("reading the store again"))
         if self._live != read.live:
             self._live = read.live
             self._context.writing_changed(self._writing())
@@ -242,10 +243,9 @@ class Listing:
 
     def next_sort(self) -> None:
         """Sort by the next criterion; the cursor stays on its conversation."""
-        orders = list(Sort)
-        self.sort_by(orders[(orders.index(self.sort) + 1) % len(orders)])
+        self.sort_by(following(Sort, self.sort))
 
-    def turn_round(self) -> None:
+    def reverse_order(self) -> None:
         """Reverse the order."""
         self.sort_by(self.sort)
 

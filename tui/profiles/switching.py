@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import StoreError
 from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.hosts.faults import HostError
+from hermes_browse.store.hosts.host import Host
+from hermes_browse.store.hosts.remote import locate_there, open_store
 from hermes_browse.store.wording import _
 
 from ..context import Arrival, Context
 from ..list.model import read_first
+from ..screens.by_name import load
 from ..screens.panes import Panes
 from .card import ProfilesScreen
 from .reading import Found, Profile, read_profiles, short_reason
@@ -33,23 +36,28 @@ class Switching:
         self._context, self._panes, self._arrive, self._show_all = context, panes, arrive, show_all
 
     def choose(self) -> None:
-        """Show the card of this root's profiles; a message if the store belongs to no root."""
-        context, panes = self._context, self._panes
-        if context.location.root is None:
+        """Show the card of this root's profiles and of the hosts; a message if there can be none of either."""
+        context, panes, hosts = self._context, self._panes, self._context.options.hosts
+        here = context.host.here
+        if here.root is None and not hosts:
             context.say(_("this store belongs to no Hermes root, so it has no profiles"))
             return
         now = context.clock()
 
         async def run() -> None:
-            profiles = await asyncio.to_thread(read_profiles, context.location, now)
+            profiles = await asyncio.to_thread(read_profiles, here, now)
             if panes.is_current:
-                panes.app.push_screen(ProfilesScreen(profiles, context.location, now), chosen)
+                facts = profiles, context.location, now
+                card = load("hosts-card")(*facts, hosts, context.host.links) if hosts else ProfilesScreen(*facts)
+                panes.app.push_screen(card, chosen)
 
-        def chosen(profile: Profile | bool | None) -> None:
-            if profile is True:
+        def chosen(choice: Profile | Host | bool | None) -> None:
+            if choice is True:
                 self._show_all()
-            elif profile:
-                self.to(profile.location, Arrival())
+            elif isinstance(choice, Host):
+                self.to_host(choice)
+            elif choice:
+                self.to(choice.location, Arrival())
 
         panes.run_worker(run(), group="profiles", exclusive=True)
 
@@ -72,6 +80,22 @@ class Switching:
         else:
             self.to(location, Arrival(query=query))
 
+    def to_host(self, host: Host) -> None:
+        """Switch to the store of another machine; if it cannot be reached, report that and stay."""
+        context = self._context
+        link = context.host.links.of(host)
+
+        async def run() -> None:
+            try:
+                location = await asyncio.to_thread(locate_there, link)
+            except StoreError as error:
+                context.failed(error)
+                return
+            self.to(location, Arrival())
+
+        context.say(_("asking {name} …").format(name=host.name))
+        self._panes.run_worker(run(), group="profiles", exclusive=True)
+
     def to(self, location: Location, arrival: Arrival) -> None:
         """Switch to another store; if it cannot be read, report that and stay.
 
@@ -89,13 +113,16 @@ class Switching:
             context.say(_("something is still being written here: try again when it is done"))
             return
         now, lines = context.clock(), max(self._panes.size.height, 20)
-        store = Store(location.path)
+        store = open_store(location, context.host.links)
 
         async def run() -> None:
             try:
                 first, shown = await asyncio.to_thread(read_first, store, now, lines)
+            except HostError as error:
+                context.failed(error)
+                return
             except StoreError as error:
-                context.failed(StoreError(f"{location.profile}: {short_reason(error, location)}"))
+                context.failed(StoreError(f"{location.name}: {short_reason(error, location)}"))
                 return
             context.host.switch_to(location, store, first, shown, arrival)
 

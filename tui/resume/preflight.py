@@ -30,7 +30,7 @@ _CACHED = 0.1
 """Minimum price of a cached token relative to an uncached one: a tenth with Anthropic, more elsewhere."""
 
 
-def anew_at_most(conversation: Conversation, tokens: float) -> float | None:
+def max_uncached_cost(conversation: Conversation, tokens: float) -> float | None:
     """Return the maximum cost in USD of sending so many uncached tokens, from the conversation's cost so far.
 
     A store has no prices. But an output or cache-write token costs no less than an uncached input token, and a cached
@@ -48,17 +48,17 @@ def anew_at_most(conversation: Conversation, tokens: float) -> float | None:
     return tokens * cost / weight if cost and weight > 0 else None
 
 
-def place_and_cost(conversation: Conversation, details: Details | None, *, is_sample: bool = False) -> Iterator[str]:
+def place_and_cost(conversation: Conversation, details: Details | None, *, is_here: bool = True) -> Iterator[str]:
     """Yield printable lines on directory and branch, then on model, context size and cost.
 
     Args:
         conversation: The conversation to resume.
         details: Its details; None if they were not read.
-        is_sample: Its directory is made up, so its absence is not reported.
+        is_here: Its directory is on this machine; that of the sample store is made up, and that of a host is elsewhere.
     """
     place = []
     if conversation.cwd:
-        is_there = is_sample or Path(conversation.cwd).is_dir()
+        is_there = not is_here or Path(conversation.cwd).is_dir()
         sentence = _("in {directory}") if is_there else _("in {directory} (not there)")
         place.append(sentence.format(directory=one_line(conversation.cwd, 200)))
     if conversation.git_branch:
@@ -73,7 +73,7 @@ def place_and_cost(conversation: Conversation, details: Details | None, *, is_sa
     if tokens:
         sentence = _("context about {count} tokens, all sent again unless the provider still has them cached")
         facts.append(sentence.format(count=formats.number(tokens)))
-        if (most := anew_at_most(conversation, tokens)) is not None:
+        if (most := max_uncached_cost(conversation, tokens)) is not None:
             facts.append(_("that is {cost} at most").format(cost=formats.money(most)))
     if facts:
         yield " · ".join(facts)
@@ -117,15 +117,18 @@ class PreflightScreen(Card[bool]):
         plan, conversation = self._plan, self._plan.conversation
         with Vertical(id="card"):
             yield Static(Content.styled(one_line(formats.name(conversation), 200), "bold"))
-            yield Static(Content.styled(f"{one_line(plan.target.id)} · {one_line(plan.target.told)}", "dim"))
-            mark = ("! ", "$warning bold")  # not shown: its look
+            place = f" · {_('on {name}').format(name=plan.host)}" if plan.host else ""
+            yield Static(
+                Content.styled(f"{one_line(plan.target.id)} · {one_line(plan.target.shown_reason)}{place}", "dim")
+            )
+            mark = ("! ", "$warning bold")
             warnings = [
                 Static(Content.assemble(mark, printable(each.text)), classes="warning") for each in plan.warnings
             ]
             # The last warning of the sample store introduces the command.
             introduction = warnings[-1:] if plan.is_sample else []
             yield from warnings[: len(warnings) - len(introduction)]
-            for fact in place_and_cost(conversation, self._details, is_sample=plan.is_sample):
+            for fact in place_and_cost(conversation, self._details, is_here=not plan.is_sample and not plan.host):
                 yield Static(Content.styled(fact, "dim"), classes="fact")
             if self._memory is not None and (words := not_remembered(self._memory)):
                 yield Static(Content.styled(words, "dim"), classes="fact", id="memory")

@@ -14,6 +14,8 @@ from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hermes.resume import ResumePlan, on_surface, plan_resume
+from hermes_browse.store.hosts.remote import RemoteStore, open_store
+from hermes_browse.store.hosts.resume import plan_there
 from hermes_browse.store.messages.details import Details, read_details
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.recap import RecapLine, read_recap
@@ -27,16 +29,18 @@ from .terminal_windows import Outcome, Windows
 _Planned = tuple[ResumePlan, list[RecapLine], Details | None, Memory | None]
 
 
-def _on_surface(plan: ResumePlan, surfaces: Mapping[str, str]) -> ResumePlan:
-    """Apply the surface configured for the plan's source."""
+def _plan(
+    reader: Reader, store: Store, location: Location, session_id: str, now: float, surfaces: Mapping[str, str]
+) -> ResumePlan:
+    """Plan a resume, on the machine of the store."""
+    if isinstance(store, RemoteStore):
+        return plan_there(store.link, reader, session_id)
+    plan = plan_resume(reader, location, session_id, now)
     return on_surface(plan, surfaces) if surfaces else plan
 
 
-def _planned(
-    reader: Reader, location: Location, session_id: str, now: float, surfaces: Mapping[str, str], *, is_printed: bool
-) -> _Planned:
-    """Plan a resume; if it is risky, also read the recap and the details for the card."""
-    plan = _on_surface(plan_resume(reader, location, session_id, now), surfaces)
+def _planned(reader: Reader, plan: ResumePlan, *, is_printed: bool) -> _Planned:
+    """If the plan is risky, also read the recap and the details for the card."""
     plan = replace(plan, conversation=with_details(reader, [plan.conversation])[0])
     if is_printed:
         plan = plan.to_print()
@@ -75,8 +79,10 @@ class Resuming:
         is_printed, surfaces = context.host.is_choice_printed, context.options.surface
 
         def work() -> _Planned:
-            with Store(location.path).reader() as reader:
-                return _planned(reader, location, session_id, now, surfaces, is_printed=is_printed)
+            store = open_store(location, context.host.links)
+            with store.reader() as reader:
+                plan = _plan(reader, store, location, session_id, now, surfaces)
+                return _planned(reader, plan, is_printed=is_printed)
 
         async def run() -> None:
             try:
@@ -102,11 +108,12 @@ class Resuming:
         self._plan(session_id, lambda planned: self._in_thread(lambda: self._find_window(planned)))
 
     def _plan(self, session_id: str, done: Callable[[_Planned], None]) -> None:
-        location, now = self._context.location, self._context.clock()
+        location, store, now = self._context.location, self._context.store, self._context.clock()
         is_printed, surfaces = self._context.host.is_choice_printed, self._context.options.surface
 
         def work(reader: Reader) -> _Planned:
-            return _planned(reader, location, session_id, now, surfaces, is_printed=is_printed)
+            plan = _plan(reader, store, location, session_id, now, surfaces)
+            return _planned(reader, plan, is_printed=is_printed)
 
         self._context.page_worker.submit("plan", work, done, self._context.failed)
 
@@ -158,7 +165,7 @@ class Resuming:
     def _run_and_return(self, plan: ResumePlan) -> None:
         assert plan.executable is not None
         try:
-            with self._context.host.lent():
+            with self._context.host.lend_terminal():
                 ended = subprocess.run(
                     [plan.executable, *plan.argv[1:]], env=plan.environment(), check=False
                 ).returncode
@@ -175,11 +182,12 @@ class Resuming:
 
     def plan_command(self, session_id: str, done: Callable[[str], None]) -> None:
         """Call `done` with the shell command that resumes the conversation of a session."""
-        location, now = self._context.location, self._context.clock()
+        location, store, now = self._context.location, self._context.store, self._context.clock()
         surfaces = self._context.options.surface
 
         def work(reader: Reader) -> ResumePlan:
-            location.refuse_without_home("resume")  # a command of the sample store would open an empty chat
-            return _on_surface(plan_resume(reader, location, session_id, now), surfaces)
+            if location.host is None:
+                location.refuse_without_home("resume")  # a command of the sample store would open an empty chat
+            return _plan(reader, store, location, session_id, now, surfaces)
 
         self._context.page_worker.submit("command", work, lambda plan: done(plan.shell()), self._context.failed)

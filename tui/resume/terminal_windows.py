@@ -181,4 +181,4 @@ class Windows:
         if not all(_PLAIN.fullmatch(word) for word in words):
             return Outcome(False, _("Windows Terminal would misread this command · Y copies it"))
         answer = _ask([shutil.which("wt.exe") or "wt.exe", *tab, *run])
-        return _opened("Windows Terminal", answer, _("Hermes is in a new tab of Windows Terminal"))  # not shown
+        return _opened("Windows Terminal", answer, _("Hermes is in a new tab of Windows Terminal"))

@@ -1,32 +1,51 @@
-"""Import screens, cards and some other classes by name on first use, to keep the start fast."""
+"""Import screens, cards, controllers and some functions by name on first use, to keep the start fast."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from typing import Any
 
-_PLACES = {
-    "bundle": ".trash.inside.BundleScreen",
-    "compactions": ".compression.screen.CompactionsScreen",
-    "details": ".transcript.cards.show_details",
-    "doctor": ".doctor.screen.DoctorScreen",
-    "everywhere": ".profiles.everywhere.EverywhereScreen",
-    "export": ".export.exporting.ask_and_export",
-    "help": "help.HelpScreen",
-    "here": ".compression.here.toggle_here",
-    "measuring": ".list.measuring.Measuring",
-    "insights": ".insights.screen.InsightsScreen",
-    "old": ".legacy.old_screen.OldScreen",
-    "prune": ".cleanup.prune.PruneScreen",
-    "retention": ".cleanup.retention.RetentionScreen",
-    "trash": ".trash.screen.TrashScreen",
-    "tree": ".compression.rows.read_tree",
-    "tree-rows": ".compression.rows.tree_rows",
+PLACES = {
+    "bundle": "tui.trash.inside.BundleScreen",
+    "changing": "tui.edit.changing.Changing",
+    "changing-around": "tui.edit.changing.Around",
+    "cleaning": "tui.cleanup.cleaning.Cleaning",
+    "compactions": "tui.compression.screen.CompactionsScreen",
+    "copying": "tui.transcript.copying.Copying",
+    "details": "tui.transcript.cards.show_details",
+    "doctor": "tui.doctor.screen.DoctorScreen",
+    "everywhere": "tui.profiles.everywhere.EverywhereScreen",
+    "expire": "store.trash.shelf.expire",
+    "export": "tui.export.exporting.ask_and_export",
+    "finding": "tui.transcript.finding.Finding",
+    "help": "tui.screens.help.HelpScreen",
+    "here": "tui.compression.here.toggle_here",
+    "hosts": "tui.profiles.hosts.HostsScreen",
+    "hosts-card": "tui.profiles.hosts.HostsCard",
+    "insights": "tui.insights.screen.InsightsScreen",
+    "keymap": "tui.config.keymap.settle",
+    "letters": "tui.search.searching.make_letters",
+    "measuring": "tui.list.measuring.Measuring",
+    "old": "tui.legacy.old_screen.OldScreen",
+    "old-shelf": "tui.legacy.old_screen.read_shelf",
+    "parse-age": "store.cleanup.rules.parse_age",
+    "prepare-search": "store.search.prepare",
+    "prune": "tui.cleanup.prune.PruneScreen",
+    "recap": "store.messages.recap.read_recap",
+    "resuming": "tui.resume.resuming.Resuming",
+    "retention": "tui.cleanup.retention.RetentionScreen",
+    "searching": "tui.search.searching.Searching",
+    "searching-around": "tui.search.searching.Around",
+    "switching": "tui.profiles.switching.Switching",
+    "trash": "tui.trash.screen.TrashScreen",
+    "tree": "tui.compression.rows.read_tree",
+    "tree-rows": "tui.compression.rows.tree_rows",
+    "typing": "tui.search.query_line.Typing",
 }
-"""Module, relative to this folder or with a dot to `tui`, and class, or the function that opens a card."""
+"""Module in `hermes_browse`, and its class or function."""
 
 
 def load(name: str) -> Any:
     """Import a class or function; for a screen, `name` is the id of the command that opens it."""
-    module, _, attribute = _PLACES[name].rpartition(".")
-    return getattr(import_module(f".{module}", __package__), attribute)
+    module, _, attribute = PLACES[name].rpartition(".")
+    return getattr(import_module(f"hermes_browse.{module}"), attribute)

@@ -35,10 +35,12 @@ if TYPE_CHECKING:
     from hermes_browse.store.search import Matcher
 
     from ..cleanup.cleaning import Cleaning
+    from ..edit.changing import Around as ChangingAround
     from ..edit.changing import Changing
     from ..profiles.switching import Switching
     from ..resume.resuming import Resuming
     from ..search.query_line import Typing
+    from ..search.searching import Around as SearchingAround
     from ..search.searching import Searching
     from ..transcript.copying import Copying
     from ..transcript.finding import Finding
@@ -71,77 +73,71 @@ class Controllers:
     @cached_property
     def searching(self) -> Searching:
         """Search as you type."""
-        from ..search.searching import Around, Searching  # start: behind the first frame
-
-        around = Around(
+        make: type[Searching] = load("searching")
+        make_around: type[SearchingAround] = load("searching-around")
+        around = make_around(
             lambda: self.listing.order,
             lambda: self.current.conversation,
             lambda keys: self.listing.refresh(at=keys),
             lambda query: self.typing.put(query),
             lambda profile, query: self.switching.search(profile, query),
         )
-        return Searching(self.context, self._panes, around)
+        return make(self.context, self._panes, around)
 
     @cached_property
     def typing(self) -> Typing:
         """The search box."""
-        from ..search.query_line import Typing  # start: behind the first frame
-
-        return Typing(self.context, self._panes, self.history, self.searching.asked)
+        make: type[Typing] = load("typing")
+        return make(self.context, self._panes, self.history, self.searching.asked)
 
     @cached_property
     def finding(self) -> Finding:
         """Find in the transcript."""
-        from ..transcript.finding import Finding  # start: with the first find
-
-        return Finding(self.context, self._panes, self._matchers)
+        make: type[Finding] = load("finding")
+        return make(self.context, self._panes, self._matchers)
 
     @cached_property
     def changing(self) -> Changing:
         """Mark, archive, pin, rename and undo."""
-        from ..edit.changing import Around, Changing  # start: with the first change
-
-        around = Around(
+        make: type[Changing] = load("changing")
+        make_around: type[ChangingAround] = load("changing-around")
+        around = make_around(
             lambda: self.current.meant,
             lambda: self.current.is_listed,
             lambda meant: self.cleaning.archive(meant),
             self._touched,
         )
-        return Changing(self.context, self._panes, self.marks, around)
+        return make(self.context, self._panes, self.marks, around)
 
     @cached_property
     def cleaning(self) -> Cleaning:
         """Plans of deletions, and carrying them out."""
-        from ..cleanup.cleaning import Cleaning  # start: with the first plan
-
-        return Cleaning(self.context, self._panes, lambda entry, touched: self.changing.done(entry, touched))
+        make: type[Cleaning] = load("cleaning")
+        return make(self.context, self._panes, lambda entry, touched: self.changing.done(entry, touched))
 
     @cached_property
     def copying(self) -> Copying:
         """Clipboard, pager and editor."""
-        from ..transcript.copying import Copying  # start: with the first copy
-
-        return Copying(self.context, self._panes)
+        make: type[Copying] = load("copying")
+        return make(self.context, self._panes)
 
     @cached_property
     def resuming(self) -> Resuming:
         """Resume in Hermes."""
-        from ..resume.resuming import Resuming  # start: with the first resume
-
-        return Resuming(self.context, self._panes, self._came_back)
+        make: type[Resuming] = load("resuming")
+        return make(self.context, self._panes, self._came_back)
 
     @cached_property
     def switching(self) -> Switching:
         """Switch to other profiles."""
-        from ..profiles.switching import Switching  # start: when another profile is wanted
-
-        return Switching(self.context, self._panes, self.arrive, lambda: self.open_screen("everywhere"))
+        make: type[Switching] = load("switching")
+        screen = "hosts" if self.context.options.hosts else "everywhere"
+        return make(self.context, self._panes, self.arrive, lambda: self.open_screen(screen))
 
     def load_search(self) -> None:
         """Import what the first letter in the search box needs, on a thread, as it takes about three frames."""
-        from ..search import query_line, searching  # noqa: F401  # start: behind the first frame
-
-        searching.make_letters()
+        load("typing")
+        load("letters")()
         self.history.load()
 
     # Commands and state that involve several of them
@@ -223,10 +219,7 @@ class Controllers:
         trash, now = trash_folder(self.context.location), self.context.clock()
 
         def work() -> int:
-            from hermes_browse.store.cleanup.rules import parse_age  # start: only where the trash has an age
-            from hermes_browse.store.trash.shelf import expire
-
-            return len(expire(trash, parse_age(age), now))
+            return len(load("expire")(trash, load("parse-age")(age), now))
 
         def done(count: int) -> None:
             if count:
@@ -277,9 +270,7 @@ class Controllers:
         """Read what every search needs of the whole store before the first keystroke, which would cancel this."""
 
         def work(reader: Reader) -> None:
-            from hermes_browse.store.search import prepare  # start: behind the first frame
-
-            prepare(reader)
+            load("prepare-search")(reader)
 
         # Errors are reported by the list, and by the first search that has them.
         self.context.search_worker.submit("search", work, lambda done: None, lambda error: None)

@@ -61,6 +61,8 @@ class MainScreen(Panes):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(MAIN)
+    ENTER_READS: ClassVar[bool] = False
+    """Whether Enter on a conversation shows its transcript instead of resuming it."""
 
     def __init__(
         self, host: Host, location: Location, store: Store, first: Catalog, shown: Sequence[Conversation]
@@ -287,11 +289,11 @@ class MainScreen(Panes):
             self.set_focus(self.rows)
 
     def take(self, row: ListRow) -> None:
-        """Handle Enter on a row: open a job, a hit or the best hit of a conversation; resume other conversations."""
+        """Handle Enter on a row: open a job, a hit or the best hit of a conversation; resume or read the others."""
         by = self.controllers
         if isinstance(row, JobRow):
             by.listing.toggle_job(row.name)
-        elif isinstance(row, HitRow) or (isinstance(row, ConversationRow) and row.hits):
+        elif isinstance(row, HitRow) or (isinstance(row, ConversationRow) and (row.hits or self.ENTER_READS)):
             by.current.follow_row()
             self.set_focus(self.transcript)
         elif isinstance(row, MoreRow):
@@ -320,7 +322,7 @@ class MainScreen(Panes):
     def enter_words(self) -> str:
         """Return the status line's text on Enter for a conversation, with a field `id`."""
         location = self.context.location
-        return _("Enter resumes …{id}") if location.demo or location.home is not None else ""
+        return _("Enter resumes …{id}") if location.demo or location.home is not None or location.host else ""
 
     def _node_moved(self, is_moved: bool, by_hand: bool) -> None:
         """Follow the tree: show the session or the compaction under its cursor."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from hermes_browse.store.search import FILTERS, Vocabulary, read_vocabulary
-
-__all__ = ["Offer", "Vocabulary", "complete", "read_vocabulary"]
+from hermes_browse.store.search import FILTERS, Vocabulary
+from hermes_browse.store.search.query import quoted
 
 _LEAST_NAME = 3
 """Minimum letters before names of filters are offered: fewer are mostly words."""
@@ -43,7 +42,7 @@ def complete(text: str, known: Vocabulary, now: float) -> Offer | None:
     key, typed = (match[1] or "").lower(), match[3]
     start = match.start(3) if match[2] else match.end() - len(typed.lstrip("-"))
     if match[2]:
-        values = [_quoted(value) for each in FILTERS if each.key == key for value in each.values(known, now)]
+        values = [quoted(value) for each in FILTERS if each.key == key for value in each.values(known, now)]
         choices = [f"{each} " for each in values if each.casefold().startswith(typed.casefold())]
         if choices and choices[0].casefold() == f"{typed.casefold()} ":
             return None
@@ -54,7 +53,3 @@ def complete(text: str, known: Vocabulary, now: float) -> Offer | None:
     names = [each.key + each.sign for each in FILTERS]
     matching = tuple(name for name in names if name.startswith(word) and name != word)
     return Offer(start, "", matching) if matching else None
-
-
-def _quoted(value: str) -> str:
-    return f'"{value}"' if any(map(str.isspace, value)) else value

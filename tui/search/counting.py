@@ -75,7 +75,7 @@ class Counting:
 
         def go() -> None:
             self._timer = None
-            self._context.page_worker.submit("hit details", work, done, self._context.failed)  # not shown
+            self._context.page_worker.submit("hit details", work, done, self._context.failed)
             self._count(found, view)
 
         self._timer = self._panes.set_timer(_REST, go)

@@ -14,6 +14,7 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.wording import N_, _, ngettext
 
+from ..bindings import following
 from ..context import Context
 from ..list.model import CatalogRows, Order
 from ..list.rows import FixedRows, NoteRow, SuggestionRow
@@ -151,7 +152,7 @@ class Searching:
 
     def next_order(self) -> None:
         """Change the order of hits: newest → relevance → oldest."""
-        self.order = _ORDERS[(_ORDERS.index(self.order) + 1) % len(_ORDERS)]
+        self.order = following(_ORDERS, self.order)
         self._context.show_header()
         self._context.say(_(_ORDER_MESSAGE[self.order]))
         self._search()

@@ -132,7 +132,7 @@ async def copy(text: str, to_terminal: Callable[[str], None]) -> str:
     Returns:
         The message: "copied with wl-copy".
     """
-    import asyncio  # `doctor` on the command line needs no loop
+    import asyncio  # start time: `doctor` on the command line needs no loop
 
     safe = harmless(text)
     where = await asyncio.to_thread(run_tool, safe, tools(os.environ))

@@ -19,7 +19,7 @@ from hermes_browse.store.wording import _
 
 _PATIENCE = 8.0
 """Maximum seconds to wait for the web browser's starter."""
-_QUIETLY = "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))"  # not shown
+_QUIETLY = "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))"
 _IN_TERMINAL = ("GenericBrowser", "Elinks")
 """Classes of `webbrowser` (Python 3.11 to 3.14) for programs that run in the foreground and take the terminal."""
 _PAGERS = ("less", "more")

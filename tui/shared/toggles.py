@@ -31,7 +31,7 @@ class ToggleLine(TextLine):
         self._labels = [f" {number} {name} " for number, (name, _) in enumerate(switches, 1)]
         parts: list[Content] = [Content(" ")]
         for label, (_, is_on) in zip(self._labels, switches, strict=True):
-            parts += [Content.styled(label, "bold reverse" if is_on else "dim"), Content(" ")]  # not shown
+            parts += [Content.styled(label, "bold reverse" if is_on else "dim"), Content(" ")]
         self.update(Content("").join(parts))
 
     def on_click(self, event: Click) -> None:

@@ -69,7 +69,7 @@ class EarlyKeys:
     def _read(self) -> None:
         data = os.read(self._terminal, _READ_BYTES)
         if not data:
-            raise OSError("the terminal is gone")  # not shown
+            raise OSError("the terminal is gone")
         self.typed += data
         before = self.cursor
         while (move := _MOVE.match(self.typed)) is not None and self._may_move():

@@ -44,8 +44,7 @@ def choose(location: Location, *, is_printed: bool = False) -> tuple[int, Resume
     first, shown = read_first(store, now, terminal_size()[1])
     with painted(first, shown, location, now, start) as handover:
         os.environ.setdefault("TEXTUAL_FPS", "240")  # results from threads wait for the next frame
-        from ..app import BrowseApp
-        from ..textual_private import driver_of
+        from ..app import BrowseApp  # imported after the first rows are painted
 
         app = BrowseApp(location, store, first, shown, handover=handover, start=start)
         app.is_choice_printed = is_printed
@@ -53,10 +52,7 @@ def choose(location: Location, *, is_printed: bool = False) -> tuple[int, Resume
         try:
             plan = app.run(mouse=start.options.mouse)
         finally:
-            # If the terminal disappears while Textual 8 restores it, its input thread goes on waiting, and Python
-            # waits for that thread.
-            if (driver := driver_of(app)) is not None and (event := getattr(driver, "exit_event", None)) is not None:
-                event.set()
+            app.stop_input()
     memory = app.new_memory()
     if memory != start.memory:
         write_memory(memory_path(), memory)

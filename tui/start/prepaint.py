@@ -30,6 +30,9 @@ from ..list.rows import NoteRow
 from ..pane_sizes import PaneSizes, has_head
 from ..shared.glyphs import are_plain
 
+if sys.platform != "win32":
+    import termios
+
 if TYPE_CHECKING:
     from ..config.start import Start
     from .early_keys import EarlyKeys
@@ -269,8 +272,6 @@ def painted(
     if not is_usual or start.theme not in PALETTES or not is_possible():
         yield handover
         return
-    import termios
-
     descriptor = sys.stdin.fileno()
     before = termios.tcgetattr(descriptor)
     silent = termios.tcgetattr(descriptor)

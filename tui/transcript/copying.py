@@ -197,7 +197,7 @@ class Copying:
             return
         piece = document(message, model)
         try:
-            with self._context.host.lent():
+            with self._context.host.lend_terminal():
                 wrong = show(command, piece.text, piece.suffix)
         except SuspendNotSupported:
             self._context.say(_("the terminal cannot be handed over here"))
@@ -207,7 +207,7 @@ class Copying:
     async def _show_references(self, message: ChatMessage) -> None:
         model = self._panes.transcript.model
         assert model is not None
-        targets = await asyncio.to_thread(references, message, model)
+        targets = await asyncio.to_thread(references, message, model, is_here=self._context.location.host is None)
         if targets:
             title = _("message {id}").format(id=message.id)
             self._panes.app.push_screen(ReferencesScreen(self._context, self.pictures, title, targets))

@@ -20,6 +20,7 @@ from hermes_browse.store.text import printable
 
 from ..shared.styled import JOINT, SPACE_JOINT, Line, light, line_text
 from .blocks import MARKDOWN_LIMIT
+from .markdown import render_markdown
 from .tool_text import as_shown
 
 _BATCH = 40
@@ -65,8 +66,6 @@ def _matches_rendered(text: str, matcher: Matcher) -> bool:
     plain = fold(_MARKUP.sub("", text))
     if len(plain) == len(text) or not matcher.in_folded(plain, has_marks(plain)):
         return False
-    from .markdown import render_markdown  # seldom needed, and parsing each message would be slow
-
     shown = fold("\n".join(map(line_text, render_markdown(printable(text), _WIDE))))
     return matcher.in_folded(shown, has_marks(shown))
 

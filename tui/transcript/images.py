@@ -12,6 +12,8 @@ import shutil
 import sys
 from pathlib import Path
 
+from rich.console import Console
+
 from hermes_browse.store.messages.images import LONGEST_HEAD, suffix_of
 from hermes_browse.store.temporary import TemporaryFolder
 from hermes_browse.store.wording import N_, _
@@ -118,11 +120,10 @@ def show_here(path: Path) -> str:
     Returns:
         A sentence about what went wrong; empty if nothing did.
     """
-    from PIL import Image as Pillow
-    from rich.console import Console
+    from PIL import Image as Pillow  # an optional dependency
 
     try:
-        from textual_image.renderable import Image
+        from textual_image.renderable import Image  # queries the terminal
 
         with Pillow.open(path, formats=_FORMATS) as picture:
             picture.load()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 from rich.cells import cell_len
 
 from hermes_browse.store.text import printable
@@ -14,10 +15,6 @@ from hermes_browse.store.wording import _
 from ..formats import clip, fit
 from ..shared.styled import Line, Span, indent, line_width, wrap_spans
 
-if TYPE_CHECKING:
-    from markdown_it import MarkdownIt
-    from markdown_it.token import Token
-
 _MAX_COLUMNS = 40
 _MAX_CODE = 40_000
 """Characters; longer code is not coloured, which would take longer than a frame."""
@@ -25,8 +22,6 @@ _MAX_CODE = 40_000
 
 @lru_cache(maxsize=1)
 def _parser() -> MarkdownIt:
-    from markdown_it import MarkdownIt
-
     return MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"])
 
 
@@ -104,7 +99,7 @@ class _Layout:
             inner = self._tokens[self._at]
             self._at += 2
             mark = "#" * int(token.tag[1:]) + " "
-            spans = [(mark, "heading dim"), *_inline(inner.children or [], "heading")]  # not shown
+            spans = [(mark, "heading dim"), *_inline(inner.children or [], "heading")]
             return wrap_spans(spans, width)
         if kind in ("fence", "code_block"):
             return self._code(token, width)
@@ -220,28 +215,26 @@ def highlight(code: str, language: str) -> list[Line]:
     plain: list[Line] = [[(line, "code-text")] if line else [] for line in code.split("\n")]
     if not language or len(code) > _MAX_CODE:
         return plain
-    from pygments.lexers import get_lexer_by_name
-    from pygments.token import Comment, Keyword, Name, Number, String, Token
-    from pygments.util import ClassNotFound
+    from pygments import lexers, token, util  # only code in a known language needs it
 
     try:
-        lexer = get_lexer_by_name(language.lower(), stripnl=False, ensurenl=False)
-    except ClassNotFound:
+        lexer = lexers.get_lexer_by_name(language.lower(), stripnl=False, ensurenl=False)
+    except util.ClassNotFound:
         return plain
     looks = (
-        (Comment, "comment"),
-        (Keyword, "keyword"),
-        (String, "string"),
-        (Number, "number"),
-        (Name.Function, "function"),
-        (Name.Class, "function"),
-        (Name.Decorator, "function"),
-        (Name.Tag, "keyword"),
-        (Name.Attribute, "function"),
-        (Token.Generic.Inserted, "added"),
-        (Token.Generic.Deleted, "removed"),
-        (Token.Generic.Heading, "keyword"),
-        (Token.Generic.Subheading, "keyword"),
+        (token.Comment, "comment"),
+        (token.Keyword, "keyword"),
+        (token.String, "string"),
+        (token.Number, "number"),
+        (token.Name.Function, "function"),
+        (token.Name.Class, "function"),
+        (token.Name.Decorator, "function"),
+        (token.Name.Tag, "keyword"),
+        (token.Name.Attribute, "function"),
+        (token.Generic.Inserted, "added"),
+        (token.Generic.Deleted, "removed"),
+        (token.Generic.Heading, "keyword"),
+        (token.Generic.Subheading, "keyword"),
     )
     lines: list[Line] = [[]]
     for kind, text in lexer.get_tokens(code):

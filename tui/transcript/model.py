@@ -27,7 +27,7 @@ class EntryKind(StrEnum):
     DAY = "day"
     GAP = "gap"
     SEAM = "seam"
-    LEFT_OUT = "left out"  # not shown
+    LEFT_OUT = "left out"
     GONE = "gone"
     MESSAGE = "message"
 

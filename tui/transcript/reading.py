@@ -15,8 +15,10 @@ from hermes_browse.store.messages.transcript import Bone, Skeleton, read_message
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 
+from ..bindings import following
 from ..compression.tree import Tree
 from ..context import Context
+from ..screens.by_name import load
 from ..screens.panes import Panes
 from ..shared import header
 from ..shared.styled import Line
@@ -26,9 +28,9 @@ from .page import draw_message
 
 if TYPE_CHECKING:
     from hermes_browse.store.compression.compactions import Compaction
+    from hermes_browse.store.messages.recap import RecapLine
     from hermes_browse.store.search import Matcher
 
-_ORDER = list(Reading)
 _REST = 0.025
 """Seconds without a move of the cursor before the conversation is read: more than a frame, too short to notice."""
 _PATIENCE = 0.15
@@ -68,9 +70,7 @@ def open_conversation(
 
 def recap_model(reader: Reader, conversation: Conversation) -> TranscriptModel:
     """Read the recap as a transcript of its own."""
-    from hermes_browse.store.messages.recap import read_recap  # start: rarely used
-
-    lines = read_recap(reader, conversation.segments)
+    lines: list[RecapLine] = load("recap")(reader, conversation.segments)
     bones = tuple(
         Bone(-index - 1, 0, "recap" if line.role == "earlier" else line.role, None, State.LIVE, False)
         for index, line in enumerate(lines)
@@ -336,7 +336,7 @@ class ConversationPane:
 
     def next_reading(self) -> None:
         """Show the next reading (said, live, everything), at the current message."""
-        self.reading = _ORDER[(_ORDER.index(self.reading) + 1) % len(_ORDER)]
+        self.reading = following(Reading, self.reading)
         names = {
             Reading.SAID: _("what was said"),
             Reading.LIVE: _("what the model still sees"),

@@ -166,7 +166,7 @@ def _every(message: ChatMessage, model: TranscriptModel) -> Iterator[Reference]:
             yield from _in_text(as_shown(result.text))
 
 
-def references(message: ChatMessage, model: TranscriptModel) -> list[Reference]:
+def references(message: ChatMessage, model: TranscriptModel, *, is_here: bool = True) -> list[Reference]:
     """Return the references of a message and the results of its calls: images, links, then paths, at most `MOST`.
 
     Parses the text and accesses the disk, which can take longer than a frame.
@@ -174,12 +174,13 @@ def references(message: ChatMessage, model: TranscriptModel) -> list[Reference]:
     Args:
         message: Of any role.
         model: Has the results that have been read.
+        is_here: The store is of this machine, so that a path may be a file.
     """
     unique: dict[tuple[Kind, str, int, int], Reference] = {}
     for each in _every(message, model):
         key = (each.kind, each.target, each.message_id, each.number)
         if len(each.target) > 1 and key not in unique:
-            is_image = each.kind is Kind.PATH and is_image_file(each.target)
+            is_image = is_here and each.kind is Kind.PATH and is_image_file(each.target)
             unique[key] = each._replace(kind=Kind.IMAGE) if is_image else each
     return sorted(unique.values(), key=lambda each: _ORDER.index(each.kind))[:MOST]
 
@@ -280,7 +281,7 @@ class ReferencesScreen(Card[None]):
             self._tell_copies(_("no browser on this machine · {key} copies"))
         elif in_terminal:
             try:
-                with self.context.host.lent():
+                with self.context.host.lend_terminal():
                     is_opened = programs.open_here(reference.target)
             except SuspendNotSupported:
                 self._tell_copies(_("the terminal cannot be handed over here · {key} copies"))
@@ -336,7 +337,7 @@ class ReferencesScreen(Card[None]):
 
     def _here(self, path: Path) -> None:
         try:
-            with self.context.host.lent():
+            with self.context.host.lend_terminal():
                 error = images.show_here(path)
         except SuspendNotSupported:
             error = _("the terminal cannot be handed over here")

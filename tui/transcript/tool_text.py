@@ -155,7 +155,7 @@ def block(text: str, width: int, language: str = "") -> list[Line]:
         rows = _columns(text)
         if rows is not None:
             return table_lines([[[(safe_text(cell), "output")] for cell in row] for row in rows], [], width)
-    if "Traceback (most recent call last)" in head:  # not shown
+    if "Traceback (most recent call last)" in head:
         return _wrapped(highlight(safe_text(text.rstrip("\n")), "pytb"), width)
     if _is_log(text):
         return _wrapped(_log(text.rstrip("\n")), width)
@@ -187,7 +187,7 @@ def pretty(value: object, width: int) -> list[Line]:
     rows = _table_of(value)
     if rows is not None:
         cells = [
-            [[(one_line(cell), "output" if number else "output bold")] for cell in row]  # not shown
+            [[(one_line(cell), "output" if number else "output bold")] for cell in row]
             for number, row in enumerate(rows)
         ]
         return table_lines(cells, [], width)

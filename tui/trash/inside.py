@@ -22,7 +22,6 @@ from hermes_browse.store.wording import N_, _
 
 from ..bindings import bindings
 from ..commands.panes import MAIN
-from ..list.rows import ConversationRow, ListRow
 from ..screens.controllers import Controllers
 from ..screens.main import MainScreen
 from ..store_paths import sessions_folder, trash_folder
@@ -54,6 +53,7 @@ class BundleScreen(MainScreen):
         title: Of the bundle.
     """
 
+    ENTER_READS = True
     BINDINGS: ClassVar[list[BindingType]] = bindings(
         each._replace(**_CHANGED[each.id]) for each in MAIN if each.id in _CHANGED
     )
@@ -71,14 +71,6 @@ class BundleScreen(MainScreen):
     def on_unmount(self) -> None:
         """Remove the temporary store on a thread, as it may be large."""
         threading.Thread(target=self._opened.close, name="bundle").start()
-
-    def take(self, row: ListRow) -> None:
-        """Handle Enter on a row: show a conversation in the transcript instead of resuming it."""
-        if isinstance(row, ConversationRow):
-            self.controllers.current.follow_row()
-            self.set_focus(self.transcript)
-        else:
-            super().take(row)
 
     def _put_back(self, conversations: Sequence[Conversation]) -> None:
         """Restore conversations with their subagents; the bundle keeps them as well."""

@@ -1,0 +1,143 @@
+"""The browser on another machine's store, through the real ssh client: read, change, undo, resume, what it refuses."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+from browsing import Browser, browsing, demo_app
+from server import ThrowAwayServer
+
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.models import View
+from hermes_browse.tui.context import Arrival
+from hermes_browse.tui.list.rows import ConversationRow
+from hermes_browse.tui.screens.main import MainScreen
+
+NOW = 1_800_000_000.0
+
+
+@pytest.fixture
+def machine(ssh_server: Callable[..., ThrowAwayServer], hermes_home: Path) -> ThrowAwayServer:
+    """A machine with a recorded store of Hermes 0.19."""
+    return ssh_server(hermes_home)
+
+
+@pytest.fixture
+async def browser(tmp_path: Path) -> AsyncIterator[Browser]:
+    """The browser on the sample store."""
+    folder = tmp_path / "demo"
+    folder.mkdir()
+    async with browsing(demo_app(folder)) as browser:
+        yield browser
+
+
+async def _go(browser: Browser, machine: ThrowAwayServer) -> MainScreen:
+    """Open the store of a machine; return its screen."""
+    browser.screen.controllers.switching.to_host(machine.host)
+    await browser.settle()
+    assert browser.screen.context.location.host == machine.host
+    return browser.screen
+
+
+def _tip(browser: Browser) -> str:
+    row = browser.row
+    assert isinstance(row, ConversationRow)
+    return row.conversation.id
+
+
+def _conversations(machine: ThrowAwayServer) -> dict[str, tuple[str | None, bool]]:
+    """Title and archive flag of each conversation, from the file itself."""
+    with Store(machine.home / "state.db").reader() as reader:
+        catalog = read_catalog(reader, NOW)
+        every = (catalog.conversation(root) for root in catalog.order(View.ALL))
+        return {each.id: (each.title, each.archived) for each in every}
+
+
+async def test_a_conversation_is_read_there_as_here(browser: Browser, machine: ThrowAwayServer) -> None:
+    screen = await _go(browser, machine)
+    assert "vps" in browser.text("#header")
+    await browser.press("4", "down")
+    row = browser.row
+    assert isinstance(row, ConversationRow) and len(screen.transcript.page)
+    await browser.press("slash")
+    await browser.type("the")
+    assert screen.controllers.searching.has_hits
+
+
+async def test_archive_rename_delete_and_their_undo_happen_there(browser: Browser, machine: ThrowAwayServer) -> None:
+    before = _conversations(machine)
+    await _go(browser, machine)
+    tip = _tip(browser)
+    await browser.press("a")
+    assert _conversations(machine)[tip][1] and "archived 1 conversation on vps" in browser.text("#status")
+    await browser.press("u")
+    assert _conversations(machine) == before
+    tip = _tip(browser)
+    await browser.press("D")
+    await browser.press("y")
+    assert tip not in _conversations(machine)
+    await browser.press("u")
+    assert _conversations(machine) == before and "restored 1 conversation" in browser.text("#status")
+
+
+@pytest.mark.slow
+async def test_a_resume_ends_the_browser_with_the_command_of_ssh(browser: Browser, machine: ThrowAwayServer) -> None:
+    await _go(browser, machine)
+    tip = _tip(browser)
+    await browser.press("enter")
+    plan = browser.app.return_value
+    assert plan is not None and Path(plan.executable or "").name == "ssh"
+    line = f"hermes-browse resume --yes -- {tip}"
+    assert plan.argv == ("ssh", "-t", *machine.host.ssh_words(), line)
+
+
+async def test_a_risky_resume_shows_its_card_first(browser: Browser, machine: ThrowAwayServer) -> None:
+    """The warnings are those of the machine, and the command can be copied."""
+    screen = await _go(browser, machine)
+    await browser.press("2", "enter")
+    assert "on vps" in browser.card() and "! " in browser.card() and "resume --yes" in browser.card()
+    await browser.press("escape")
+    assert browser.app.screen is screen
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", ["X", "H", "W", "5"])
+async def test_what_is_in_files_there_is_named_with_its_command(
+    browser: Browser, machine: ThrowAwayServer, key: str
+) -> None:
+    screen = await _go(browser, machine)
+    await browser.press(key)
+    assert browser.app.screen is screen and "kept on vps" in browser.text("#status")
+
+
+@pytest.mark.slow
+async def test_a_machine_that_dies_says_so_and_comes_back_by_itself(
+    browser: Browser, machine: ThrowAwayServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is on screen stays, a sentence says why nothing more comes, and the list goes on when it is there again."""
+    monkeypatch.setattr("hermes_browse.store.hosts.link.POLL_SECONDS", 0.1)
+    monkeypatch.setattr("hermes_browse.store.hosts.link.RETRY_SECONDS", 0.1)
+    screen = await _go(browser, machine)
+    rows = len(screen.rows)
+    machine.stop()
+    await browser.wait_until(lambda: "vps: " in browser.text("#status"))
+    assert len(screen.rows) == rows
+    with sqlite3.connect(machine.home / "state.db") as connection:
+        connection.execute("UPDATE sessions SET title = 'while it was away' WHERE id = ?", [_tip(browser)])
+    connection.close()
+    machine.start()
+    await browser.wait_until(lambda: "while it was away" in browser.text("#list"))
+
+
+@pytest.mark.slow
+async def test_the_way_home_is_open_while_a_machine_is_away(browser: Browser, machine: ThrowAwayServer) -> None:
+    screen = await _go(browser, machine)
+    machine.stop()
+    here = browser.app.here
+    screen.controllers.switching.to(here, Arrival())
+    await browser.settle()
+    assert browser.screen.context.location == here
