@@ -53,6 +53,10 @@ class Machines:
         new, self._seen = lines[self._seen :], len(lines)
         return new
 
+    def begun(self) -> list[str]:
+        """Which commands have begun since the last call."""
+        return [each for each in self.news() if each.startswith("began")]
+
     @contextmanager
     def serving(self) -> Iterator[Machines]:
         """Serve for the block."""

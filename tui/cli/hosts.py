@@ -233,7 +233,7 @@ def _found_by_login(host: Host) -> str:
 
 
 def _about_key(host: Host, error: HostError) -> tuple[str, str]:
-    """Return a sentence about the key of a host, whether it is new or has changed, and what to type."""
+    """Return a sentence about the key of a host, and what to type; if it has changed, what forgets the old one."""
     probe = Running(host, "true")
     try:
         for _chunk in probe:
@@ -241,8 +241,7 @@ def _about_key(host: Host, error: HostError) -> tuple[str, str]:
     except HostError:
         pass
     if "HAS CHANGED" not in probe.said:
-        sentence = _("{name}: its key is not known here yet.").format(name=host.name)
-        return sentence, _("Log in once and accept it: `{command}`").format(command=login_command(host))
+        return error.sentence, error.remedy
     try:
         shown = subprocess.run(
             ["ssh", "-G", *host.ssh_words()], capture_output=True, text=True, timeout=10, check=False
