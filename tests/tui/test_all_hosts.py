@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,6 +17,7 @@ from store_builder import T0
 
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hosts.host import Host
+from hermes_browse.store.hosts.link import Links
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.list.rows import ListRow, NoteRow
 from hermes_browse.tui.profiles.hosts import HostsCard, HostsScreen
@@ -276,6 +279,59 @@ async def test_a_store_without_a_root_has_hosts_all_the_same(tmp_path: Path, vps
         await browser.wait_until(lambda: isinstance(app.screen, HostsScreen))
         await browser.settle()
         assert names(browser) == ["Chat v1", "Chat v2", "Chat v3"]
+
+
+SSH = """#!/bin/sh
+for each in "$@"; do line="$each"; done
+exec sh -c "$line"
+"""
+
+
+@pytest.fixture
+def far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Host:
+    """A host that a stand-in for ssh reaches: a chat, and a long run of a job that has no title."""
+    programs, home = tmp_path / "programs", tmp_path / "far home"
+    programs.mkdir()
+    home.mkdir()
+    (programs / "ssh").write_text(SSH, encoding="utf-8")
+    (programs / "ssh").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    make_store(
+        home / "state.db",
+        sessions=[
+            {"id": "chat", "title": "Far chat", "started_at": T0 + 90},
+            {"id": "cron_a", "source": "cron", "started_at": T0 + 70, "ended_at": T0 + 71, "end_reason": "compression"},
+            {"id": "cron_b", "source": "cron", "started_at": T0 + 71, "parent_session_id": "cron_a"},
+        ],
+        messages=[
+            {"session_id": "chat", "content": "a boat far away", "timestamp": T0 + 90},
+            {"session_id": "cron_a", "content": "what the job was told", "timestamp": T0 + 70},
+            {"session_id": "cron_b", "content": "it saw a lighthouse", "timestamp": T0 + 80},
+        ],
+    )
+    return Host("far", "me@far", command=f"{sys.executable} -m hermes_browse.tui", home=str(home))
+
+
+async def test_conversations_of_a_host_are_previewed_named_and_opened(app: BrowseApp, far: Host) -> None:
+    """The recap of one, the messages around a hit; what the list did not send is read when it comes into sight."""
+    app.start = app.start._replace(options=app.start.options._replace(hosts=(far,)))
+    app.__dict__["links"] = Links()
+    async with everything(app) as browser:
+        await browser.settle()
+        assert names(browser)[0] == "Far chat"
+        await browser.press("home")
+        await browser.wait_until(lambda: "a boat far away" in browser.text("#preview"))
+        assert "@far · " in browser.text("#preview")
+        await browser.press("slash")
+        await browser.type("lighthouse")
+        await browser.wait_until(lambda: "what the job was told" in names(browser))
+        (row,) = (row for row in rows_of(browser) if isinstance(row, FoundRow) and row.found.location.host)
+        assert [each.id for each in row.found.conversation.segments] == ["cron_a", "cron_b"]
+        await browser.press("enter", "home")
+        assert "it saw a lighthouse" in browser.text("#preview")
+        await browser.press("enter")
+        await browser.wait_until(lambda: browser.screen.context.location.host == far)
+        await browser.wait_until(lambda: "it saw a lighthouse" in browser.text("#transcript"))
 
 
 async def test_the_end_of_the_browser_ends_the_connections(app: BrowseApp, vps: FakeLink) -> None:

@@ -38,8 +38,8 @@ from .asking import (
     store_there,
 )
 from .card import ProfilesScreen
-from .everywhere import EverywhereScreen, profiles
-from .reading import Everywhere, Found, Profile, activity, time_of_hit
+from .everywhere import EverywhereScreen
+from .reading import Everywhere, Found, Profile, activity, profiles, time_of_hit
 from .rows import AwayRow, Preview, preview, read_preview_of
 
 _TOGETHER = 0.05
@@ -297,6 +297,19 @@ class HostsScreen(EverywhereScreen):
             self._asking.again(row.host)
         else:
             super().action_resume()
+
+    def open_there(self, found: Found) -> None:
+        """Open a conversation where it is; one of which only the id is known is read first."""
+        if found.location.host is None or found.conversation.rows is not None:
+            super().open_there(found)
+            return
+
+        async def run() -> None:
+            work = partial(complete_there, self._links, [found], self.context.clock())
+            read = await on_own_thread(work, "open")
+            self.controllers.switching.open(found._replace(conversation=read.get(found.place, found.conversation)))
+
+        self.run_worker(run(), group="open", exclusive=True)
 
     def reading(self, found: Found) -> None:
         """Say that a host is asked for the preview."""
