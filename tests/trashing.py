@@ -44,6 +44,31 @@ def dump(path: Path) -> Dump:
         return found
 
 
+def session_ids(path: Path) -> set[str]:
+    """Ids of all sessions of a store."""
+    with opened(path, "ro") as connection:
+        return {row[0] for row in connection.execute("SELECT id FROM sessions").fetchall()}
+
+
+def run(path: Path, *statements: str) -> None:
+    """Change a store by hand."""
+    with opened(path) as connection:
+        for each in statements:
+            connection.execute(each)
+
+
+def rows(path: Path, sql: str) -> list[tuple[object, ...]]:
+    """Rows of a store."""
+    with opened(path, "ro") as connection:
+        return connection.execute(sql).fetchall()
+
+
+def column_of(path: Path, column: str) -> dict[str, object]:
+    """A column of all sessions, by id."""
+    with opened(path, "ro") as connection:
+        return dict(connection.execute(f"SELECT id, {column} FROM sessions").fetchall())
+
+
 def differences(before: Dump, after: Dump) -> dict[str, tuple[int, int]]:
     """By table: how many rows only the one and only the other has."""
     found = {}
@@ -86,6 +111,12 @@ def remove(path: Path, *ids: str, **settings: object) -> Deleted:
 def put_back(path: Path, name: str, **settings: object) -> Restored:
     """Restore a bundle from the folder `trash` beside the store."""
     return restore(Store(path), path.parent / "trash", name, **{"now": NOW, **settings})  # type: ignore[arg-type]
+
+
+def deleted(folder: Path, shape: str = "31") -> tuple[Path, str]:
+    """A store of one file, whose big conversation is in the trash, and the name of the bundle."""
+    path = family(folder / "state.db", shape, journal="delete")
+    return path, remove(path, "tip").bundle.name
 
 
 def family(path: Path, shape: str = "31", **settings: object) -> Path:

@@ -232,7 +232,7 @@ class BrowseApp(_App):
         return popped
 
     @contextmanager
-    def lent(self) -> Iterator[None]:
+    def lend_terminal(self) -> Iterator[None]:
         """Give the terminal to another program, with the settings it had before the browser started.
 
         Raises:

@@ -59,7 +59,7 @@ class Host(Protocol):
     def take_early_cursor(self) -> int:
         """Return the row to which early keys moved the cursor."""
 
-    def lent(self) -> AbstractContextManager[None]:
+    def lend_terminal(self) -> AbstractContextManager[None]:
         """Give the terminal to another program."""
 
     def finish(self, plan: ResumePlan | None = None) -> None:
@@ -162,7 +162,7 @@ class Context:
         if self._is_of_page:
             self.say("")
 
-    def unsay(self, text: str) -> None:
+    def retract(self, text: str) -> None:
         """Remove a sentence if it is still shown."""
         if self._status == text:
             self.say("")

@@ -23,7 +23,7 @@ from ..sessions.catalog import Catalog
 from ..trash.progress import Stage, Tell, never, quiet
 from ..wording import _, ngettext, pgettext
 from .plan import Plan, Planned, Spared, changed_since
-from .protection import Why
+from .protection import SpareReason
 from .sizes import batches
 
 Result = TypeVar("Result")
@@ -113,7 +113,7 @@ class Outcome(NamedTuple, Generic[Result]):
 
     def sentence(self, verb: str) -> str:
         """Return a summary; `verb` is translated and in the past tense."""
-        count = len(self.plan.would)
+        count = len(self.plan.selected)
         done = ngettext("{count:,} conversation {done}", "{count:,} conversations {done}", count)
         parts = [done.format(count=count, done=verb)]
         if self.refused:
@@ -156,13 +156,13 @@ def carry_out(
     try:
         reader = store.open()
     except BrowseError as failed:
-        return Outcome(plan._replace(would=()), (), 0, len(plan.would), failed)
+        return Outcome(plan._replace(selected=()), (), 0, len(plan.selected), failed)
     done: list[Planned] = []
     spared: list[Spared] = []
     results: list[Result] = []
     error: BrowseError | None = None
-    total, began, busy, doubtful = len(plan.would), time.monotonic(), 0, 0
-    queue = list(batches(plan.would, lambda each: each.own.rows + each.along.rows, _MOST_ROWS, _MOST_AT_ONCE))
+    total, began, busy, doubtful = len(plan.selected), time.monotonic(), 0, 0
+    queue = list(batches(plan.selected, lambda each: each.own.rows + each.of_subagents.rows, _MOST_ROWS, _MOST_AT_ONCE))
     # Without a gateway, each connection of each unit would be the only one and read the whole log, which grows with
     # every unit. This connection keeps the index of the log in memory.
     with closing(reader):
@@ -175,7 +175,7 @@ def carry_out(
                 if len(conversations) > 1:  # maybe because of only one of them
                     queue[:0] = [[each] for each in conversations]
                 else:
-                    spared.append(Spared(conversations[0].conversation, Why("changed", refused.sentence)))
+                    spared.append(Spared(conversations[0].conversation, SpareReason("changed", refused.sentence)))
                 continue
             except StoreBusyError as failed:
                 busy += 1
@@ -201,7 +201,7 @@ def carry_out(
             now = time.monotonic()
             tell(Step(len(done) + len(spared), total, now - began))
             pause(min(_LONGEST_PAUSE, now - start))
-    outcome = plan._replace(would=tuple(done), spared=(*plan.spared, *spared))
+    outcome = plan._replace(selected=tuple(done), spared=(*plan.spared, *spared))
     left = total - len(done) - len(spared) - doubtful
     return Outcome(outcome, tuple(results), len(spared), left, error, doubtful)
 

@@ -17,7 +17,7 @@ from ..sessions.rows import read_busy
 from ..sessions.session import Session
 from ..text import as_text
 from ..wording import _
-from .protection import Families, Protection, Standing, Why, idle_seconds, standing
+from .protection import Families, Protection, SpareReason, Standing, idle_seconds, standing
 from .rules import Rules, age_words
 from .sizes import COUNTED, Sizes, Stopped, added, check, count_messages, measure, never
 
@@ -36,7 +36,7 @@ class Planned(NamedTuple):
     """Sessions that a delete removes with it; an archive leaves them alone."""
     own: Sizes
     """Sizes of its segments; only their rows until they are measured. `own.shown` is its number of messages."""
-    along: Sizes
+    of_subagents: Sizes
     """Sizes of the subagents, likewise."""
 
     @property
@@ -59,9 +59,9 @@ class Planned(NamedTuple):
         if not all(session.id in sizes for session in self.sessions):
             return self
         own = added(sizes[segment.id] for segment in self.conversation.segments)
-        along = added(sizes[segment.id] for segment in self.subagents)
-        conversation = self.conversation._replace(size=own.total + along.total)
-        return self._replace(conversation=conversation, own=own, along=along)
+        of_subagents = added(sizes[segment.id] for segment in self.subagents)
+        conversation = self.conversation._replace(size=own.total + of_subagents.total)
+        return self._replace(conversation=conversation, own=own, of_subagents=of_subagents)
 
     @property
     def cost_usd(self) -> float:
@@ -73,7 +73,7 @@ class Spared(NamedTuple):
     """A conversation that matches the rules and stays all the same."""
 
     conversation: Conversation
-    why: Why
+    why: SpareReason
 
 
 class Totals(NamedTuple):
@@ -93,7 +93,7 @@ class Totals(NamedTuple):
 class Plan(NamedTuple):
     """The effect of a clean-up."""
 
-    would: tuple[Planned, ...]
+    selected: tuple[Planned, ...]
     """Longest idle first."""
     spared: tuple[Spared, ...]
     reparented: tuple[Session, ...]
@@ -107,33 +107,35 @@ class Plan(NamedTuple):
     @property
     def is_measured(self) -> bool:
         """Whether the bytes of all conversations that would go are known."""
-        return all(each.is_measured for each in self.would)
+        return all(each.is_measured for each in self.selected)
 
     def unmeasured(self) -> list[Session]:
         """List the sessions that are not measured, in the order of the plan."""
-        return [session for each in self.would if not each.is_measured for session in each.sessions]
+        return [session for each in self.selected if not each.is_measured for session in each.sessions]
 
     def measured(self, sizes: Mapping[str, Sizes]) -> Plan:
         """Fill in sizes, given by session id; the order stays."""
-        return self._replace(would=tuple(each if each.is_measured else each.measured(sizes) for each in self.would))
+        return self._replace(
+            selected=tuple(each if each.is_measured else each.measured(sizes) for each in self.selected)
+        )
 
     def narrowed(self, catalog: Catalog, left_out: Container[str]) -> Plan:
         """Leave out conversations, given by the ids of their root segments."""
-        would = tuple(each for each in self.would if each.conversation.root_id not in left_out)
-        if len(would) == len(self.would):
+        selected = tuple(each for each in self.selected if each.conversation.root_id not in left_out)
+        if len(selected) == len(self.selected):
             return self
-        return self._replace(would=would, reparented=_reparented(catalog, would))
+        return self._replace(selected=selected, reparented=_reparented(catalog, selected))
 
     def totals(self, *, subagents: bool = True) -> Totals:
         """Add up the conversations that would go; `subagents` is False for an archive, which leaves subagents alone."""
-        sizes = added(each.own for each in self.would)
-        sessions = sum(len(each.conversation.segments) for each in self.would)
-        cost = sum(each.conversation.cost_usd or 0.0 for each in self.would)
+        sizes = added(each.own for each in self.selected)
+        sessions = sum(len(each.conversation.segments) for each in self.selected)
+        cost = sum(each.conversation.cost_usd or 0.0 for each in self.selected)
         if subagents:
-            sizes = added([sizes, *(each.along for each in self.would)])
-            sessions += sum(len(each.subagents) for each in self.would)
-            cost = sum(each.cost_usd for each in self.would)
-        return Totals(len(self.would), sessions, sizes.rows, sizes.total, cost, sizes.shown)
+            sizes = added([sizes, *(each.of_subagents for each in self.selected)])
+            sessions += sum(len(each.subagents) for each in self.selected)
+            cost = sum(each.cost_usd for each in self.selected)
+        return Totals(len(self.selected), sessions, sizes.rows, sizes.total, cost, sizes.shown)
 
 
 def _candidates(catalog: Catalog, rules: Rules, now: float, stopped: Stopped) -> list[tuple[Chain, Conversation]]:
@@ -170,29 +172,29 @@ def _why_spared(
     rules: Rules,
     protection: Protection,
     now: float,
-) -> Why | None:
+) -> SpareReason | None:
     why = protection.why(chain, conversation.status)
     if why is not None:
         return why
     if rules.unmarked(conversation):
-        return Why("unmarked", _("unmarked"))
+        return SpareReason("unmarked", _("unmarked"))
     if not rules.marked(conversation):
         if conversation.hidden:
-            return Why("hidden", _("hidden by Hermes, which keeps such a chat for itself"))
+            return SpareReason("hidden", _("hidden by Hermes, which keeps such a chat for itself"))
         if standing(conversation, now) is not Standing.ENDED:
             idle = idle_seconds(conversation, now)
             words = _("still open") if idle is None else _("still open, idle for {age}").format(age=age_words(idle))
             if rules.stale_open is None:
                 on_request = _("{words}: press 6 to include stale open ones")
-                return Why("open", on_request.format(words=words))
+                return SpareReason("open", on_request.format(words=words))
             if idle is None or idle < rules.stale_open:
                 stale = _("{words}: stale after {age}")
-                return Why("open", stale.format(words=words, age=age_words(rules.stale_open)))
+                return SpareReason("open", stale.format(words=words, age=age_words(rules.stale_open)))
     for dependent in dependents:
         why = protection.why(dependent)
         if why is not None:
             stays = _("its subagent {session} stays: {reason}")
-            return Why("subagent", stays.format(session=dependent.root.id, reason=why.words))
+            return SpareReason("subagent", stays.format(session=dependent.root.id, reason=why.words))
     return None
 
 
@@ -267,9 +269,9 @@ def make_plan(
     if measure_sizes:
         measure(reader, sessions, known=sizes, stopped=stopped)
     planned = (_planned(each, dependents, sizes, counts, now) for each, dependents in going.values())
-    would = sorted(planned, key=lambda each: _age(each.conversation))
+    selected = sorted(planned, key=lambda each: _age(each.conversation))
     spared.sort(key=lambda each: _age(each.conversation))
-    return Plan(tuple(would), tuple(spared), _reparented(catalog, would))
+    return Plan(tuple(selected), tuple(spared), _reparented(catalog, selected))
 
 
 def measure_more(
@@ -291,13 +293,13 @@ def measure_more(
     return plan.measured(known)
 
 
-def _reparented(catalog: Catalog, would: Iterable[Planned]) -> tuple[Session, ...]:
+def _reparented(catalog: Catalog, selected: Iterable[Planned]) -> tuple[Session, ...]:
     """List the sessions that stay and lose their parent, in the order of the plan."""
-    deleted = dict.fromkeys(session_id for each in would for session_id in each.session_ids)
+    deleted = dict.fromkeys(session_id for each in selected for session_id in each.session_ids)
     return tuple(child for each in deleted for child in catalog.forest.children_of(each) if child.id not in deleted)
 
 
-def parents_first(catalog: Catalog, would: Iterable[Planned]) -> list[Planned]:
+def parents_first(catalog: Catalog, selected: Iterable[Planned]) -> list[Planned]:
     """Sort parents before their children, so that the catalog stays valid for those not yet deleted."""
     forest = catalog.forest
     depths: dict[str, int] = {}
@@ -314,7 +316,7 @@ def parents_first(catalog: Catalog, would: Iterable[Planned]) -> list[Planned]:
             depths[each.root.id] = level
         return depths[chain.root.id]
 
-    return sorted(would, key=lambda each: depth(forest.chain_of(each.conversation.root_id)))
+    return sorted(selected, key=lambda each: depth(forest.chain_of(each.conversation.root_id)))
 
 
 def changed_since(reader: Reader, planned: Planned) -> str | None:
@@ -323,7 +325,7 @@ def changed_since(reader: Reader, planned: Planned) -> str | None:
     Carrying out a plan of thousands takes minutes, in which a chat can be resumed.
     """
     ids = list(planned.session_ids)
-    if sum(count_messages(reader, ids).values()) != planned.own.rows + planned.along.rows:
+    if sum(count_messages(reader, ids).values()) != planned.own.rows + planned.of_subagents.rows:
         return _("written to after the plan was made")
     ended = reader.schema.session("ended_at")
     rows = reader.rows_in(f"SELECT s.id, {ended} IS NULL FROM sessions s WHERE s.id IN ({{keys}})", ids)
@@ -359,8 +361,8 @@ def _planned(
 ) -> Planned:
     subagents = tuple(segment for chain in dependents for segment in chain.segments)
     own = Sizes(rows=sum(counts.get(segment.id, 0) for segment in conversation.segments))
-    along = Sizes(rows=sum(counts.get(segment.id, 0) for segment in subagents))
-    planned = Planned(conversation._replace(size=None), standing(conversation, now, 0.0), subagents, own, along)
+    of_subagents = Sizes(rows=sum(counts.get(segment.id, 0) for segment in subagents))
+    planned = Planned(conversation._replace(size=None), standing(conversation, now, 0.0), subagents, own, of_subagents)
     return planned.measured(sizes)
 
 

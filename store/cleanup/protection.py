@@ -56,7 +56,7 @@ def idle_seconds(conversation: Conversation, now: float) -> float | None:
     return None if newest is None else now - newest
 
 
-class Why(NamedTuple):
+class SpareReason(NamedTuple):
     """The reason why a conversation is spared."""
 
     code: str
@@ -73,24 +73,24 @@ class Protection:
     """Ids with a live turn lease or compression lock, just read: they come and go within a turn."""
     _now: float
 
-    def why(self, chain: Chain, status: Status | None = None) -> Why | None:
+    def why(self, chain: Chain, status: Status | None = None) -> SpareReason | None:
         """Return why a conversation is protected; None if it is not."""
         if any(segment.pinned for segment in chain.segments):
-            return Why("pinned", _("pinned"))
+            return SpareReason("pinned", _("pinned"))
         if any(segment.busy or segment.id in self._busy for segment in chain.segments):
-            return Why("leased", _("a turn or a compression is running in it"))
+            return SpareReason("leased", _("a turn or a compression is running in it"))
         if self._busy and (root := family_root(self._forest, chain)) in self._busy:
             # Hermes keys a turn lease by the topmost session over all parent links, branches and subagents included.
             leased = _("a turn is running in its family (the lease names {root})")
-            return Why("leased", leased.format(root=root))
+            return SpareReason("leased", leased.format(root=root))
         newest = max((s.last_active for s in chain.segments if s.last_active is not None), default=None)
         if newest is not None and newest > self._now + LIVE_SECONDS:
-            return Why("recent", _("its last activity lies in the future: clocks disagree"))
+            return SpareReason("recent", _("its last activity lies in the future: clocks disagree"))
         if newest is not None and newest > self._now - LIVE_SECONDS:
             ago = max(0, round(self._now - newest))
-            return Why("recent", _("in use, last write {count} seconds ago").format(count=ago))
+            return SpareReason("recent", _("in use, last write {count} seconds ago").format(count=ago))
         if status is Status.LIVE:
-            return Why("live", _("live"))
+            return SpareReason("live", _("live"))
         return None
 
 

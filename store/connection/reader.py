@@ -77,6 +77,14 @@ def _interrupt_late_statements() -> None:
                 reader.time_out(began)
 
 
+def interrupt_readers(thread: int | None) -> None:
+    """Interrupt the open connections that a thread made, by its identifier."""
+    with _watch_lock:
+        readers = [reader for reader in _watched if reader.thread == thread]
+    for reader in readers:
+        reader.interrupt()
+
+
 def decode(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
 
@@ -176,6 +184,8 @@ class Reader:
         self._version: object = None
         self.statements = 0
         """How many statements ran."""
+        self.thread = threading.get_ident()
+        """The thread that made it."""
         _watch(self)
 
     def rows(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:
@@ -272,6 +282,10 @@ class Reader:
         if not isinstance(value, kind):
             value = self._cache[kind] = kind()
         return value
+
+    def authorize(self, callback: Callable[[int, str | None, str | None, str | None, str | None], int]) -> None:
+        """Have SQLite ask whether a statement may do something (https://sqlite.org/c3ref/set_authorizer.html)."""
+        self._connection.set_authorizer(callback)
 
     def begin(self) -> None:
         """Start another piece of work: clear an interrupt or a time-out."""

@@ -14,10 +14,11 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
+from ..messages.blocks import CALL, RESULT, Block
 from ..text import one_line
 from ..wording import N_, _, language, pgettext
 from .markdown import split_fences
-from .source import Block, Day, RenderedMessage, Seam, Source, day_name, indented_json, local_time, speaker, state_word
+from .source import Day, RenderedMessage, Seam, Source, day_name, indented_json, local_time, speaker, state_word
 
 _FOLDER = Path(__file__).resolve().parent
 STYLE = "\n" + (_FOLDER / "page.css").read_text(encoding="utf-8")
@@ -98,15 +99,16 @@ def _pre(text: str) -> str:
 
 def _block(block: Block) -> str:
     """Return a block: the text open; tools, reasoning and summaries folded."""
-    if block.kind == "said":
-        return _text(block.text)
-    if block.kind == "result":
-        hint, body = one_line(block.text, _HINT) or _("no output"), _pre(block.text)
-    elif block.kind == "call":
-        hint, body = f"→ {block.title(_HINT)}".rstrip(), _pre(indented_json(block.text) or block.text)
+    if block.kind is RESULT:
+        hint, body = one_line(block.body, _HINT) or _("no output"), _pre(block.body)
+    elif block.kind is CALL:
+        hint = f"→ {block.tool} {one_line(block.body, _HINT)}".rstrip()
+        body = _pre(indented_json(block.body) or block.body)
+    elif block.kind.exported:
+        hint, body = _(block.kind.exported), _text(block.body)
     else:
-        hint, body = block.title(), _text(block.text)
-    return f'<details class="{block.kind}"><summary>{escape(hint)}</summary>\n{body}\n</details>'
+        return _text(block.body)
+    return f'<details class="{block.kind.name}"><summary>{escape(hint)}</summary>\n{body}\n</details>'
 
 
 def _article(rendered: RenderedMessage) -> str:

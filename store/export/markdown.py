@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import groupby
 
-from ..text import HOSTILE, STRAY, fenced, longest_run
+from ..messages.blocks import CALL, RESULT, Block
+from ..text import HOSTILE, STRAY, fenced, longest_run, one_line
 from ..wording import _, ngettext
-from .source import Block, Day, RenderedMessage, Seam, Source, day_name, indented_json, local_time, speaker, state_word
+from .source import Day, RenderedMessage, Seam, Source, day_name, indented_json, local_time, speaker, state_word
 
 _AS_CODE = ("id", "folder", "branch")
 _HINT = 80
@@ -214,18 +215,18 @@ def _heading(rendered: RenderedMessage) -> str:
 
 def _block(block: Block) -> str:
     """Return a block: the text open, everything else folded."""
-    if block.kind == "said":
-        return neutral(block.text) + "\n"
-    if block.kind == "call":
-        arguments = indented_json(block.text)
-        return _fold(block.title(_HINT), fenced(block.text) if arguments is None else fenced(arguments, "json"))
-    if block.kind != "result":
-        return _fold(block.title(), neutral(block.text))
-    if not block.text:
+    if block.kind is CALL:
+        arguments = indented_json(block.body)
+        summary = f"{block.tool} {one_line(block.body, _HINT)}".rstrip()
+        return _fold(summary, fenced(block.body) if arguments is None else fenced(arguments, "json"))
+    if block.kind is not RESULT:
+        text = neutral(block.body)
+        return _fold(_(block.kind.exported), text) if block.kind.exported else text + "\n"
+    if not block.body:
         return f"*{_('no output')}*\n"
-    lines = block.text.count("\n") + 1
+    lines = block.body.count("\n") + 1
     summary = ngettext("Result of {tool}, 1 line", "Result of {tool}, {count:,} lines", lines)
-    return _fold(summary.format(tool=block.name, count=lines), fenced(block.text))
+    return _fold(summary.format(tool=block.tool, count=lines), fenced(block.body))
 
 
 def markdown_pieces(source: Source, *, exporter: str, now: float) -> Iterator[str]:

@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from ..connection.connect import Store
-from ..messages.decode import split_summary, without_injections
+from ..messages.blocks import CALL, RESULT, SUMMARY, Block, blocks_of
 from ..messages.models import ChatMessage, Reading, State
 from ..messages.transcript import read_messages, read_skeleton
 from ..sessions.models import Conversation
@@ -25,7 +25,6 @@ from .redact import Redactor
 WINDOW = 200
 """Chat messages per window."""
 
-_TITLES = {"summary": N_("Compaction summary"), "reasoning": N_("Reasoning")}
 _NAMES = {"user": N_("You"), "assistant": N_("Assistant"), "system": N_("System")}
 _STATES = {State.COMPACTED: N_("compacted"), State.REWOUND: N_("rewound")}
 _WEEKDAYS = (
@@ -45,29 +44,14 @@ class Seam(NamedTuple):
     session_id: str
 
 
-class Block(NamedTuple):
-    """A part of a chat message; all formats have the same blocks in the same order."""
-
-    kind: Literal["summary", "reasoning", "result", "said", "call"]
-    text: str
-    """Printable, without secrets: the arguments of a call, the output of a tool, which may be empty, and so on."""
-    name: str = ""
-    """The tool of a call or result."""
-
-    def title(self, limit: int = 0) -> str:
-        """Return the line of a folded block; for a call its name and arguments, of at most `limit` characters."""
-        if self.kind == "call":
-            return f"{self.name} {one_line(self.text, limit)}".rstrip()
-        return _(_TITLES[self.kind])
-
-
 class RenderedMessage(NamedTuple):
-    """A chat message with its blocks."""
+    """A chat message with its blocks, in the same order in all formats."""
 
     message: ChatMessage
     tool: str
     """The tool of a result, else empty."""
     blocks: tuple[Block, ...]
+    """Printable, without secrets; with the tool of a result, whose body may be empty."""
 
 
 Event = Day | Seam | RenderedMessage
@@ -139,25 +123,21 @@ class Source:
                 window = read_messages(reader, bones[start : start + WINDOW])
             yield from window
 
-    def _clean(self, text: str | None) -> str:
-        return printable(self.redactor.text(text)) if text else ""
+    def _clean(self, block: Block, tool: str) -> Block:
+        redactor = self.redactor
+        if block.kind is CALL:
+            return Block(CALL, printable(redactor.json_text(block.body)), one_line(redactor.text(block.tool)))
+        if block.kind is RESULT:
+            return Block(RESULT, readable_result(printable(redactor.json_text(block.body))), tool)
+        return Block(block.kind, printable(redactor.text(block.body)))
 
     def _render(self, message: ChatMessage) -> RenderedMessage:
-        summary, text = split_summary(without_injections(message.text))
-        if message.is_summary and not summary:
-            summary, text = text, ""
-        blocks = [Block("summary", self._clean(summary)), Block("reasoning", self._clean(message.reasoning))]
-        tool = ""
-        if message.role == "tool":
-            tool = one_line(self.redactor.text(message.tool_name or "")) or "tool"
-            blocks.append(Block("result", readable_result(printable(self.redactor.json_text(text))), tool))
-        else:
-            blocks.append(Block("said", self._clean(text)))
-        for call in message.tool_calls:
-            name, arguments = one_line(self.redactor.text(call.name)), self.redactor.json_text(call.arguments)
-            blocks.append(Block("call", printable(arguments), name))
-        shown = tuple(each for each in blocks if each.text or each.kind in ("result", "call"))
-        return RenderedMessage(message, tool, shown)
+        is_tool = message.role == "tool"
+        tool = (one_line(self.redactor.text(message.tool_name or "")) or "tool") if is_tool else ""
+        blocks = [self._clean(block, tool) for block in blocks_of(message) if block.kind.exported is not None]
+        # What a summary replaced was before the message that it was merged into, so also before its reasoning.
+        blocks.sort(key=lambda block: block.kind is not SUMMARY)
+        return RenderedMessage(message, tool, tuple(b for b in blocks if b.body or b.kind in (RESULT, CALL)))
 
     def events(self) -> Iterator[Event]:
         """Yield the conversation in order, with a `Day` at each change of date and a `Seam` at each change of session.

@@ -14,6 +14,8 @@ SSH_FAILED = 255
 """The exit code of ssh when it failed itself; any other is that of the command on the host (ssh(1), OpenSSH 9)."""
 _NOT_FOUND = (126, 127)
 """Exit codes of a POSIX shell for a program that cannot be run, or is not there."""
+_USAGE = 2
+"""Exit code of a hermes-browse that does not know the command."""
 
 
 class HostError(StoreError):
@@ -21,8 +23,8 @@ class HostError(StoreError):
 
     Args:
         host: The host.
-        code: `host-unknown`, `host-down`, `host-key`, `host-login`, `host-silent`, `host-lost`, `host-noise`,
-            `host-program`, `host-version`, `host-ssh` or `host-refused`.
+        code: `host-unknown`, `host-down`, `host-key`, `host-login`, `host-silent`, `host-lost`,
+            `host-noise`, `host-program`, `host-version`, `host-ssh` or `host-refused`.
         sentence: What happened.
         remedy: What to do about it.
     """
@@ -32,12 +34,16 @@ class HostError(StoreError):
         self.host, self.code = host, code
 
     def __reduce__(self) -> tuple[object, ...]:
-        return HostError, (self.host, self.code, self.sentence)
+        return _made, (self.host, self.code, self.sentence, self.remedy)
+
+
+def _made(host: Host, code: str, sentence: str, remedy: str) -> HostError:
+    return HostError(host, code, sentence, remedy=remedy)
 
 
 _SAID = (
     ("REMOTE HOST IDENTIFICATION HAS CHANGED", "host-key"),
-    ("Host key verification failed", "host-key"),
+    ("Host key verification failed", "host-new"),
     ("Could not resolve hostname", "host-unknown"),
     ("Permission denied", "host-login"),
     ("Too many authentication failures", "host-login"),
@@ -54,6 +60,7 @@ _SAID = (
 """Texts of OpenSSH (not translated) and what they mean; the first that occurs decides."""
 _SENTENCES = {
     "host-key": N_("{name}: its key is not the one that is known, so nothing was sent."),
+    "host-new": N_("{name}: its key is not known here yet, so nothing was sent."),
     "host-unknown": N_("{name}: there is no machine of this name ({said})."),
     "host-login": N_("{name}: it wants a password or another key."),
     "host-down": N_("{name}: it cannot be reached ({said})."),
@@ -63,13 +70,19 @@ _SENTENCES = {
     "host-noise": N_("{name}: what came back is not an answer of hermes-browse ({said})."),
     "host-refused": N_("{name}: {said}"),
     "host-program": N_("{name}: its shell does not find “{command}”."),
+    "host-old": N_("{name}: its hermes-browse is too old for this ({said})."),
     "host-version": N_("{name}: its hermes-browse {version} is too old for this; lists and searches work."),
 }
+_CODES = {"host-new": "host-key", "host-old": "host-version"}
+"""Codes of faults that have two sentences."""
 _REMEDIES = {
     "host-key": N_("If the machine was set up anew, remove its old key: `{ssh}` says how."),
+    "host-new": N_("Connect once in another terminal and compare the key: `{ssh}`."),
     "host-unknown": N_("Correct `ssh` of this host in the configuration, or its alias in ~/.ssh/config."),
     "host-login": N_("Log in once in another terminal, with ssh-agent or a key: `{ssh}`."),
     "host-program": N_("Install it there, or name its full path as `command` of this host in the configuration."),
+    "host-ssh": N_("Try it in another terminal: `{ssh}`."),
+    "host-old": N_("Install the newest there."),
     "host-version": N_("Install the newest there."),
 }
 
@@ -93,23 +106,29 @@ def fault(host: Host, code: str, *, said: str = "", seconds: float = 0.0, versio
         "ssh": one_line(f"ssh {host.ssh}", 120),
     }
     remedy = _(_REMEDIES[code]).format(**fields) if code in _REMEDIES else ""
-    return HostError(host, code, _(_SENTENCES[code]).format(**fields), remedy=remedy)
+    return HostError(host, _CODES.get(code, code), _(_SENTENCES[code]).format(**fields), remedy=remedy)
 
 
-def explain(host: Host, exit_code: int, said: str) -> HostError | None:
-    """Return why ssh or the host's shell failed; None if the program there ran, whatever its exit code.
+def explain(host: Host, exit_code: int | None, said: str, has_greeted: bool) -> HostError:
+    """Return why a connection ended.
 
     Args:
         host: The host.
-        exit_code: Of the ssh process.
+        exit_code: Of the ssh process; None if it has not ended.
         said: Its standard error.
+        has_greeted: Whether the program there had said hello.
     """
-    if exit_code in _NOT_FOUND:
+    last = _last_line(said)
+    if exit_code == SSH_FAILED:
+        default = "host-ssh" if last and not has_greeted else "host-lost"
+        return fault(host, next((code for text, code in _SAID if text in said), default), said=last)
+    if exit_code in _NOT_FOUND and not has_greeted:
         return fault(host, "host-program")
-    if exit_code != SSH_FAILED:
-        return None
-    code = next((code for text, code in _SAID if text in said), "host-ssh")
-    return fault(host, code, said=_last_line(said))
+    if exit_code == _USAGE and not has_greeted:
+        return fault(host, "host-old", said=last)
+    if exit_code and last:
+        return fault(host, "host-refused", said=last.removeprefix("hermes-browse: "))
+    return fault(host, "host-lost")
 
 
 def _last_line(said: str) -> str:

@@ -36,17 +36,17 @@ class Host(NamedTuple):
         store = [*(("--home", self.home) if self.home else ()), *(("--profile", self.profile) if self.profile else ())]
         return " ".join([self.command, *map(shlex.quote, [*store, *arguments])])
 
-    def problem(self) -> str:
-        """Return what is wrong with the values, in a sentence; empty if nothing is."""
+    def problem(self) -> tuple[str, str]:
+        """Return the name of the value that is wrong, and what is wrong in a sentence; both empty if nothing is."""
         if not _NAME.fullmatch(self.name):
-            return _("its `name` is letters, digits, “.”, “_” and “-”, such as vps.")
+            return "name", _("its `name` is letters, digits, “.”, “_” and “-”, such as vps.")
         try:
             words = self.ssh_words()
         except ValueError:
-            return _("a quote in its `ssh` is not closed.")
+            return "ssh", _("a quote in its `ssh` is not closed.")
         if not words:
-            return _("it needs `ssh`: what you would type after ssh.")
-        return "" if self.command.strip() else _("its `command` is empty.")
+            return "ssh", _("it needs `ssh`: what you would type after ssh.")
+        return ("", "") if self.command.strip() else ("command", _("its `command` is empty."))
 
     def ssh_words(self) -> list[str]:
         """Return what stands after `ssh`, as words. `ValueError` if a quote is not closed."""
@@ -64,8 +64,10 @@ def ssh_command(host: Host, line: str, *, control: Path | None = None, terminal:
     """
     if terminal:
         return ["ssh", "-t", *host.ssh_words(), line]
-    options = ["-T", "-o", "BatchMode=yes"]
-    options += ["-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=10", "-o", "ServerAliveCountMax=3"]
+    # Nothing of this machine is lent to the host while the connection is open: no agent, no display, no port.
+    options = ["-T", "-a", "-x", "-o", "ClearAllForwardings=yes", "-o", "RemoteCommand=none", "-o", "LogLevel=ERROR"]
+    options += ["-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]
+    options += ["-o", "ServerAliveInterval=10", "-o", "ServerAliveCountMax=3"]
     if control is not None:
         options += ["-o", f"ControlPath={control}"]
     return ["ssh", *options, *host.ssh_words(), line]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import selectors
 import subprocess
 import sys
 import threading
@@ -23,6 +22,7 @@ from typing import IO, NamedTuple
 
 from ..errors import QueryInterruptedError
 from ..temporary import TemporaryFolder
+from ..text import one_line
 from ..wording import _
 from .faults import HostError, explain, fault
 from .host import Host, ssh_command
@@ -37,13 +37,15 @@ RETRY_SECONDS = 5.0
 """After a failure, questions fail at once for this long; then the next one connects again."""
 POLL_SECONDS = 15.0
 """Between two attempts to reach a host that is away and still on screen."""
-ANSWER_BYTES = 64_000_000
+ANSWER_BYTES = 100_000_000
 """A longer answer is refused."""
-NOISE_BYTES = 1_000_000
+NOISE_BYTES = 100_000
 """Bytes that a login shell may print before the program says hello."""
+_END_SECONDS = 2.0
+"""How long ssh may take to end."""
 _CHUNK = 65_536
-_SOCKET_PATH = 90
-"""Longest path of a control socket; the limit of the systems is 104 or 108, and ssh adds a suffix."""
+_SOCKET_PATH = 86
+"""Longest path of a control socket: macOS allows 103 bytes, and ssh binds it under a name that is 17 longer."""
 
 
 class Reply(NamedTuple):
@@ -70,13 +72,13 @@ class Link:
 
     Args:
         host: The host.
-        folder: A private folder for the control socket; None for no multiplexing.
+        socket: Path for the control socket, in a private folder; None for no multiplexing.
     """
 
-    def __init__(self, host: Host, folder: Path | None = None) -> None:
+    def __init__(self, host: Host, socket: Path | None = None) -> None:
         self.host = host
-        socket = folder / host.name if folder is not None and sys.platform != "win32" else None
-        self.control = socket if socket is not None and len(os.fsencode(socket)) < _SOCKET_PATH else None
+        usable = socket is not None and sys.platform != "win32" and len(os.fsencode(socket)) <= _SOCKET_PATH
+        self.control = socket if usable else None
         """The control socket that commands use while the connection is open."""
         self.hello: Hello | None = None
         """What the host said first, on the newest connection."""
@@ -108,15 +110,19 @@ class Link:
         with self._lock:
             if self._process is None:
                 if self._closed or time.monotonic() - self._failed_at < RETRY_SECONDS:
-                    raise self.error or fault(self.host, "host-lost")
+                    raise self._why()
                 self._start()
-            greeted = self._greeted
+            greeted, process = self._greeted, self._process
         try:
             return greeted.result(CONNECT_SECONDS)
         except NotInTime:
             error = fault(self.host, "host-silent", seconds=CONNECT_SECONDS)
-            self._end(error)
+            self._end(process, error)
             raise error from None
+
+    def _why(self) -> HostError:
+        # One error is raised many times, and would keep the frames of each.
+        return (self.error or fault(self.host, "host-lost")).with_traceback(None)
 
     def reconnect(self) -> Hello:
         """Connect now, even shortly after a failure.
@@ -140,8 +146,9 @@ class Link:
     def _start(self) -> None:
         line = self.host.command_line(["serve", "--stdio"])
         command = ssh_command(self.host, line, control=self.control)
-        if self.control is not None:
-            command[1:1] = ["-o", "ControlMaster=yes"]
+        # No process that the user's configuration asks for stays behind when this one ends.
+        master = "no" if self.control is None else "yes"
+        command[1:1] = ["-o", f"ControlMaster={master}", "-o", "ControlPersist=no"]
         try:
             # A session of its own: the terminal's signals, and the terminal itself, are not for it.
             process = subprocess.Popen(
@@ -153,11 +160,14 @@ class Link:
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            problem = fault(self.host, "host-ssh", said=getattr(error, "strerror", None) or str(error))
+            missing = isinstance(error, FileNotFoundError)
+            said = _("it is not installed here") if missing else getattr(error, "strerror", None) or str(error)
+            problem = fault(self.host, "host-ssh", said=said)
             self._failed(problem)
             raise problem from error
         self._process, self._greeted, self._asked, self.error = process, Future(), {}, None
-        threading.Thread(target=self._listen, args=(process,), name=f"host {self.host.name}", daemon=True).start()
+        name, own = f"host {self.host.name}", (process, self._greeted)
+        threading.Thread(target=self._listen, args=own, name=name, daemon=True).start()
 
     def ask(self, question: Json, *, seconds: float = ANSWER_SECONDS) -> Json:
         """Ask, and wait for the answer.
@@ -173,7 +183,7 @@ class Link:
         with self._lock:
             process = self._process
             if process is None:
-                raise self.error or fault(self.host, "host-lost")
+                raise self._why()
             self._number += 1
             number = self._number
             self._asked[number] = Future()
@@ -200,14 +210,14 @@ class Link:
             HostError: It does not come.
             QueryInterruptedError: `cancel` was called.
         """
-        future = self._asked.get(number)
+        future, process = self._asked.get(number), self._process
         if future is None:
-            raise self.error or fault(self.host, "host-lost")
+            raise self._why()
         try:
             return future.result(seconds)
         except NotInTime:
             error = fault(self.host, "host-silent", seconds=seconds)
-            self._end(error)
+            self._end(process, error)
             raise error from None
         finally:
             self._asked.pop(number, None)
@@ -241,111 +251,111 @@ class Link:
         answer = self.answer_of(number, seconds)
         code, out, err = answer.get("code"), answer.get("out"), answer.get("err")
         if not isinstance(code, int) or not isinstance(out, str) or not isinstance(err, str):
-            raise fault(self.host, "host-noise", said=str(answer))
+            raise fault(self.host, "host-noise", said=str(answer)[:80])
         return Reply(code, out, err)
 
+    def round_trip(self) -> float:
+        """Measure the seconds from a question to its answer on the open connection.
+
+        Raises:
+            HostError: As `ask`.
+        """
+        self.ask({"sql": "SELECT 1"})  # opens the store
+        begun = time.perf_counter()
+        self.ask({"sql": "SELECT 1"})
+        return time.perf_counter() - begun
+
     def close(self) -> None:
-        """End the connection; the program on the host ends with its input."""
+        """End the connection, without waiting for it; the program on the host ends with its input."""
         self._closed = True
-        self._end(fault(self.host, "host-lost"))
+        self._end(self._process, fault(self.host, "host-lost"))
 
     def _failed(self, error: HostError) -> None:
         self._failed_at, self.error = time.monotonic(), error
         self.away_since = self.away_since or time.time()
 
-    def _end(self, error: HostError) -> None:
-        """End the process; everyone who waits gets the error."""
+    def _end(self, process: subprocess.Popen[bytes] | None, error: HostError) -> None:
+        """End a process, unless that was done already; everyone who waits for it gets the error."""
         with self._lock:
-            process, self._process = self._process, None
+            if self._process is not process:
+                return
+            self._process = None
             self._failed(error)
             waiting: list[Future[Hello] | Future[Json]] = [self._greeted, *self._asked.values()]
+        # First this: who learns of the error may end the program. The thread that listens sees the end, and clears up.
+        if process is not None:
+            process.terminate()
         for future in waiting:
             with contextlib.suppress(Exception):  # it has its answer
                 future.set_exception(error)
-        if process is None:
-            return
-        with contextlib.suppress(OSError):
-            if process.stdin is not None:
-                process.stdin.close()
+
+    # The threads that listen; the next connection may have begun before they end
+
+    def _listen(self, process: subprocess.Popen[bytes], greeted: Future[Hello]) -> None:
+        assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+        said = bytearray()
+        saying = threading.Thread(target=_keep_end, args=(process.stderr, said), daemon=True)
+        saying.start()
         try:
-            process.wait(0.2 if self._closed else 0.0)
+            self._read(process.stdout, greeted)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(_END_SECONDS)
+                saying.join(_END_SECONDS)
+            error = explain(self.host, process.poll(), said.decode("utf-8", "replace"), greeted.done())
+        except HostError as noise:
+            error = noise
+        self._end(process, error)
+        try:
+            process.wait(_END_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+        process.stdout.close()
+        with self._writing:
+            process.stdin.close()
 
-    # The thread that listens
-
-    def _listen(self, process: subprocess.Popen[bytes]) -> None:
-        assert process.stdout is not None and process.stderr is not None
-        said = bytearray()
-        error: HostError | None = None
-        try:
-            self._read(process.stdout, process.stderr, said)
-        except HostError as noise:
-            error = noise
-        except (OSError, ValueError):
-            error = fault(self.host, "host-lost")
-        if error is None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(2.0)
-            text = said.decode("utf-8", "replace")
-            code = process.returncode if process.returncode is not None else 0
-            error = explain(self.host, code, text)
-            if error is None and self.hello is None and code == 2:  # a usage error: it knows no `serve`
-                error = fault(self.host, "host-version", version="")
-            error = error or fault(self.host, "host-lost")
-        if self._process is process:
-            self._end(error)
-        for stream in (process.stdout, process.stderr):
-            stream.close()
-
-    def _read(self, out: IO[bytes], err: IO[bytes], said: bytearray) -> None:
-        """Read both streams to their ends; keep the newest part of the second in `said`."""
+    def _read(self, out: IO[bytes], greeted: Future[Hello]) -> None:
         line, noise = bytearray(), 0
-        with selectors.DefaultSelector() as selector:
-            selector.register(out, selectors.EVENT_READ)
-            selector.register(err, selectors.EVENT_READ)
-            while selector.get_map():
-                for key, _events in selector.select():
-                    stream = key.fileobj
-                    assert not isinstance(stream, int)
-                    chunk = os.read(stream.fileno(), _CHUNK)
-                    if not chunk:
-                        selector.unregister(stream)
-                    elif stream is err:
-                        said += chunk
-                        del said[:-4096]
-                    else:
-                        noise += 0 if self._greeted.done() else len(chunk)
-                        *whole, rest = (chunk).split(b"\n")
-                        for part in whole:
-                            line += part
-                            self._heard(bytes(line))
-                            line.clear()
-                        line += rest
-                        if len(line) > ANSWER_BYTES or noise > NOISE_BYTES:
-                            raise fault(self.host, "host-noise", said=_("more than was asked for"))
+        while chunk := out.read(_CHUNK):
+            noise += 0 if greeted.done() else len(chunk)
+            *whole, rest = chunk.split(b"\n")
+            for part in whole:
+                line += part
+                self._heard(bytes(line), greeted)
+                line.clear()
+            line += rest
+            if len(line) > ANSWER_BYTES or noise > NOISE_BYTES:
+                raise fault(self.host, "host-noise", said=_("more than was asked for"))
 
-    def _heard(self, line: bytes) -> None:
+    def _heard(self, line: bytes, greeted: Future[Hello]) -> None:
         try:
-            answer = json.loads(line)
+            answer = json.loads(line) if line.startswith(b"{") else None
         except (ValueError, RecursionError):
             answer = None
         if not isinstance(answer, dict):
-            if self._greeted.done():
+            if greeted.done():
                 raise fault(self.host, "host-noise", said=line[:80].decode("utf-8", "replace"))
             return  # what a login shell prints
-        if isinstance(mark := answer.get("fingerprint"), list) and all(isinstance(each, int) for each in mark):
+        mark = answer.get("fingerprint")
+        if isinstance(mark, list) and len(mark) == 8 and all(isinstance(each, int) for each in mark):
             self.fingerprint = tuple(mark)
-        if isinstance(hello := answer.get("hello"), dict) and not self._greeted.done():
+        if isinstance(hello := answer.get("hello"), dict):
             self.away_since = None
-            self.hello = Hello(*(str(hello.get(name) or "") for name in Hello._fields))
-            self._greeted.set_result(self.hello)
+            self.hello = Hello(*(one_line(str(hello.get(name) or ""), 400) for name in Hello._fields))
+            with contextlib.suppress(Exception):  # too late
+                greeted.set_result(self.hello)
         number = answer.get("id")
         future = self._asked.get(number) if isinstance(number, int) else None
         if future is not None:
             with contextlib.suppress(Exception):  # cancelled meanwhile
                 future.set_result(answer)
+
+
+def _keep_end(stream: IO[bytes], said: bytearray) -> None:
+    with stream:
+        while chunk := stream.read(_CHUNK):
+            said += chunk
+            del said[:-4096]
 
 
 class Links:
@@ -362,7 +372,8 @@ class Links:
             if self._folder is None:
                 self._folder = TemporaryFolder("hosts")
             if host.name not in self._links:
-                self._links[host.name] = Link(host, self._folder.path)
+                # Not by its name: in the temporary folder of macOS a path has room for few more letters.
+                self._links[host.name] = Link(host, self._folder.path / str(len(self._links)))
             return self._links[host.name]
 
     def close(self) -> None:

@@ -25,8 +25,10 @@ from collections.abc import Callable, Sequence
 from typing import IO
 
 from ..connection.connect import Reader, Store
+from ..connection.reader import interrupt_readers
 from ..errors import BrowseError, QueryInterruptedError
-from .link import Json, Reply
+from ..wording import _
+from .link import ANSWER_BYTES, Json, Reply
 from .remote import DATA_VERSION, decode_value, encode_value
 
 _IDLE_SECONDS = 3.0
@@ -34,6 +36,31 @@ _IDLE_SECONDS = 3.0
 _WATCH_SECONDS = 0.5
 """Between checks whether the file has changed."""
 _QUESTION_BYTES = 4_000_000
+_PRAGMAS = {"data_version", "schema_version", "journal_mode"}
+_PRAGMAS_WITH_VALUE = {"table_info", "query_only", "temp_store"}
+_TEMPORARY = {sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_CREATE_VTABLE}
+_READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
+
+
+def _may_read(action: int, first: str | None, second: str | None, database: str | None, _inside: str | None) -> int:
+    """Allow statements that read (https://sqlite.org/c3ref/c_alter_table.html has the arguments).
+
+    The store is opened read-only anyway; this also keeps a statement from opening other files.
+    """
+    if action == sqlite3.SQLITE_FUNCTION:
+        allowed = second not in ("load_extension", "fts3_tokenizer")
+    elif action == sqlite3.SQLITE_PRAGMA:
+        allowed = first in _PRAGMAS_WITH_VALUE or (first in _PRAGMAS and not second)
+    else:
+        # A virtual table over an index, in the temporary database, is how its terms are read. To open a virtual table
+        # SQLite asks as if it were created; nothing is written to its schema.
+        opens = action in _TEMPORARY and (database == "temp" or first == "sqlite_master")
+        allowed = action in _READING or opens
+    return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
+
+
+def _line(answer: Json) -> bytes:
+    return json.dumps(answer, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
 
 
 class _Channel:
@@ -46,16 +73,19 @@ class _Channel:
         self._opened = 0
         self._lock = threading.Lock()
         self._running: object = None
-        threading.Thread(target=self._run, name=f"channel {number}", daemon=True).start()
+        self._thread = threading.Thread(target=self._run, name=f"channel {number}", daemon=True)
+        self._thread.start()
 
     def put(self, question: Json | None) -> None:
         """Add a question; None closes the channel."""
         self._questions.put(question)
 
     def cancel(self, number: object = None) -> None:
-        """Interrupt a question if it is running, or whatever is running."""
+        """Interrupt a question if it is running; without a number whatever statement is, but no command."""
         with self._lock:
-            if self._reader is not None and number in (None, self._running):
+            if number is not None and number == self._running:
+                interrupt_readers(self._thread.ident)
+            elif number is None and self._reader is not None:
                 self._reader.interrupt()
 
     def _run(self) -> None:
@@ -79,19 +109,21 @@ class _Channel:
             reader.close()
 
     def _answer(self, question: Json) -> Json:
-        number = question.get("id")
+        number, arguments = question.get("id"), question.get("argv")
         try:
-            if isinstance(arguments := question.get("argv"), list):
-                return dict(self._server.run([str(each) for each in arguments])._asdict())
-            reader = self._open()
-            with self._lock:
+            reader = None if isinstance(arguments, list) else self._open()
+            if reader is not None:
                 reader.begin()
+            with self._lock:
                 self._running = number
             if self._server.is_cancelled(number):
-                reader.interrupt()
+                raise QueryInterruptedError(_("The query was interrupted."))
+            if isinstance(arguments, list):
+                return dict(self._server.run([str(each) for each in arguments])._asdict())
+            assert reader is not None
             rows = self._rows(reader, question)
             # Counts for one connection only, and the caller does not see when this one is opened anew.
-            return {"rows": rows, "version": f"{self._opened}.{reader.value(DATA_VERSION)}"}
+            return {"rows": rows, "version": f"{os.getpid()}.{self._opened}.{reader.value(DATA_VERSION)}"}
         except QueryInterruptedError as error:
             return {"error": str(error), "code": sqlite3.SQLITE_INTERRUPT}
         except BrowseError as error:
@@ -99,8 +131,8 @@ class _Channel:
             if isinstance(cause, sqlite3.Error):  # the caller translates it, with its own name for the file
                 return {"error": str(cause), "code": getattr(cause, "sqlite_errorcode", sqlite3.SQLITE_ERROR)}
             return {"refused": str(error)}
-        except ValueError as error:  # not as this version asks
-            return {"refused": str(error)}
+        except (ValueError, OverflowError, MemoryError) as error:  # not as this version asks, or too large
+            return {"refused": str(error) or type(error).__name__}
         finally:
             with self._lock:
                 self._running = None
@@ -108,6 +140,7 @@ class _Channel:
     def _open(self) -> Reader:
         if self._reader is None:
             reader = self._server.store.open()
+            reader.authorize(_may_read)
             with self._lock:
                 self._reader = reader
                 self._opened += 1
@@ -136,6 +169,7 @@ class Server:
     def __init__(self, store: Store, run: Callable[[Sequence[str]], Reply], output: IO[bytes]) -> None:
         self.store, self.run, self._output = store, run, output
         self._channels: dict[object, _Channel] = {}
+        self._waiting: set[object] = set()
         self._cancelled: set[object] = set()
         self._writing = threading.Lock()
         self._ended = threading.Event()
@@ -160,21 +194,25 @@ class Server:
 
     def say(self, answer: Json) -> None:
         """Send an answer, from any thread; nothing if nobody reads any more."""
-        line = json.dumps(answer).encode() + b"\n"
+        line = _line(answer)
+        if len(line) > ANSWER_BYTES:
+            line = _line({"id": answer.get("id"), "refused": _("This answer is too large to be sent.")})
         with self._writing, contextlib.suppress(OSError, ValueError):
             self._output.write(line)
             self._output.flush()
+        self._waiting.discard(answer.get("id"))
+        self._cancelled.discard(answer.get("id"))
 
     def is_cancelled(self, number: object) -> bool:
-        """Tell, once, whether a question was cancelled before it began."""
-        was = number in self._cancelled
-        self._cancelled.discard(number)
-        return was
+        """Tell whether a question was cancelled before it began."""
+        return number in self._cancelled
 
     def _heard(self, question: Json) -> None:
-        number = question.get("channel")
+        number = None if "argv" in question else question.get("channel")
+        if not all(isinstance(question.get(name), int | None) for name in ("id", "channel", "cancel", "close")):
+            return  # nobody who knows this protocol sent it
         if "cancel" in question:
-            self._cancelled = {question["cancel"]}
+            self._cancelled |= {question["cancel"]} & self._waiting
             for channel in self._channels.values():
                 channel.cancel(question["cancel"])
         elif "close" in question:
@@ -183,6 +221,7 @@ class Server:
         else:
             if number not in self._channels:
                 self._channels[number] = _Channel(self, number)
+            self._waiting.add(question.get("id"))
             self._channels[number].put(question)
 
     def _watch(self) -> None:

@@ -1,8 +1,8 @@
 """The kinds of blocks in a chat message, defined once for everything that draws a transcript.
 
-The screen, finding, `--plain` and `show` draw the blocks from `blocks_of` by their kind. A new kind needs only an entry
-in `KINDS`: the screen shows it folded under its label, finding searches it, and the linear outputs use the texts of the
-entry. Only a kind with a look of its own needs more (`tui/transcript/blocks.py`).
+The screen, finding, `--plain`, `show`, Markdown and HTML draw the blocks from `blocks_of` by their kind. A new kind
+needs only an entry in `KINDS`: the screen shows it folded under its label, finding searches it, and the other outputs
+use the texts of the entry. Only a kind with a look of its own needs more (`tui/transcript/blocks.py`).
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ class Kind(NamedTuple):
     """Maximum length of a body that `--plain` prints all the same."""
     shown: str | None = None
     """The same for `show`."""
+    exported: str | None = None
+    """In Markdown and HTML: the title of a folded block, empty if it has none, None to omit the block."""
     is_markdown: bool = False
 
 
@@ -55,6 +57,7 @@ REASONING = Kind(
     "reasoning",
     lambda message, texts: message.reasoning or None,
     label=N_("reasoning · {size}"),
+    exported=N_("Reasoning"),
     is_markdown=True,
 )
 SUMMARY = Kind(
@@ -63,6 +66,7 @@ SUMMARY = Kind(
     label=N_("compaction summary · {size}"),
     spoken=N_("A compaction summary of {count:,} letters stands here and is left out, t reads it."),
     shown=N_("[compaction summary left out]"),
+    exported=N_("Compaction summary"),
     is_markdown=True,
 )
 CONTEXT = Kind(
@@ -75,6 +79,7 @@ SAID = Kind(
     lambda message, texts: (texts.said or None) if message.role != "tool" else None,
     spoken="",
     shown="",
+    exported="",
     is_markdown=True,
 )
 RESULT = Kind(
@@ -83,8 +88,11 @@ RESULT = Kind(
     spoken=N_("{text} ... {count:,} letters in all, t reads them."),
     spoken_limit=200,
     shown="",
+    exported="",
 )
-CALL = Kind("call", spoken=N_("Calls {tool} with {arguments}"), spoken_limit=200, shown="→ {tool} {arguments}")
+CALL = Kind(
+    "call", spoken=N_("Calls {tool} with {arguments}"), spoken_limit=200, shown="→ {tool} {arguments}", exported=""
+)
 
 KINDS = (REASONING, SUMMARY, CONTEXT, SAID, RESULT)
 """Blocks with a body, in display order; calls come last."""

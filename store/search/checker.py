@@ -13,7 +13,7 @@ from .filters import RowFacts
 from .rows import SearchCache, StoredRow, read_rows
 from .streams import candidates
 from .terms import Plan
-from .walk import Passed, Tally, Walk
+from .walk import ScannedTo, Tally, Walk
 
 _LEAST, _BATCH, _MOST = 8, 32, 512
 """Rows read at a time: at least, at first (a page of the screen), and at most (some 20 ms)."""
@@ -120,7 +120,7 @@ class Checker:
         size = batch or (min(needed, _MOST) if needed else _BATCH)
         given = checked = 0
         for message_id in candidates(walk) if ids is None else ids:
-            is_marker = isinstance(message_id, Passed)
+            is_marker = isinstance(message_id, ScannedTo)
             if not is_marker:
                 waiting.append(message_id)
                 most = max(needed - given, batch, _LEAST) if walk.tally.is_certain and needed else size
@@ -131,7 +131,7 @@ class Checker:
             yield from hits
             if is_marker:  # a scan may go on for long: show what it has found
                 waiting.clear()
-                walk.on_passed()
+                walk.on_scanned()
                 continue
             if not needed or given >= needed or len(hits) * 4 < len(waiting):
                 least = batch or _BATCH

@@ -153,13 +153,13 @@ def _collect(
     hits: list[Hit] = []
     reported = 0
 
-    def on_passed() -> None:
+    def on_scanned() -> None:
         nonlocal reported
         if reported < len(hits) <= most:
             reported = len(hits)
             portion(tuple(hits))
 
-    walk.on_passed = on_passed
+    walk.on_scanned = on_scanned
     for row in islice(checker.hits(walk), most + 1):
         hits.append(_to_hit(row, plan))
     return hits[:most], len(hits) > most

@@ -334,7 +334,7 @@ FILTER_KEYS = tuple(each.key for each in FILTERS if each.sign == ":")
 """Filters written `key:value`."""
 NUMBER_KEYS: tuple[str, ...] = tuple(each.key for each in FILTERS if each.sign != ":")
 """Filters written `key>value`, also with `<`, `>=`, `<=`, `=` and `:`."""
-MEANT: Mapping[str, str] = {name: each.key for each in FILTERS for name in each.also_called}
+FOREIGN_NAMES: Mapping[str, str] = {name: each.key for each in FILTERS for name in each.also_called}
 """The filter for each name in other programs."""
 
 

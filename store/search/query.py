@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from enum import StrEnum
 
 from ..wording import _
-from .filters import BY_KEY, FILTER_KEYS, MEANT, NUMBER_KEYS, Filter
+from .filters import BY_KEY, FILTER_KEYS, FOREIGN_NAMES, NUMBER_KEYS, Filter
 
 _NUMBER = re.compile(rf"({'|'.join(NUMBER_KEYS)})(>=|<=|>|<|:|=)(.*)", re.IGNORECASE)
 _VALUE_QUOTE = re.compile(r'([A-Za-z]+):(?=")')
@@ -238,7 +238,7 @@ def _like_filters(query: Query) -> list[tuple[Term, str, str]]:
         key, op, value = match[1].lower(), match[2], term.text[match.end() :]
         is_port = op == ":" and value.isdigit()
         could_be_misspelt = match[1].islower() and not is_port
-        meant = MEANT.get(key, "")
+        meant = FOREIGN_NAMES.get(key, "")
         if not meant and could_be_misspelt:
             meant = next(iter(get_close_matches(key, BY_KEY, 1, 0.7)), "")
         if key in FILTER_KEYS:
@@ -263,7 +263,7 @@ def unknown_filters(query: Query) -> tuple[Problem, ...]:
     return tuple(Problem(term.start, term.end, reason) for term, reason, meant in _like_filters(query))
 
 
-def meant_filters(query: Query) -> list[tuple[str, str]]:
+def corrected_filters(query: Query) -> list[tuple[str, str]]:
     """Return for each word that may be a misspelt filter: the filter, and the query with it in place of the word."""
     text = query.text
     return [

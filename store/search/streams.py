@@ -18,7 +18,7 @@ from .index_terms import read_terms
 from .spelled import Escapes, any_spelling, find_joined, other_spellings
 from .terms import Matcher, Plan, has_emoji, quote
 from .trigrams import by_letters, is_absent, superset, with_accents
-from .walk import Passed, Walk, accepted, indexed, merge, scanned
+from .walk import ScannedTo, Walk, accepted, indexed, merge, scanned
 
 # Times: one million messages, SQLite 3.40, 2 cores. The first row of `d*` takes 500 ms, of `do*` 80 ms, of `doc*` 5 ms;
 # a row is read and folded in some 0.035 ms.
@@ -40,13 +40,13 @@ _MOST_CUT = 1000
 
 
 def _checked(walk: Walk, group: Sequence[Matcher], ids: Iterator[int], only: str = "") -> Iterator[int]:
-    """Yield the ids whose rows have the terms, and `Passed` between chunks so that no stream is read ahead of others.
+    """Yield the ids whose rows have the terms, and `ScannedTo` between chunks so that no stream is read ahead.
 
     `only` is SQL for the rows of `messages m` that can match at all, where that is cheap to test.
     """
     plan = Plan((tuple(group),), ())
     while chunk := list(islice(ids, _CHECKED)):
-        yield Passed(chunk[0] - 1 if walk.ascending else chunk[0] + 1)
+        yield ScannedTo(chunk[0] - 1 if walk.ascending else chunk[0] + 1)
         if only:
             rows = walk.reader.rows_in(f"SELECT m.id FROM messages m WHERE m.id IN ({{keys}}) AND {only}", chunk)
             possible = {row[0] for row in rows}
@@ -81,7 +81,7 @@ def _joined(walk: Walk, group: Sequence[Matcher]) -> Iterator[int]:
         yield from _checked(walk, group, iter(ids))
         high = oldest - 1
         if low <= high:
-            yield Passed(oldest)
+            yield ScannedTo(oldest)
 
 
 def _may_be_json(walk: Walk) -> str:
@@ -98,7 +98,7 @@ def _partly_indexed(walk: Walk, index: FtsIndex, group: Sequence[Matcher]) -> It
     ids = [key for key in (cut if walk.ascending else reversed(cut)) if walk.low <= key <= walk.high]
     for start in range(0, len(ids), _CHECKED):
         chunk = ids[start : start + _CHECKED]
-        yield Passed(chunk[0] - 1 if walk.ascending else chunk[0] + 1)
+        yield ScannedTo(chunk[0] - 1 if walk.ascending else chunk[0] + 1)
         if walk.tally.read_whole >= _MOST_CUT:
             walk.tally.skipped = True
             note = _("Hermes' index has only the beginning of {count:,} messages; {read:,} of them were read in full.")
@@ -173,7 +173,7 @@ def _short_stream(walk: Walk, index: FtsIndex, terms: Sequence[Matcher], trigram
         newest, walk = walk.split(_GLANCE)
         yield from scanned(newest, terms)
         walk.tally.is_certain = True
-    yield walk.passed()  # these may be enough: show them before the prefix is merged
+    yield walk.scanned_to()  # these may be enough: show them before the prefix is merged
     yield from indexed(walk, index, any_spelling(walk.reader, index, terms))
 
 
@@ -296,7 +296,7 @@ def _group_streams(walk: Walk, group: Sequence[Matcher]) -> list[Iterator[int]]:
 def other_spellings_of(walk: Walk, words: FtsIndex, group: Sequence[Matcher]) -> Iterator[int]:
     """Yield rows that have the plain words of a group though MATCH does not find them; checked in their texts."""
     streams = [_other_spellings(walk, words, group, whole=True), _joined(walk, group)]
-    return (each for each in merge(walk, streams) if not isinstance(each, Passed))
+    return (each for each in merge(walk, streams) if not isinstance(each, ScannedTo))
 
 
 def _by_id(walk: Walk) -> Iterator[int]:
@@ -325,9 +325,9 @@ def candidates(walk: Walk) -> Iterator[int]:
         ids: set[int] = set()
         for low, high in window.ranges():
             part = replace(walk.within(low, high), progress=lambda share: None)
-            ids.update(each for each in _by_id(part) if not isinstance(each, Passed) and each in window)
+            ids.update(each for each in _by_id(part) if not isinstance(each, ScannedTo) and each in window)
             if walk.stop():
                 return
         yield from sorted(ids, key=order.place, reverse=not walk.ascending)
         walk.progress(window.end / total if walk.ascending else 1 - window.first / total)
-        yield Passed(0)
+        yield ScannedTo(0)

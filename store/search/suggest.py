@@ -16,7 +16,7 @@ from .conditions import Conditions, make_conditions, make_scope
 from .engine import count
 from .filters import BY_KEY
 from .fold import has_cjk
-from .query import Query, Term, TermKind, meant_filters, parse, quoted
+from .query import Query, Term, TermKind, corrected_filters, parse, quoted
 
 _MOST = 2
 """Values offered for one filter."""
@@ -105,7 +105,7 @@ def _variants(query: Query) -> list[tuple[str, str]]:
     def with_rest(words: str) -> str:
         return " ".join([words, *excluded, *filters])
 
-    variants = [(_("with {part}").format(part=meant), wider) for meant, wider in meant_filters(query)]
+    variants = [(_("with {part}").format(part=meant), wider) for meant, wider in corrected_filters(query)]
     spans = [(each.start, each.end) for each in query.filters] + [(each.start, each.end) for each in query.excluded]
     if query.groups or len(spans) > 1:  # without its only filter the query would be empty
         for start, end in spans:

@@ -23,7 +23,7 @@ _LONG = 400
 """A scan that has come to slices larger than this reports its progress; a look at the newest rows does not."""
 
 
-class Passed(int):
+class ScannedTo(int):
     """Not a candidate: everything up to this id has been scanned, so hits found before it can be shown."""
 
 
@@ -71,7 +71,7 @@ class Walk:
     """Called during a scan with the share of the rows that has been scanned, from 0 to 1."""
     cache: SearchCache = field(default_factory=SearchCache)
     tally: Tally = field(default_factory=Tally)
-    on_passed: Callable[[], None] = lambda: None
+    on_scanned: Callable[[], None] = lambda: None
     """Called during a scan when all hits up to here have been given."""
 
     def within(self, low: int, high: int) -> Walk:
@@ -93,9 +93,9 @@ class Walk:
         low, high = self.cache.edges(self.reader)
         return max(low, self.low), min(high, self.high)
 
-    def passed(self) -> Passed:
+    def scanned_to(self) -> ScannedTo:
         """Return the marker that everything before this run has been scanned."""
-        return Passed(self.low - 1 if self.ascending else self.high + 1)
+        return ScannedTo(self.low - 1 if self.ascending else self.high + 1)
 
     def stop(self) -> bool:
         """Tell whether to stop now, and remember it."""
@@ -146,7 +146,7 @@ def _narrowing(matchers: Sequence[Matcher]) -> tuple[str, list[object]]:
 def scanned(walk: Walk, matchers: Sequence[Matcher], *, only: str = "1") -> Iterator[int]:
     """Yield the ids of rows that may contain all of the matchers, reading the rows in slices of ids.
 
-    Yields `Passed` after each slice of a long scan. Without matchers every row is yielded; `only` is SQL that narrows
+    Yields `ScannedTo` after each slice of a long scan. Without matchers every row is yielded. `only` is SQL that limits
     the rows of `messages m` that are read.
     """
     reader = walk.reader
@@ -176,7 +176,7 @@ def scanned(walk: Walk, matchers: Sequence[Matcher], *, only: str = "1") -> Iter
         size = min(size * 2, _SLICE)
         walk.progress(1 - max(last - first + 1, 0) / total)
         if size > _LONG:
-            yield Passed(end if walk.ascending else start)
+            yield ScannedTo(end if walk.ascending else start)
         if not rows and first <= last:
             # Ids may have gaps of any width (salvaged stores): step to the next row there is.
             here = first if walk.ascending else last
@@ -187,10 +187,10 @@ def scanned(walk: Walk, matchers: Sequence[Matcher], *, only: str = "1") -> Iter
 
 
 def merge(walk: Walk, streams: Sequence[Iterator[int]]) -> Iterator[int]:
-    """Merge streams in order, each id once; `Passed` where all of them have passed."""
+    """Merge streams in order, each id once; `ScannedTo` where all of them have passed."""
     last: int | None = None
     for message_id in heapq.merge(*streams, reverse=not walk.ascending):
-        if isinstance(message_id, Passed):
+        if isinstance(message_id, ScannedTo):
             yield message_id
         elif message_id != last:
             last = message_id

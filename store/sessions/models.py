@@ -225,7 +225,7 @@ class ResumeTarget(NamedTuple):
 
     id: str
     reason: str
-    told: str = ""
+    shown_reason: str = ""
     """The reason as screens show it; `reason` is stable, for scripts."""
 
 

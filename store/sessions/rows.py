@@ -185,7 +185,7 @@ def _decode(
     columns["last_active"] = list(map(_last_active, *moments))
     paid = zip(columns["actual_cost_usd"], columns["estimated_cost_usd"], strict=True)
     columns["cost_usd"] = [guessed if actual is None else actual for actual, guessed in paid]
-    return Session.made_of(columns, alike)
+    return Session.from_columns(columns, alike)
 
 
 def read_busy(reader: Reader, now: float | None = None) -> frozenset[str]:

@@ -126,7 +126,7 @@ class _Compact:
         self.shared, self.links, self.numbers = shared, links, numbers
 
     @classmethod
-    def made_of(cls, columns: Mapping[str, Sequence[Any]], alike: dict[Any, Any]) -> Iterator[Self]:
+    def from_columns(cls, columns: Mapping[str, Sequence[Any]], alike: dict[Any, Any]) -> Iterator[Self]:
         """Build many records from columns.
 
         Args:

@@ -46,9 +46,9 @@ def _rule(store: Store, most: int) -> str | None:
     now = time.time()
     with store.reader() as reader:
         plan: Plan = make_plan(reader, read_catalog(reader, now), Rules(older_than=0.0), now, measure_sizes=False)
-    if not plan.would:
+    if not plan.selected:
         return None
-    last = plan.would[min(most, len(plan.would)) - 1].conversation
+    last = plan.selected[min(most, len(plan.selected)) - 1].conversation
     idle = now - (last.last_active or last.root.started_at or now)
     return f"{max(idle - 1.0, 0.0) / MINUTE:.4f}m"
 

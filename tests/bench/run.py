@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))  # for the builders of the
 
 SMALL = (300, 10_000)
 LARGE = (3000, 60_000)
-PARTS = ("screen", "store", "writer", "prune")
+PARTS = ("screen", "store", "writer", "prune", "hosts")
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -59,11 +59,13 @@ def _measures() -> dict[str, Callable[[Bench], list[Line]]]:
 
     found: dict[str, Callable[[Bench], list[Line]]] = {}
     if os.name == "posix":  # a pseudo-terminal
+        import measures_hosts
         import measures_prune
         import measures_screen
         import measures_writer
 
         found = {"screen": measures_screen.measure, "writer": measures_writer.measure, "prune": measures_prune.measure}
+        found["hosts"] = measures_hosts.measure
     return found | {"store": measures_store.measure}
 
 

@@ -57,7 +57,7 @@ def test_all_of_it_in_order_with_pauses(path: Path, monkeypatch: pytest.MonkeyPa
 
     steps: list[Step] = []
     outcome = carry_out(Store(path), plan, unit, pause=rests.append, tell=steps.append)
-    assert [id for some in seen for id in some] == [each.conversation.id for each in plan.would]
+    assert [id for some in seen for id in some] == [each.conversation.id for each in plan.selected]
     assert [len(some) for some in seen] == [1, 1, 3] and len(rests) == 3  # the second has three messages of its own
     assert outcome.plan == plan and outcome.results == (1, 1, 3)
     assert [(step.done, step.total) for step in steps] == [(1, 5), (2, 5), (5, 5)]
@@ -75,7 +75,7 @@ def test_the_log_is_read_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         archive(Store(path), [some[0].conversation.id])
 
     outcome = carry_out(Store(path), plan_of(path), unit, pause=lambda _: opened_at.append(handles(path)))
-    assert len(opened_at) == len(outcome.plan.would) == 5 and not handles(path)
+    assert len(opened_at) == len(outcome.plan.selected) == 5 and not handles(path)
     if sys.platform == "linux":
         assert all({str(path), str(log)} <= set(each) for each in opened_at)
         assert len(opened_at[-1]) == len(opened_at[1])
@@ -86,7 +86,7 @@ def test_a_store_that_is_gone(path: Path) -> None:
     plan = plan_of(path)
     path.rename(path.with_name("away.db"))
     outcome = carry_out(Store(path), plan, lambda _: None, pause=lambda _: None)
-    assert isinstance(outcome.error, StoreError) and outcome.left == 5 and not outcome.plan.would
+    assert isinstance(outcome.error, StoreError) and outcome.left == 5 and not outcome.plan.selected
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_what_was_taken_up_again_is_spared(path: Path, statement: str, words: st
     outcome = carry_out(Store(path), plan, lambda _: None, pause=lambda _: None)
     late = outcome.plan.spared[-1]
     assert late.conversation.id == "boss" and late.why.code == "changed" and words in late.why.words
-    assert outcome.refused == 1 and len(outcome.plan.would) == 4
+    assert outcome.refused == 1 and len(outcome.plan.selected) == 4
     assert "1 changed meanwhile" in outcome.sentence("archived")
 
 
@@ -117,7 +117,7 @@ def test_a_refusal_spares_one(path: Path) -> None:
             raise RefusedError("It is being written to.")
 
     outcome = carry_out(Store(path), plan_of(path), unit, pause=lambda _: None)
-    assert outcome.plan.spared[-1].why.words == "It is being written to." and len(outcome.plan.would) == 4
+    assert outcome.plan.spared[-1].why.words == "It is being written to." and len(outcome.plan.selected) == 4
 
 
 def test_stopped_between_two(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,7 +131,7 @@ def test_stopped_between_two(path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         pause=lambda _: None,
         stop=lambda: len(done) == 2,
     )
-    assert outcome.left == 3 and outcome.error is None and len(outcome.plan.would) == 2
+    assert outcome.left == 3 and outcome.error is None and len(outcome.plan.selected) == 2
     assert outcome.sentence("archived") == "2 conversations archived; stopped, 3 are as they were."
 
 
@@ -152,14 +152,14 @@ def test_what_fails_keeps_what_was_done(path: Path, monkeypatch: pytest.MonkeyPa
     error = StoreBusyError("busy")
     done: list[str] = []
     outcome = carry_out(Store(path), plan_of(path), fails_at_the_third(done, error), pause=lambda _: None)
-    assert outcome.error is error and len(outcome.plan.would) == 2 and outcome.left == 3
+    assert outcome.error is error and len(outcome.plan.selected) == 2 and outcome.left == 3
 
 
 def test_a_busy_store_is_waited_for(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Hermes keeps the lock for longer than one write is patient; each unit is tried anew, and done once."""
     monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)
     plan = plan_of(path)
-    tries = [each.conversation.id for each in plan.would for _ in range(4)]
+    tries = [each.conversation.id for each in plan.selected for _ in range(4)]
     done: list[str] = []
     rests: list[float] = []
 
@@ -171,7 +171,7 @@ def test_a_busy_store_is_waited_for(path: Path, monkeypatch: pytest.MonkeyPatch)
         done.append(one.conversation.id)
 
     outcome = carry_out(Store(path), plan, unit, pause=rests.append)
-    assert done == [each.conversation.id for each in plan.would] and outcome.error is None and not outcome.left
+    assert done == [each.conversation.id for each in plan.selected] and outcome.error is None and not outcome.left
     assert len(rests) == 5 * 4 and rests.count(bulk._BUSY_PAUSE) == 5 * 3
 
 

@@ -29,11 +29,11 @@ def test_what_goes_is_known_before_its_bytes(tmp_path: Path) -> None:
     assert whole.is_measured and not quick.is_measured
     assert quick.totals() == whole.totals()._replace(bytes=0, messages_shown=0)
     assert quick.totals(subagents=False) == whole.totals(subagents=False)._replace(bytes=0, messages_shown=0)
-    assert [each.session_ids for each in quick.would] == [each.session_ids for each in whole.would]
-    assert [(each.own.rows, each.along.rows) for each in quick.would] == [
-        (each.own.rows, each.along.rows) for each in whole.would
+    assert [each.session_ids for each in quick.selected] == [each.session_ids for each in whole.selected]
+    assert [(each.own.rows, each.of_subagents.rows) for each in quick.selected] == [
+        (each.own.rows, each.of_subagents.rows) for each in whole.selected
     ]
-    assert all(each.conversation.size is None for each in quick.would)
+    assert all(each.conversation.size is None for each in quick.selected)
     assert quick.spared == whole.spared and set(quick.reparented) == set(whole.reparented)
 
 
@@ -49,12 +49,12 @@ def test_pieces_make_the_whole(tmp_path: Path) -> None:
             waiting = len(plan.unmeasured())
             plan = measure_more(reader, plan, known, most=1000)
             assert len(plan.unmeasured()) < waiting
-            states = [each.is_measured for each in plan.would]
+            states = [each.is_measured for each in plan.selected]
             ready = states.index(False) if False in states else len(states)
-            assert plan.would[:ready] == whole.would[:ready]
-            assert plan.totals().bytes == sum(each.conversation.size or 0 for each in plan.would)
+            assert plan.selected[:ready] == whole.selected[:ready]
+            assert plan.totals().bytes == sum(each.conversation.size or 0 for each in plan.selected)
             pieces += 1
-        assert pieces > 2 and plan.would == whole.would and plan.totals() == whole.totals()
+        assert pieces > 2 and plan.selected == whole.selected and plan.totals() == whole.totals()
         again = make_plan(reader, catalog, OLD, LATER, known=known, measure_sizes=False)
         assert again.is_measured and again.totals() == whole.totals()
 
@@ -69,7 +69,7 @@ def test_a_piece_can_be_cancelled(tmp_path: Path) -> None:
         with pytest.raises(QueryInterruptedError):
             measure_more(reader, plan, known, stopped=lambda: next(calls) > 2)
         more = plan.measured(known)
-        assert 0 < sum(each.is_measured for each in more.would) < len(plan.would)
+        assert 0 < sum(each.is_measured for each in more.selected) < len(plan.selected)
         whole = measure(reader, catalog.forest.sessions.values())
         assert known and all(whole[key] == each for key, each in known.items())
 
@@ -78,13 +78,15 @@ def test_a_conversation_is_measured_with_all_that_goes_along(tmp_path: Path) -> 
     """Half of it is not its size."""
     with opened(family(tmp_path / "state.db")) as (reader, catalog):
         plan = make_plan(reader, catalog, Rules(marks=frozenset(["boss"])), NOW, measure_sizes=False)
-        (boss,) = plan.would
+        (boss,) = plan.selected
         assert [each.id for each in plan.unmeasured()] == list(boss.session_ids) and len(boss.session_ids) > 2
         sizes = dict(measure(reader, boss.sessions))
     without = {key: each for key, each in sizes.items() if key != "helper2"}
     assert plan.measured(without) == plan
-    (done,) = plan.measured(sizes).would
-    assert done.conversation.size == sum(each.total for each in sizes.values()) == done.own.total + done.along.total
+    (done,) = plan.measured(sizes).selected
+    assert (
+        done.conversation.size == sum(each.total for each in sizes.values()) == done.own.total + done.of_subagents.total
+    )
 
 
 def test_a_rule_on_bytes_measures_all_the_same(tmp_path: Path) -> None:
@@ -92,10 +94,10 @@ def test_a_rule_on_bytes_measures_all_the_same(tmp_path: Path) -> None:
     with opened(family(tmp_path / "state.db")) as (reader, catalog):
         rules = Rules(min_size=1)
         quick = make_plan(reader, catalog, rules, NOW, measure_sizes=False)
-        assert quick.would and [each.session_ids for each in quick.would] == [
-            each.session_ids for each in make_plan(reader, catalog, rules, NOW).would
+        assert quick.selected and [each.session_ids for each in quick.selected] == [
+            each.session_ids for each in make_plan(reader, catalog, rules, NOW).selected
         ]
-        assert "empty" not in {each.conversation.id for each in quick.would}
+        assert "empty" not in {each.conversation.id for each in quick.selected}
 
 
 @pytest.mark.parametrize("rules", [Rules(marks=frozenset(["old"])), Rules(title="old", min_size=1)])
@@ -114,6 +116,6 @@ def test_a_session_that_grew_is_measured_again(tmp_path: Path, rules: Rules) -> 
             )
         connection.close()
         after = make_plan(reader, catalog, rules, NOW, known=known)
-    (one,), (other,) = before.would, after.would
+    (one,), (other,) = before.selected, after.selected
     assert (one.own.rows, other.own.rows) == (1, 2)
     assert other.own.content == one.own.content + 900 and known["old"] == other.own

@@ -26,7 +26,7 @@ def plan_of(path: Path, rules: Rules, now: float = NOW) -> Plan:
 
 def going(plan: Plan) -> set[str]:
     """All sessions that would go."""
-    return {session_id for each in plan.would for session_id in each.session_ids}
+    return {session_id for each in plan.selected for session_id in each.session_ids}
 
 
 def spared(plan: Plan) -> dict[str, str]:
@@ -64,7 +64,7 @@ def test_stale_open_ones_are_taken_only_when_asked_for(fixture_store: Fixture) -
     without = plan_of(path, Rules(older_than=90 * DAY))
     assert {each.why.code for each in without.spared} >= {"open", "pinned", "leased", "hidden"}
     plan = plan_of(path, Rules(older_than=90 * DAY, stale_open=90 * DAY, include_archived=True))
-    stale = {each.conversation.id for each in plan.would if each.standing is Standing.STALE}
+    stale = {each.conversation.id for each in plan.selected if each.standing is Standing.STALE}
     assert {"20260103_090000_aaa003", "20260111_110000_ggg003"} <= stale
     assert {"20260101_090000_aaa001", "20260101_100000_aaa002", "20260101_091500_aaad01"} <= going(plan)
     assert spared(plan) == {
@@ -75,7 +75,7 @@ def test_stale_open_ones_are_taken_only_when_asked_for(fixture_store: Fixture) -
         "20260119_170000_888102": "leased",
     }
     alone = plan_of(path, Rules(stale_open=90 * DAY))
-    assert all(each.standing is Standing.STALE for each in alone.would) and len(alone.would) > 20
+    assert all(each.standing is Standing.STALE for each in alone.selected) and len(alone.selected) > 20
 
 
 def test_subagents_go_along_as_hermes_deletes_them(fixture_store: Fixture) -> None:
@@ -95,7 +95,7 @@ def test_subagents_go_along_as_hermes_deletes_them(fixture_store: Fixture) -> No
 def test_what_loses_its_parent_is_listed_in_the_order_of_the_plan(fixture_store: Fixture) -> None:
     """Each run prints the same document."""
     plan = plan_of(fixture_store("state-v31"), Rules(older_than=DAY, include_archived=True))
-    order = [session_id for each in plan.would for session_id in each.session_ids]
+    order = [session_id for each in plan.selected for session_id in each.session_ids]
     parents = [order.index(session.parent_id or "") for session in plan.reparented]
     assert len(parents) > 3 and parents == sorted(parents)
 
@@ -103,15 +103,15 @@ def test_what_loses_its_parent_is_listed_in_the_order_of_the_plan(fixture_store:
 def test_a_family(tmp_path: Path) -> None:
     """One of each, with reasons."""
     plan = plan_of(family(tmp_path / "state.db"), Rules(older_than=30 * DAY))
-    assert [each.conversation.id for each in plan.would] == [
+    assert [each.conversation.id for each in plan.selected] == [
         "old", "boss", "cron_job1_20260101_030000", "cron_job1_20260102_030000", "cron_job2_20260102_040000",
     ]  # fmt: skip
-    assert going(plan) == {each.conversation.id for each in plan.would} | {"helper", "helper2"}
+    assert going(plan) == {each.conversation.id for each in plan.selected} | {"helper", "helper2"}
     assert spared(plan) == {"open": "open", "pinned": "pinned", "hidden": "hidden"}
     assert {session.id for session in plan.reparented} == {"stray", "branch"}
     totals = plan.totals()
     assert totals[:3] == (5, 7, 7) and totals.cost_usd == pytest.approx(7 * 0.25)
-    assert totals.bytes == sum(each.conversation.size or 0 for each in plan.would)
+    assert totals.bytes == sum(each.conversation.size or 0 for each in plan.selected)
     alone = plan.totals(subagents=False)
     assert alone[:3] == (5, 5, 5) and alone.cost_usd == pytest.approx(5 * 0.25) and alone.bytes < totals.bytes
 
@@ -146,7 +146,7 @@ def test_marks_do_not_unprotect(tmp_path: Path) -> None:
         tmp_path / "state.db", "31", [aged("pin", 9, pinned=1), aged("now", 9)], [said("pin", 9), said("now", 0.0001)]
     )
     plan = plan_of(path, Rules(marks=frozenset(["pin", "now"])))
-    assert not plan.would and spared(plan) == {"pin": "pinned", "now": "recent"}
+    assert not plan.selected and spared(plan) == {"pin": "pinned", "now": "recent"}
     future = make_store(tmp_path / "future.db", "31", [aged("late", 9)], [said("late", -1)])
     assert spared(plan_of(future, Rules(marks=frozenset(["late"])))) == {"late": "recent"}
 
@@ -186,7 +186,7 @@ def test_a_subagent_that_stays_keeps_its_parent(tmp_path: Path) -> None:
     marker = {"parent_session_id": "boss", "source": "subagent", "model_config": '{"_delegate_from": "boss"}'}
     path = make_store(tmp_path / "state.db", "31", [aged("boss", 50), aged("pet", 50, pinned=1, **marker)])
     plan = plan_of(path, Rules(older_than=DAY))
-    assert not plan.would and spared(plan) == {"boss": "subagent"}
+    assert not plan.selected and spared(plan) == {"boss": "subagent"}
     assert plan.spared[0].why.words == "its subagent pet stays: pinned"
 
 
@@ -198,7 +198,7 @@ def test_markers_that_form_a_ring_end(tmp_path: Path) -> None:
     ]
     path = make_store(tmp_path / "state.db", "31", rows)
     plan = plan_of(path, Rules(marks=frozenset("a")))
-    assert going(plan) == {"a", "b"} and len(plan.would) == 1 and not plan.reparented
+    assert going(plan) == {"a", "b"} and len(plan.selected) == 1 and not plan.reparented
 
 
 def test_a_compressed_subagent_goes_whole(tmp_path: Path) -> None:
@@ -247,9 +247,9 @@ def test_work_can_be_cancelled_and_is_not_done_twice(tmp_path: Path) -> None:
         before = reader.statements
         again = make_plan(reader, catalog, Rules(older_than=0, automation=True), now, known=known)
         assert reader.statements - before < 8
-    assert len(first.would) > 300
-    cron = {each.conversation.id: each.own for each in first.would if each.conversation.source == "cron"}
-    assert {each.conversation.id: each.own for each in again.would if each.conversation.source == "cron"} == cron
+    assert len(first.selected) > 300
+    cron = {each.conversation.id: each.own for each in first.selected if each.conversation.source == "cron"}
+    assert {each.conversation.id: each.own for each in again.selected if each.conversation.source == "cron"} == cron
 
 
 def test_what_goes_along_is_what_a_delete_takes(fixture_store: Fixture, tmp_path: Path) -> None:
@@ -281,9 +281,9 @@ def test_parents_come_first(tmp_path: Path) -> None:
     path = make_store(tmp_path / "state.db", "31", rows, [said(str(each["id"]), 50) for each in rows])
     with opened(path) as (reader, catalog):
         plan = make_plan(reader, catalog, Rules(marks=frozenset(str(each["id"]) for each in rows)), NOW)
-        order = [each.conversation.id for each in parents_first(catalog, plan.would)]
+        order = [each.conversation.id for each in parents_first(catalog, plan.selected)]
     assert [each for each in order if not each.startswith("ring")] == ["top", "mid", "leaf"]
-    assert len(order) == len(plan.would)
+    assert len(order) == len(plan.selected)
 
 
 def test_no_rule_reads_nothing(tmp_path: Path) -> None:
@@ -303,5 +303,5 @@ def test_what_loses_its_parent_stands_in_the_order_of_the_plan(tmp_path: Path) -
         for name in names
     ]
     plan = plan_of(make_store(tmp_path / "state.db", "31", rows), Rules(older_than=30 * DAY))
-    assert [each.conversation.id for each in plan.would] == names
+    assert [each.conversation.id for each in plan.selected] == names
     assert [session.id for session in plan.reparented] == [f"child{name}" for name in names]

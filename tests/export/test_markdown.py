@@ -16,6 +16,7 @@ from markdown_it import MarkdownIt
 
 from hermes_browse.store.export.files import Format
 from hermes_browse.store.export.markdown import code, neutral, plain, split_fences, yaml_value
+from hermes_browse.store.messages import blocks
 from hermes_browse.store.text import fenced, one_line, printable
 
 DATA = Path(__file__).parent.parent / "data"
@@ -97,6 +98,35 @@ def test_summaries_images_states_and_silent_tools(tmp_path: Path) -> None:
     assert text.count("\n## ") == 2 and front(text)["cost_usd"] == 0.3
     heading = next(token for token in PARSER.parse(text[text.index("\n# ") :]) if token.type == "inline")
     assert "".join(child.content for child in heading.children or []) == "*A* `b` <c> # #"
+
+
+def test_one_entry_is_all_that_a_new_kind_of_block_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its title and body are in both formats; a kind without a title for exports is in none."""
+    note = blocks.Kind("note", lambda message, texts: message.effect, exported="A <note>")
+    monkeypatch.setattr(blocks, "KINDS", (*blocks.KINDS, note, blocks.Kind("private", lambda *_: "secret plans")))
+    message = {"session_id": "s", "content": "plan my week", "effect_disposition": "for the curious"}
+    path = make_store(tmp_path / "state.db", "31", sessions=[{"id": "s"}], messages=[message])
+    markdown, page = document(path, Format.MARKDOWN), document(path, Format.HTML)
+    assert "plan my week\n\n<details>\n<summary>A &lt;note&gt;</summary>\n\nfor the curious\n" in markdown
+    assert '<details class="note"><summary>A &lt;note&gt;</summary>\n<div class="said">for the curious<' in page
+    assert "secret plans" not in markdown + page
+
+
+@pytest.mark.parametrize("text", ["[CONTEXT COMPACTION] of a log", "<memory-context>kept</memory-context> of a log"])
+def test_the_output_of_a_tool_is_exported_as_it_is(tmp_path: Path, text: str) -> None:
+    """It may quote what Hermes itself writes: nothing of it is a summary or an injection."""
+    message = {"session_id": "s", "role": "tool", "content": text, "tool_name": "t"}
+    path = make_store(tmp_path / "state.db", "31", sessions=[{"id": "s"}], messages=[message])
+    assert f"Result of t, 1 line</summary>\n\n```\n{text}\n```" in document(path, Format.MARKDOWN)
+
+
+def test_a_summary_precedes_the_reasoning_of_the_message_it_was_merged_into(tmp_path: Path) -> None:
+    """The screen has the reasoning first; the order of exports stays as it was."""
+    content = "[CONTEXT SUMMARY]: long ago\n--- END OF CONTEXT SUMMARY ---\nthe answer"
+    message = {"session_id": "s", "role": "assistant", "content": content, "reasoning": "a thought"}
+    path = make_store(tmp_path / "state.db", "31", sessions=[{"id": "s"}], messages=[message])
+    text = document(path, Format.MARKDOWN)
+    assert text.index("\n[CONTEXT SUMMARY]") < text.index("\na thought") < text.index("\nthe answer")
 
 
 NASTY = [

@@ -209,7 +209,7 @@ class ThrowAwayServer:
             while True:
                 due, chunk = await waiting.get()
                 await asyncio.sleep(max(0.0, due - clock()))
-                while self.frozen:
+                while self.frozen and not writer.transport.is_closing():
                     await asyncio.sleep(0.02)
                 if not chunk:
                     break

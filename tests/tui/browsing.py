@@ -30,7 +30,7 @@ from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.wording import _
 from hermes_browse.tui.app import BrowseApp
-from hermes_browse.tui.list.rows import ListRow
+from hermes_browse.tui.list.rows import ConversationRow, HitRow, JobRow, ListRow, MoreRow
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.screens.sub_screen import SubScreen
 
@@ -264,3 +264,37 @@ async def browsing(app: BrowseApp, size: tuple[int, int] = (120, 36)) -> AsyncIt
 def loose(path: Path) -> Location:
     """A store file by its path."""
     return locate_file(path)
+
+
+def drawn_row(browser: Browser) -> ListRow | None:
+    """The row of the list that is drawn as the one the cursor is on."""
+    rows = browser.screen.rows
+    for y in range(rows.size.height):
+        if rows.render_line(y).text[:1] in ("▌", "▏"):
+            return rows.source.row(y + rows.scroll_offset.y)
+    return None
+
+
+def of_row(browser: Browser, row: ListRow | None) -> set[str]:
+    """The roots a row of the list is about."""
+    if isinstance(row, ConversationRow):
+        return {row.conversation.root_id}
+    if isinstance(row, JobRow):
+        return {each.root_id for each in row.runs}
+    if isinstance(row, HitRow) and row.conversation is not None:
+        return {row.conversation.root_id}
+    return {row.root_id} if isinstance(row, MoreRow) else set()
+
+
+async def go_to(browser: Browser, root: str) -> None:
+    """Put the cursor of the list on a conversation."""
+    index = browser.screen.rows.source.index_of(f"c{root}")
+    assert index is not None, root
+    browser.screen.rows.cursor = index
+    await browser.settle()
+
+
+def listed(browser: Browser) -> set[str]:
+    """Roots of the conversations in the list."""
+    rows = (browser.screen.rows.source.row(index) for index in range(len(browser.screen.rows)))
+    return {row.conversation.root_id for row in rows if isinstance(row, ConversationRow)}

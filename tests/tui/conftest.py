@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from pruning import family
 
 from hermes_browse.store.sessions.models import Sort
 from hermes_browse.tui.list.columns import set_sort
@@ -22,6 +24,12 @@ def clipboard(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     copied: list[str] = []
     monkeypatch.setattr("hermes_browse.tui.app.BrowseApp.copy_to_clipboard", lambda app, text: copied.append(text))
     return copied
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A store with one of each kind of conversation, all of them long idle; a file may define another."""
+    return family(tmp_path / "state.db")
 
 
 @pytest.fixture(autouse=True)

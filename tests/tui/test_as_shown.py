@@ -8,11 +8,9 @@ from pathlib import Path
 import pytest
 from browsing import NOW, Browser, browsing, demo_app, loose, open_app
 from builders import make_store
-from effort import slow_but
 from textual.geometry import Offset
 from textual.widgets import Input
 
-from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.models import Status, View
 from hermes_browse.tui.cleanup.plan_rows import SparedRow
@@ -142,17 +140,6 @@ async def test_a_click_on_a_view_shows_it(tmp_path: Path) -> None:
 # Titles and counts
 
 
-async def test_the_header_is_as_wide_as_the_terminal(tmp_path: Path) -> None:
-    """A resize moves the counts at once."""
-    async with browsing(demo_app(tmp_path), (120, 36)) as browser:
-        await browser.pilot.resize_terminal(90, 36)
-        await browser.settle()
-        assert browser.text("#header").rstrip().endswith(browser.text("#header").split()[-1])
-        narrow = browser.text("#header")
-        await browser.press("2", "1")
-        assert browser.text("#header") == narrow
-
-
 async def test_a_title_that_is_taken_leaves_the_card_open(tmp_path: Path) -> None:
     """The reason stands whole in the card, and what was typed can be changed; then the header has the new title."""
     async with browsing(demo_app(tmp_path), (120, 36)) as browser:
@@ -182,7 +169,7 @@ async def test_everything_marked_is_accounted_for(tmp_path: Path) -> None:
         marked = len(browser.screen.controllers.changing.marks)
         await browser.press("P")
         view, planned = browser.app.screen.plan.view, browser.app.screen.plan.planned  # type: ignore[attr-defined]  # of PruneScreen
-        along = {each.id for one in planned.plan.would for each in one.subagents}
+        along = {each.id for one in planned.plan.selected for each in one.subagents}
         count = sum(each.id in along for each in browser.screen.controllers.changing.marks.conversations)
         assert count and view.goes + len(planned.plan.spared) + count == marked
         assert f"{count} marked subagents go along with their parents" in browser.text("#stays")
@@ -251,145 +238,6 @@ async def test_leaving_a_search_stays_with_what_was_found(tmp_path: Path) -> Non
         await browser.type("auth")
         await browser.press(*["backspace"] * 4)
         assert browser.row is not None and browser.row.key == at
-
-
-# Small terminals
-
-
-async def test_the_export_card_fits_a_low_terminal(tmp_path: Path) -> None:
-    """What is said of secrets, and the keys, are on screen."""
-    for number, size in enumerate([(60, 15), (40, 12)]):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        async with browsing(demo_app(folder), size) as browser:
-            await browser.press("e")
-            for widget in ("#formats", "#path", "#everything", "#secrets", "#answer"):
-                region = browser.app.screen.query_one(widget).region
-                assert region.height and region.bottom <= size[1], widget
-            keys = " ".join(browser.text("#answer").split())
-            assert "Enter save" in keys and "Esc back" in keys and "secrets" in browser.text("#secrets")
-
-
-async def test_hardly_a_terminal_has_the_list_and_says_so(tmp_path: Path) -> None:
-    """20×5: rows, and a line that says it is too small; more room brings everything back."""
-    async with browsing(demo_app(tmp_path), (20, 5)) as browser:
-        assert "too small" in browser.text("#header") and browser.screen.rows.size.height >= 3
-        await browser.press("down", "tab", "down")
-        await browser.pilot.resize_terminal(120, 36)
-        await browser.settle()
-        assert "too small" not in browser.text("#header") and browser.screen.transcript.size.height > 5
-
-
-async def test_no_colours_in_a_theme_of_the_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its own colours stay as they are: as greys they would be black on black."""
-    monkeypatch.setenv("NO_COLOR", "1")
-    async with browsing(demo_app(tmp_path)) as browser:
-        for theme, is_grey in (("ansi-dark", False), ("hermes-dark", True)):
-            browser.app.theme = theme
-            await browser.settle()
-            header = browser.app.screen.query_one("#header")
-            styles = [part.style for part in header.render_lines(header.size.region)[0] if part.text.strip()]
-            colours = [style.color for style in styles if style is not None and style.color is not None]
-            assert styles and is_grey is any(not colour.is_default for colour in colours), theme
-
-
-@pytest.mark.parametrize("key", slow_but("P", ["P", "X", "W", "I", "H"]))
-async def test_hardly_a_terminal_says_so_on_each_screen(key: str, tmp_path: Path) -> None:
-    """And more room brings back what was there, with the keys where they were."""
-    async with browsing(demo_app(tmp_path), (100, 30)) as browser:
-        await browser.press(key)
-        screen, focused = browser.app.screen, browser.app.focused
-        await browser.pilot.resize_terminal(20, 5)
-        await browser.wait_until(lambda: screen.size.width == 20)
-        assert "too small" in "".join(strip.text for strip in screen.render_lines(screen.size.region))
-        assert not any(each.region for each in screen.children)
-        await browser.pilot.resize_terminal(100, 30)
-        await browser.wait_until(lambda: screen.size.width == 100 and screen.query_one("#keys").region.height == 1)
-        assert browser.app.focused is focused and focused is not None
-
-
-# Sixteen colours
-
-
-@pytest.mark.slow
-async def test_nothing_is_drawn_in_the_colour_it_stands_on(tmp_path: Path) -> None:
-    """In the themes of the terminal's own colours the accent is the row's background too; marks and bars stay seen."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        for theme in ("ansi-dark", "ansi-light"):
-            browser.app.theme = theme
-            await browser.press("I")
-            groups = browser.app.screen.query_one("#groups", ConversationList)
-            segments = [each for each in groups.render_line(groups.cursor) if each.text.strip() and each.style]
-            assert any("█" in each.text for each in segments)
-            same = [e.text for e in segments if e.style and e.style.color == e.style.bgcolor and e.style.color]
-            assert not [text for text in same if text.strip() and not segments[0].style.bgcolor.is_default], theme
-            await browser.press("escape")
-
-
-async def test_who_asks_is_not_shown_like_an_error(tmp_path: Path) -> None:
-    """Errors alone are red, in ansi-light too."""
-    async with browsing(demo_app(tmp_path)) as browser:
-        browser.app.theme = "ansi-light"
-        await browser.settle()
-        user, error = (browser.screen.transcript._look_style(name).color for name in ("user", "error"))
-        assert user is not None and error is not None
-        assert user.name not in (error.name, "bright_red") and user.number not in (1, 9)
-
-
-# Sentences that are longer than the line
-
-LONG = "saved /home/noor/" + "a-long-folder/" * 8 + "file.md · 3 secrets taken out · 2 rewound messages left out"
-
-
-def _told(browser: Browser) -> str:
-    """What the status line says, its lines put together."""
-    return "".join(browser.text("#status").split())
-
-
-@pytest.mark.parametrize("key", slow_but(["", "X"], ["", "P", "X", "W", "H", "I"]))
-async def test_a_long_sentence_is_shown_whole(key: str, tmp_path: Path) -> None:
-    """It takes lines of the panes above it, and gives them back to the next one."""
-    async with browsing(demo_app(tmp_path), (80, 24)) as browser:
-        await browser.press(*([key] if key else []))
-        status = browser.app.screen.query_one("#status")
-        browser.screen.context.say("short")
-        await browser.settle()
-        assert status.size.height == 1
-        browser.screen.context.say(LONG)
-        await browser.settle()
-        assert status.region.height in (3, 4) and status.region.bottom == 23
-        assert "".join(LONG.split()) in _told(browser)
-        browser.screen.context.say("short")
-        await browser.settle()
-        assert status.region.height == 1 and _told(browser).startswith("short")
-
-
-@pytest.mark.slow
-async def test_a_long_sentence_moves_the_list_no_further_than_it_must(tmp_path: Path) -> None:
-    """Rows stay on their lines; the row under the cursor is never behind the sentence."""
-    async with browsing(demo_app(tmp_path), (120, 30)) as browser:
-        rows = browser.screen.rows
-        top = browser.text("#list").splitlines()[0]
-        browser.screen.context.say(LONG * 2)
-        await browser.settle()
-        assert browser.text("#list").splitlines()[0] == top and rows.scroll_offset.y == 0
-        browser.screen.context.say("")
-        await browser.settle()
-        await browser.press(*["down"] * (rows.size.height - 1))
-        assert rows.scroll_offset.y == 0 and rows.cursor == rows.size.height - 1
-        browser.screen.context.failed(BrowseError(LONG * 2))
-        await browser.settle()
-        assert 0 < rows.scroll_offset.y == rows.cursor - rows.size.height + 1
-        assert browser.screen.transcript.at_end
-
-
-async def test_what_a_card_answers_is_shown_whole(tmp_path: Path) -> None:
-    """On a narrow terminal the keys and the answer take more lines."""
-    async with browsing(demo_app(tmp_path), (40, 20)) as browser:
-        await browser.press("e")
-        answer = browser.app.screen.query_one("#answer")
-        assert answer.region.height > 1 and answer.region.bottom <= 20
-        assert "Esc back" in " ".join(browser.text("#answer").split())
 
 
 # Nothing there

@@ -19,7 +19,7 @@ from hermes_browse.store.messages.models import Reading
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.list.rows import ConversationRow, HitRow, JobRow, LineageRow, NoteRow
-from hermes_browse.tui.resume.preflight import PreflightScreen, anew_at_most, place_and_cost
+from hermes_browse.tui.resume.preflight import PreflightScreen, max_uncached_cost, place_and_cost
 from hermes_browse.tui.screens.main import MainScreen
 
 
@@ -314,7 +314,7 @@ def test_the_card_tells_where_it_goes_on_and_with_what(fixture_store: Callable[[
     used = {"input_tokens": 1000, "output_tokens": 500, "cache_write_tokens": 500, "cache_read_tokens": 20_000}
     tip = known.tip._replace(cost_usd=2.0, **used)
     paid = known._replace(segments=(tip,))
-    assert anew_at_most(paid, 1000) == pytest.approx(0.5), "2 dollars for the weight of 4,000 tokens"
+    assert max_uncached_cost(paid, 1000) == pytest.approx(0.5), "2 dollars for the weight of 4,000 tokens"
     assert list(place_and_cost(paid, details))[-1].endswith(" · that is $1.50 at most")
     bare = known._replace(segments=(known.tip._replace(cwd=None, git_branch=None),))
     assert list(place_and_cost(bare, None)) == []

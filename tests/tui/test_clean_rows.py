@@ -13,7 +13,7 @@ from pruning import NOW, family, opened
 from rich.cells import cell_len
 
 from hermes_browse.store.cleanup.plan import Plan, Spared, make_plan
-from hermes_browse.store.cleanup.protection import Why
+from hermes_browse.store.cleanup.protection import SpareReason
 from hermes_browse.store.cleanup.retention import Fate
 from hermes_browse.store.cleanup.rules import DAY, Rules
 from hermes_browse.store.cleanup.sizes import Sizes
@@ -50,14 +50,14 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, SpaceMap, list
 def test_widths(plan: tuple[Plan, SpaceMap, list[ListRow]], title: str, width: int) -> None:
     """Any title, any width."""
     found, space, _ = plan
-    each = found.would[0]
+    each = found.selected[0]
     conversation: Conversation = each.conversation._replace(title=title)
     bundle = Bundle("20260101-000000-00000000", Path("/x"), NOW, ("a",), ("a", "b"), 7, 1234, title, "/store")
     rows: list[ListRow] = [
         PlanRow(each._replace(conversation=conversation), True),
         PlanJobRow(title or "x", (each, each), 1, 7, None, 0.5, each, True),
-        SparedJobRow(title or "x", (Spared(conversation, Why("open", title)),), title, False),
-        SparedRow(Spared(conversation, Why("open", title))),
+        SparedJobRow(title or "x", (Spared(conversation, SpareReason("open", title)),), title, False),
+        SparedRow(Spared(conversation, SpareReason("open", title))),
         SpaceRow(space.sources[0], 1, True, 100, 50, title or "x"),
         KindRow("said", 10, 100, 2, "cli"),
         BundleRow(bundle, True),
@@ -74,10 +74,10 @@ def test_widths(plan: tuple[Plan, SpaceMap, list[ListRow]], title: str, width: i
 def test_a_plan_as_rows(plan: tuple[Plan, SpaceMap, list[ListRow]]) -> None:
     """What goes, a sentence, what is spared; each found again by its key."""
     found = plan[0]
-    rows = PlanRows(found, Details(), LeftOut([found.would[1].conversation.root_id]), "nothing")
-    runs = [each for each in found.would if each.conversation.source == "cron"]
+    rows = PlanRows(found, Details(), LeftOut([found.selected[1].conversation.root_id]), "nothing")
+    runs = [each for each in found.selected if each.conversation.source == "cron"]
     kinds = Counter(type(rows.row(index)) for index in range(len(rows)))
-    alone = len(found.would) - len(runs)
+    alone = len(found.selected) - len(runs)
     assert kinds == {PlanRow: alone, PlanJobRow: 2, NoteRow: 1, SparedRow: len(found.spared)}
     opened = PlanRows(found, Details(), LeftOut(), "nothing", {"jcron job1", "jcron job2"})
     assert len(opened) == len(rows) + len(runs)
@@ -87,26 +87,28 @@ def test_a_plan_as_rows(plan: tuple[Plan, SpaceMap, list[ListRow]]) -> None:
             assert rows.index_of(row.key) == index
     first, second = rows.row(0), rows.row(1)
     assert isinstance(first, PlanRow) and first.goes and isinstance(second, PlanRow) and not second.goes
-    empty = PlanRows(found._replace(would=(), spared=()), Details(), LeftOut(), "nothing")
+    empty = PlanRows(found._replace(selected=(), spared=()), Details(), LeftOut(), "nothing")
     assert len(empty) == 1 and empty.row(0) == NoteRow("nothing")
-    only_spared = PlanRows(found._replace(would=()), Details(), LeftOut(), "nothing")
+    only_spared = PlanRows(found._replace(selected=()), Details(), LeftOut(), "nothing")
     assert only_spared.row(0) == NoteRow("nothing") and isinstance(only_spared.row(2), SparedRow)
 
 
 def test_a_job_stands_where_its_sums_belong(plan: tuple[Plan, SpaceMap, list[ListRow]]) -> None:
     """Three runs of 200 bytes come before one conversation of 500; by time, the job is as old as its oldest run."""
-    run = next(each for each in plan[0].would if each.conversation.id.startswith("cron_job1"))
-    single = next(each for each in plan[0].would if each.conversation.id == "old")
+    run = next(each for each in plan[0].selected if each.conversation.id.startswith("cron_job1"))
+    single = next(each for each in plan[0].selected if each.conversation.id == "old")
     runs = []
     for day, (size, age) in enumerate(((200, 300), (300, 90), (200, 40))):
         tip = run.conversation.tip._replace(id=f"cron_job1_2026010{day}_030000", last_active=NOW - age * DAY)
         conversation = run.conversation._replace(segments=(tip,), last_active=NOW - age * DAY)
-        runs.append(run._replace(conversation=conversation, own=Sizes(rows=size, shown=size, text=size), along=Sizes()))
-    alone = single._replace(own=Sizes(rows=500, shown=500, text=500), along=Sizes())
+        runs.append(
+            run._replace(conversation=conversation, own=Sizes(rows=size, shown=size, text=size), of_subagents=Sizes())
+        )
+    alone = single._replace(own=Sizes(rows=500, shown=500, text=500), of_subagents=Sizes())
     alone = alone._replace(conversation=alone.conversation._replace(last_active=NOW - 100 * DAY))
     for order in (PlanOrder.SIZE, PlanOrder.MESSAGES, PlanOrder.IDLE):
-        would = order.sorted([runs[0], alone, *runs[1:]])
-        rows = PlanRows(plan[0]._replace(would=would, spared=()), Details(), LeftOut(), "", order=order)
+        selected = order.sorted([runs[0], alone, *runs[1:]])
+        rows = PlanRows(plan[0]._replace(selected=selected, spared=()), Details(), LeftOut(), "", order=order)
         row = rows.row(0)
         assert isinstance(row, PlanJobRow) and (row.messages, row.bytes) == (700, 700) and len(rows) == 2, order
         assert "42w" in "".join(text for text, _look in row.spans(100, NOW)), "as long idle as its oldest run"
@@ -133,14 +135,14 @@ def test_the_map_adds_up(plan: tuple[Plan, SpaceMap, list[ListRow]]) -> None:
 def test_spared_runs_of_a_job_are_one_line(plan: tuple[Plan, SpaceMap, list[ListRow]]) -> None:
     """With the reason, or how many there are of each; opened it shows every run with its own."""
     found = plan[0]
-    runs = [each.conversation for each in found.would if each.conversation.root_id.startswith("cron_job1")]
-    spared = (*found.spared, *(Spared(each, Why("pinned", "pinned")) for each in runs))
+    runs = [each.conversation for each in found.selected if each.conversation.root_id.startswith("cron_job1")]
+    spared = (*found.spared, *(Spared(each, SpareReason("pinned", "pinned")) for each in runs))
     rows = PlanRows(found._replace(spared=spared), Details(), LeftOut(), "nothing")
     (line,) = (row for row in map(rows.row, range(len(rows))) if isinstance(row, SparedJobRow))
     assert (line.name, len(line.runs), line.words, line.is_open) == ("cron job1", 2, "pinned", False)
     index = rows.index_of("zcron job1")
     assert index is not None and rows.row(index) == line
-    mixed = (*spared[:-1], Spared(runs[-1], Why("open", "still open")))
+    mixed = (*spared[:-1], Spared(runs[-1], SpareReason("open", "still open")))
     opened = PlanRows(found._replace(spared=mixed), Details(), LeftOut(), "nothing", {"zcron job1"})
     assert len(opened) == len(rows) + 2
     first = opened.row(index + 1)

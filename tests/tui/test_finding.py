@@ -113,7 +113,7 @@ async def test_what_is_broken_over_two_lines_is_lit_on_both(tmp_path: Path, size
             assert lit_text.replace(" ", "").lower() == wanted * count
             index = page.model.entry_of(page.hit) if page.model is not None and page.hit is not None else None
             assert index is not None
-            stops = len(page.lit(index))
+            stops = len(page.match_lines(index))
             for _ in range(stops - 1):
                 assert lit(browser), "each stop is on the page"
                 await browser.press("n")

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import sqlite3
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from browsing import NOW, Browser, browsing, demo_app, loose, open_app
 from builders import DAY, make_store, tool_call
-from textual.color import Color
 
 from hermes_browse.store.errors import QueryInterruptedError, StoreError
 from hermes_browse.store.insights.facts import Facts
-from hermes_browse.store.insights.sums import Group
-from hermes_browse.store.sessions.session import Tokens
 from hermes_browse.tui.insights import adding_up
-from hermes_browse.tui.insights.plot import BarPlot, Chart, WeekPlot, axis, lay_out, quantiles
-from hermes_browse.tui.insights.rows import GroupRow, Table
+from hermes_browse.tui.insights.plot import BarPlot, Chart, WeekPlot
+from hermes_browse.tui.insights.rows import GroupRow
 from hermes_browse.tui.insights.screen import InsightsScreen
-from hermes_browse.tui.insights.series import OTHERS, OWN, Series, Stacking
-from hermes_browse.tui.insights.words import cost, cost_line, label, search_for, tokens_line
+from hermes_browse.tui.insights.series import OTHERS, OWN
+from hermes_browse.tui.insights.words import search_for
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.list.rows import ConversationRow, JobRow
 from hermes_browse.tui.screens.help import HelpScreen
@@ -327,134 +321,6 @@ async def test_a_click_on_a_bar(path: Path) -> None:
             await browser.settle()
             assert screen.query_one("#groups", ConversationList).cursor == wanted
             assert ("nothing" in browser.text("#status")) is (index == 28)
-
-
-def plain(labels: Sequence[str], values: Sequence[float], chosen: int | None = None) -> Chart:
-    """Columns of one colour."""
-    return Chart(labels, [Series("", OWN[0], values)], chosen, lambda value: f"{value:.3g}")
-
-
-def test_columns_in_few_cells() -> None:
-    """As many as there is room for: the last, or those around the chosen one; labels never meet."""
-    many = plain([str(number) for number in range(500)], [1.0] * 500)
-    assert lay_out(many, 100) == range(400, 500) and lay_out(many._replace(chosen=50), 100).start == 25
-    few = plain(["5 Mar", "6 Mar", "7 Mar"], [1, 2, 3], chosen=2)
-    assert axis(few, lay_out(few, 60), 60).index("▲") == 2 * 20 + 9, "columns share the whole width"
-    for width in range(1, 80):
-        for chosen in range(3):
-            each = few._replace(chosen=chosen)
-            assert len(axis(each, lay_out(each, width), width)) == width
-
-
-def test_shades_by_quantiles() -> None:
-    """One hour with a hundred times as much as the others does not make them all alike."""
-    assert quantiles([1, 2, 3, 4, 5, 6, 7, 800]) == [2, 4, 6, 800]
-    assert quantiles([0, 5, 5]) == [5] and quantiles([0.0]) == [] and quantiles([1, 9]) == [1, 9]
-
-
-def test_parts_are_never_more_than_the_sum() -> None:
-    """A session of two models counts for both; a column is as high as its sum all the same, and hides no part."""
-    whole = [Group("d", sessions=3)]
-    parts = {f"m{number}": {"d": Group("", sessions=1)} for number in range(6)}
-    stacking = Stacking(whole, parts, "sessions", "m5")
-    assert sum(value for _, value in stacking.at("d")) == pytest.approx(3)
-    assert [each.name for each in stacking.series(["d"])] == ["m5", "m0", "m1", "m2", "m3", "1 other"]
-    assert stacking.series(["d", "e"])[0].values == [0.5, 0.0] and stacking.at("e")[-1] == (OTHERS, 0.0)
-    alone = Stacking(whole, parts, "sessions", "m5", alone=True)
-    assert alone.at("d") == [(OWN[0], 1.0), (OTHERS, 2.0)]
-
-
-def test_searches() -> None:
-    """What is asked for, and what cannot be."""
-    assert search_for("month", "2026-03", "all", NOW).query == "on:2026-03"
-    assert search_for("week", "2026-03-02", "1y", NOW).query == "after:2026-03-01 before:2026-03-09"
-    assert search_for("project", "/my work", "all", NOW) == (
-        'cwd:"/my work"',
-        "longer names match",
-    )
-    assert search_for("tool", "terminal", "7d", NOW).query == "tool:terminal after:2026-05-21"
-    assert search_for("conversation", "a1", "7d", NOW).query == "id:a1"
-    for by, key in (("model", "unknown"), ("day", "unknown"), ("hour", "1-02"), ("project", 'a"b')):
-        found = search_for(by, key, "all", NOW)
-        assert not found.query and "cannot" in found.note
-
-
-@pytest.mark.parametrize("width", [40, 60, 79, 80, 100, 119, 120, 200])
-@pytest.mark.parametrize("by", ["day", "tool"])
-def test_lines_fill_their_width(by: str, width: int) -> None:
-    """Exactly, wide letters included, and so does the line above them."""
-    from rich.cells import cell_len
-
-    group = Group("日本語の長い名前" * 9, set("ab"), 3, 4, Tokens(1, 2, 3, 4, 5), 1.0, 2.0, 1)
-    for name, metric in (("", "calls" if by == "tool" else "tokens"), ("short", "failed" if by == "tool" else "cost")):
-        table = Table(by, metric, 10.0, 9 * 14 if not name else 5)
-        row = GroupRow(group, table, [(OWN[0], 3.0), (OTHERS, 4.0)], name)
-        spans = row.spans(width, NOW)
-        assert sum(cell_len(text) for text, _ in spans) == width == cell_len(table.headings(width))
-        bar = sum(cell_len(text) for text, look in spans if look in (OWN[0], OTHERS))
-        assert bar == -(-(table.rooms(width)[1] * 7) // 10), "seven of ten"
-        if name and width >= 120:
-            assert cell_len(spans[0][0]) < 20 and bar > width // 5, "bars have the rest"
-
-
-def test_sentences() -> None:
-    """Words fit the width; unknown and estimated are told apart."""
-    group = Group("x", set("a"), 1, 2, Tokens(1000, 200, 3_000_000, 0, 50), 1.0, 0.0, 2, 1)
-    assert "1 session begun" in tokens_line(group, 200) and len(tokens_line(group, 78)) <= 78
-    assert "no tokens recorded" in tokens_line(replace(group, tokens=Tokens()), 200)
-    assert cost(group) == "~$1.00?" and cost(replace(group, estimated_usd=0.0)) == "?"
-    assert cost(replace(group, estimated_usd=0.0, actual_usd=2.0, unknown=0)) == "$2.00"
-    told = cost_line(group, 3)
-    assert "2 sessions of unknown cost" in told and "1 in a subscription" in told and "3 messages of no" in told
-    assert (
-        label("week", "2026-03-02") == "Mon 2 Mar 2026 to Sun 8 Mar 2026" and label("month", "2026-03") == "March 2026"
-    )
-
-
-def test_the_plots_are_loaded_with_the_screen_alone() -> None:
-    """The browser starts without them."""
-    program = (
-        "import sys, hermes_browse.tui.app; print('hermes_browse.tui.insights.plot' in sys.modules); "
-        "import hermes_browse.tui.insights.screen; print('hermes_browse.tui.insights.plot' in sys.modules)"
-    )
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert ended.stdout.split() == ["False", "True"]
-
-
-async def test_columns_are_drawn(path: Path) -> None:
-    """To the eighth of a cell; the chosen one has a band behind it, and parts are in the colours of the legend."""
-    async with browsing(open_app(loose(path), NOW)) as browser:
-        await browser.press("I")
-        plot = browser.app.screen.query_one(BarPlot)
-        height, width = plot.size.height - 2, plot.room
-
-        def drawn() -> list[str]:
-            return [plot.render_line(y).text for y in range(plot.size.height)]
-
-        def rows_of(value: float) -> str:
-            """A column from its foot: eight eighths to a row."""
-            eighths = round(value / 4.0 * height * 8)
-            return "█" * (eighths // 8) + " ▁▂▃▄▅▆▇"[eighths % 8].strip()
-
-        plot.show(plain(["a", "b", "c", "d"], [4.0, 0.0, 1.4, 1.6], chosen=3))
-        places = edges(4, width)
-        for index, value in enumerate((4.0, 0.0, 1.4, 1.6)):
-            for x in (7 + places[index], 7 + places[index + 1] - 2):
-                assert "".join(line[x] for line in drawn()[-2:0:-1]).strip() == rows_of(value)
-        assert rows_of(1.4) != rows_of(1.6)
-        assert drawn()[1][:7].strip() == "4" and drawn()[-1][:7].strip() == "0" and "▲ d" in drawn()[-1]
-        band = Color.parse(browser.app.theme_variables["panel"]).rich_color
-        behind = [seg.style.bgcolor == band for seg in plot.render_line(1) if seg.style and not seg.text.strip()]
-        assert any(behind) and not all(behind)
-        plot.show(Chart(["a"], [Series("low", OWN[1], [2.0]), Series("others", OTHERS, [2.0])], None, str, "sums"))
-        assert drawn()[0].split() == ["sums", "█", "low", "█", "others"]
-        colors = [
-            {seg.style.color.name for seg in plot.render_line(y) if seg.style and seg.style.color and "█" in seg.text}
-            for y in (0, 1, height)
-        ]
-        assert colors[1] < colors[0] and colors[2] < colors[0] and not colors[1] & colors[2]
-        plot.show(plain(["a"], [0.0]))
-        assert "█" not in "".join(drawn())
 
 
 async def test_a_reading_is_stopped_with_esc(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

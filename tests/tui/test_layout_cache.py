@@ -143,7 +143,7 @@ def test_a_hit_in_a_long_text_is_lit_at_once() -> None:
     page.matchers, page.hit = tuple(make_plan(parse("needle")).matchers), 1
     page.forget()
     index = model.entry_of(1)
-    assert index is not None and len(page.lit(index)) == 1
+    assert index is not None and len(page.match_lines(index)) == 1
     assert not page.layouts.deferred
 
 

@@ -162,9 +162,9 @@ async def test_the_numbers_of_a_conversation_are_the_same_everywhere(tmp_path: P
         with Store(path).reader() as reader:
             catalog = read_catalog(reader, NOW)
             plan = make_plan(reader, catalog, Rules(older_than=0, include_archived=True, stale_open=0), NOW)
-        planned = {each.conversation.root_id: each for each in plan.would}
-        assert any(each.own.shown != each.own.rows for each in plan.would), "bookkeeping is no message"
-        assert any(each.subagents for each in plan.would)
+        planned = {each.conversation.root_id: each for each in plan.selected}
+        assert any(each.own.shown != each.own.rows for each in plan.selected), "bookkeeping is no message"
+        assert any(each.subagents for each in plan.selected)
         await browser.press("4", *["s"] * 5)
         by_size = {each.root_id: each.size for each in listed(browser)}
         await browser.press(*["s"] * 4)

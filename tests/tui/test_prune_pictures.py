@@ -10,7 +10,7 @@ import pytest
 from browsing import Browser, browsing, demo_app, loose, open_app
 from hypothesis import given
 from hypothesis import strategies as st
-from pruning import NOW, family
+from pruning import NOW
 from rich.cells import cell_len
 
 from hermes_browse.store.cleanup.rule_line import with_age
@@ -188,12 +188,6 @@ def test_another_age_takes_the_place_of_the_one_there_is() -> None:
     assert with_age("", 3) == "older:3d" and with_age('title:"a b"', 3) == 'older:3d title:"a b"'
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """A store with one of each kind of conversation."""
-    return family(tmp_path / "state.db")
-
-
 def _prune(browser: Browser) -> PruneScreen:
     screen = browser.app.screen
     assert isinstance(screen, PruneScreen)
@@ -315,7 +309,7 @@ async def test_the_plan_is_sorted_by_what_the_head_says(path: Path) -> None:
         await browser.press("s")
         planned = screen.plan.planned
         assert planned is not None
-        sizes = [each.own.total + each.along.total for each in planned.plan.would]
+        sizes = [each.own.total + each.of_subagents.total for each in planned.plan.selected]
         assert sizes == sorted(sizes, reverse=True) and len(set(sizes)) > 1
 
 

@@ -12,7 +12,7 @@ from typing import Any, SupportsIndex, overload
 
 import pytest
 from browsing import Browser, browsing, loose, open_app
-from pruning import NOW, family
+from pruning import NOW
 
 from hermes_browse.store.cleanup import space_map
 from hermes_browse.store.cleanup.plan import Plan
@@ -31,12 +31,6 @@ from hermes_browse.tui.screens.main import MainScreen
 MANY = 100_000
 BARS = (96, 40)
 """Too narrow for blocks."""
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """A store with one of each kind of conversation."""
-    return family(tmp_path / "state.db")
 
 
 def space(browser: Browser) -> ConversationList:
@@ -151,7 +145,7 @@ class Watched(tuple[Any, ...]):
 
 def many(plan: Plan) -> Plan:
     """A plan of a hundred thousand, a fifth of them runs of a job; half as many are spared."""
-    sample = next(each for each in plan.would if each.conversation.id == "old")
+    sample = next(each for each in plan.selected if each.conversation.id == "old")
     sizes = Sizes(rows=2, text=100, search=40)
 
     def made(number: int, prefix: str) -> Doomed:
@@ -159,18 +153,18 @@ def many(plan: Plan) -> Plan:
         name = f"cron_{prefix}_20260101_{number:06}" if cron else f"{prefix}{number}"
         segment = sample.conversation.segments[0]._replace(id=name, source="cron" if cron else "cli")
         conversation = sample.conversation._replace(segments=(segment,), size=140)
-        return sample._replace(conversation=conversation, own=sizes, along=Sizes())
+        return sample._replace(conversation=conversation, own=sizes, of_subagents=Sizes())
 
     spared = plan.spared[0]
     return plan._replace(
-        would=Watched(made(number, "big") for number in range(MANY)),
+        selected=Watched(made(number, "big") for number in range(MANY)),
         spared=Watched(spared._replace(conversation=made(n, "kept").conversation) for n in range(MANY // 2)),
     )
 
 
 def map_of(plan: Plan, known: SpaceMap) -> SpaceMap:
     """A map with all of them in one source."""
-    below = Watched(Space(each.conversation.id, "conversation", each.own, 1) for each in plan.would)
+    below = Watched(Space(each.conversation.id, "conversation", each.own, 1) for each in plan.selected)
     total = added(each.sizes for each in below)
     return known._replace(sources=(Space("cli", "source", total, len(below), below),), total=total)
 

@@ -24,7 +24,7 @@ from hermes_browse.store.trash.progress import EVERY, Stage, Tell
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ..context import Context
-from ..edit.changing import taking_back
+from ..edit.changing import make_undo
 from ..edit.deleting import NAMED, SPARED, DeleteScreen
 from ..edit.progress import ProgressScreen
 from ..formats import counted
@@ -56,7 +56,7 @@ class Planned(NamedTuple):
 
 def without_archived(plan: Plan) -> Plan:
     """Leave out conversations that are archived already: an undo must not unarchive them."""
-    return plan._replace(would=tuple(each for each in plan.would if not each.conversation.archived))
+    return plan._replace(selected=tuple(each for each in plan.selected if not each.conversation.archived))
 
 
 class Cleaning:
@@ -129,7 +129,7 @@ class Cleaning:
     def ask(self, planned: Planned) -> None:
         """Ask whether to delete the conversations of a plan."""
         plan = planned.plan
-        if not plan.would:
+        if not plan.selected:
             self._say_nothing(plan)
             return
 
@@ -141,14 +141,14 @@ class Cleaning:
 
         def work(reader: Reader) -> tuple[Plan, str, str, str | None]:
             """Return the plan with previews of the conversations that the card names, and the sentences of the card."""
-            would = with_details(reader, [each.conversation for each in plan.would[:NAMED]])
-            named = [each._replace(conversation=more) for each, more in zip(plan.would, would, strict=False)]
+            selected = with_details(reader, [each.conversation for each in plan.selected[:NAMED]])
+            named = [each._replace(conversation=more) for each, more in zip(plan.selected, selected, strict=False)]
             stay = with_details(reader, [each.conversation for each in plan.spared[:SPARED]])
             spared = [each._replace(conversation=more) for each, more in zip(plan.spared, stay, strict=False)]
             detailed = plan._replace(
-                would=(*named, *plan.would[len(named) :]), spared=(*spared, *plan.spared[len(spared) :])
+                selected=(*named, *plan.selected[len(named) :]), spared=(*spared, *plan.spared[len(spared) :])
             )
-            largest = max(each.own.rows + each.along.rows for each in plan.would)
+            largest = max(each.own.rows + each.of_subagents.rows for each in plan.selected)
             stays = " · ".join(filter(None, [along_line(plan, planned.marks), spared_line(plan)]))
             return detailed, totals_line(plan), stays, hold_up(largest)
 
@@ -196,14 +196,14 @@ class Cleaning:
         undoable: Callable[[str, Sequence[Result]], Undoable],
     ) -> None:
         plan, context = planned.plan, self._context
-        if not plan.would:
+        if not plan.selected:
             self._say_nothing(plan)
             return
         title, progress = self._show_progress(plan, verb)
         store, writer = context.store, context.writer
 
         def work() -> tuple[Outcome[Result], tuple[str, ...]]:
-            began, last = time.monotonic(), Step(0, len(plan.would), 0.0)
+            began, last = time.monotonic(), Step(0, len(plan.selected), 0.0)
 
             def tell(step: Step) -> None:
                 nonlocal last
@@ -220,10 +220,10 @@ class Cleaning:
             def stop() -> bool:
                 return writer.stopping.is_set() or (progress is not None and progress.stopped.is_set())
 
-            ordered = plan._replace(would=tuple(parents_first(planned.catalog, plan.would)))
+            ordered = plan._replace(selected=tuple(parents_first(planned.catalog, plan.selected)))
             unit = make_unit(stop, tell_inside)
             outcome = carry_out(store, ordered, unit, pause=writer.stopping.wait, tell=tell, stop=stop)
-            touched = [session for each in outcome.plan.would for session in each.session_ids]
+            touched = [session for each in outcome.plan.selected for session in each.session_ids]
             return outcome, (*touched, *(session.id for session in outcome.plan.reparented))
 
         def done(result: tuple[Outcome[Result], tuple[str, ...]]) -> None:
@@ -235,14 +235,14 @@ class Cleaning:
 
     def _show_progress(self, plan: Plan, verb: str) -> tuple[str, ProgressScreen | None]:
         """Say at once what is being done, in the status line or on a card; return the sentence and the card."""
-        count = len(plan.would)
+        count = len(plan.selected)
         if verb == _ARCHIVED:
             title = ngettext("Archiving 1 conversation", "Archiving {count:,} conversations", count)
         else:
             title = ngettext("Moving 1 conversation to the trash", "Moving {count:,} conversations to the trash", count)
         title = title.format(count=count)
         is_many = count > _FEW_CONVERSATIONS
-        messages = sum(each.own.rows + each.along.rows for each in plan.would) if not is_many else 0
+        messages = sum(each.own.rows + each.of_subagents.rows for each in plan.selected) if not is_many else 0
         if not is_many and messages < _MANY_MESSAGES:
             self._context.say(f"{title} …")
             return title, None
@@ -273,7 +273,7 @@ class Cleaning:
             self._context.say(sentence)
 
     def _archived(self, sentence: str, changes: Sequence[Change]) -> Undoable:
-        return Undoable(sentence, taking_back(self._context.store, changes))
+        return Undoable(sentence, make_undo(self._context.store, changes))
 
     def _deleted(self, sentence: str, results: Sequence[Deleted]) -> Undoable:
         context, store, location = self._context, self._context.store, self._context.location

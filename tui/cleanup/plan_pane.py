@@ -20,7 +20,7 @@ from .plan_rows import PlanJobRow, PlanOrder, PlanRow, SparedJobRow, SparedRow
 from .plan_view import LeftOut, PlanRows, PlanView, make_view
 
 if TYPE_CHECKING:
-    from hermes_browse.store.cleanup.protection import Why
+    from hermes_browse.store.cleanup.protection import SpareReason
 
 Result = TypeVar("Result")
 
@@ -154,7 +154,7 @@ class PlanPane:
             return planned._replace(plan=without_archived(plan) if archive else plan)
 
         def done(ready: Planned) -> None:
-            if ready.plan.would:
+            if ready.plan.selected:
                 then(ready)
             else:
                 self._say(_("nothing to clean up by these rules"))
@@ -254,11 +254,11 @@ class PlanPane:
         self._submit("toggle", work, done)
 
     @staticmethod
-    def may_take(why: Why) -> bool:
+    def may_take(why: SpareReason) -> bool:
         """Whether a mark by hand overrides the reason for sparing a conversation."""
         return why.code in _BY_HAND
 
-    def take_by_hand(self, conversation: Conversation, why: Why | None) -> bool:
+    def take_by_hand(self, conversation: Conversation, why: SpareReason | None) -> bool:
         """Mark a conversation that the plan does not have, or say what protects it.
 
         Args:

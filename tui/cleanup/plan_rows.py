@@ -42,13 +42,13 @@ class PlanOrder(StrEnum):
     MESSAGES = "messages"
     TITLE = "title"
 
-    def sorted(self, would: Iterable[Planned]) -> tuple[Planned, ...]:
+    def sorted(self, selected: Iterable[Planned]) -> tuple[Planned, ...]:
         """Sort what would go, which is given longest idle first."""
         if self is PlanOrder.IDLE:
-            return tuple(would)
+            return tuple(selected)
         if self is PlanOrder.TITLE:
-            return tuple(sorted(would, key=lambda each: title_key(each.conversation.title)))
-        return tuple(sorted(would, key=AMOUNTS[self], reverse=True))
+            return tuple(sorted(selected, key=lambda each: title_key(each.conversation.title)))
+        return tuple(sorted(selected, key=AMOUNTS[self], reverse=True))
 
 
 def title_key(title: str | None) -> tuple[bool, str]:
@@ -57,7 +57,7 @@ def title_key(title: str | None) -> tuple[bool, str]:
 
 
 AMOUNTS: dict[PlanOrder, Callable[[Planned], float]] = {
-    PlanOrder.SIZE: lambda each: each.own.total + each.along.total,
+    PlanOrder.SIZE: lambda each: each.own.total + each.of_subagents.total,
     PlanOrder.COST: lambda each: each.cost_usd,
     PlanOrder.MESSAGES: lambda each: each.own.shown,
 }
@@ -145,7 +145,7 @@ class PlanRow(NamedTuple):
     def spans(self, width: int, now: float) -> Line:
         """Draw the row in exactly `width` cells."""
         each, conversation, room = self.planned, self.planned.conversation, _without_bar(width)
-        size = each.own.total + each.along.total if each.is_measured else None
+        size = each.own.total + each.of_subagents.total if each.is_measured else None
         columns = _columns(
             room,
             idle=idle_age(conversation, now),

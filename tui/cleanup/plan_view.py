@@ -30,7 +30,7 @@ from .plan_rows import (
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.plan import Plan, Planned, Spared
-    from hermes_browse.store.cleanup.protection import Why
+    from hermes_browse.store.cleanup.protection import SpareReason
     from hermes_browse.store.sessions.catalog import Catalog
 
 
@@ -133,10 +133,10 @@ class PlanRows:
     ) -> None:
         self._plan, self._details, self._opened = plan, details, opened
         self.left_out = left_out
-        lines, self._jobs = fold([each.conversation.root for each in plan.would])
+        lines, self._jobs = fold([each.conversation.root for each in plan.selected])
         stays, self._spared_jobs = fold([each.conversation.root for each in plan.spared])
         self._stays = unfold(stays, self._spared_jobs, opened, "z")
-        self._runs = {job: tuple(plan.would[place] for place in places) for job, places in self._jobs.items()}
+        self._runs = {job: tuple(plan.selected[place] for place in places) for job, places in self._jobs.items()}
         self._spared_runs = {
             job: tuple(plan.spared[place] for place in places) for job, places in self._spared_jobs.items()
         }
@@ -149,7 +149,7 @@ class PlanRows:
         self._empty = NoteRow(empty)
         self._first_spared = max(len(self._goes), 1) + 1
         self._index = {
-            f"j{place}" if isinstance(place, str) else f"p{plan.would[place].conversation.root_id}": line
+            f"j{place}" if isinstance(place, str) else f"p{plan.selected[place].conversation.root_id}": line
             for line, place in enumerate(self._goes)
         }
         for line, place in enumerate(self._stays, self._first_spared):
@@ -161,27 +161,29 @@ class PlanRows:
 
     def _in_order(self, lines: Lines, order: PlanOrder) -> Lines:
         """Sort lines by what they show: a job has the sums of its runs, and the idle time of its oldest run."""
-        would = self._plan.would
+        selected = self._plan.selected
         if order is PlanOrder.IDLE:
             return lines
         if order is PlanOrder.TITLE:
             titles = {job: self._details.job_title(runs[0].conversation) for job, runs in self._runs.items()}
             return sorted(
                 lines,
-                key=lambda each: title_key(titles[each] if isinstance(each, str) else would[each].conversation.title),
+                key=lambda each: title_key(
+                    titles[each] if isinstance(each, str) else selected[each].conversation.title
+                ),
             )
         amount = AMOUNTS[order]
         sums = {job: sum(map(amount, runs)) for job, runs in self._runs.items()}
         return sorted(
-            lines, key=lambda each: sums[each] if isinstance(each, str) else amount(would[each]), reverse=True
+            lines, key=lambda each: sums[each] if isinstance(each, str) else amount(selected[each]), reverse=True
         )
 
     def job_sums(self, plan: Plan) -> dict[str, JobSum]:
         """Add up the runs of each job of the same plan, of which more sizes may be known."""
         sums: dict[str, JobSum] = {}
         for job, places in self._jobs.items():
-            runs = [plan.would[place] for place in places]
-            size = sum(each.own.total + each.along.total for each in runs)
+            runs = [plan.selected[place] for place in places]
+            size = sum(each.own.total + each.of_subagents.total for each in runs)
             sums[job] = JobSum(
                 sum(each.own.shown for each in runs),
                 size if all(each.is_measured for each in runs) else None,
@@ -196,8 +198,8 @@ class PlanRows:
 
     def biggest(self, plan: Plan, sums: dict[str, JobSum]) -> int:
         """Return the bytes of the biggest row; a job counts with all of its runs. Visits every conversation."""
-        single = [plan.would[place] for place in self._goes if isinstance(place, int)]
-        sizes = [each.own.total + each.along.total for each in single]
+        single = [plan.selected[place] for place in self._goes if isinstance(place, int)]
+        sizes = [each.own.total + each.of_subagents.total for each in single]
         return max([*sizes, *(each.bytes or 0 for each in sums.values())], default=0)
 
     def _completed(self, conversation: Conversation) -> Conversation:
@@ -213,7 +215,7 @@ class PlanRows:
                 is_open = f"j{place}" in self._opened
                 title = self._details.job_title(runs[0].conversation)
                 return PlanJobRow(place, runs, goes, *self._sums[place], is_open, self._biggest, title)
-            each = self._plan.would[place]
+            each = self._plan.selected[place]
             completed = self._completed(each.conversation)._replace(size=each.conversation.size)
             goes_too = each.conversation.root_id not in self.left_out
             return PlanRow(each._replace(conversation=completed), goes_too, self._biggest)
@@ -244,10 +246,10 @@ class PlanRows:
 def freed_by(plan: Plan, catalog: Catalog) -> dict[str, int]:
     """Return the bytes that a narrowed plan frees, by the tip of each conversation; subagents have their own tips."""
     freed: dict[str, int] = {}
-    for each in plan.would:
+    for each in plan.selected:
         freed[each.conversation.id] = each.own.total
         if each.subagents:
-            share = each.along.total // len(each.subagents)
+            share = each.of_subagents.total // len(each.subagents)
             for session in each.subagents:
                 tip = catalog.forest.chain_of(session.id).tip.id
                 freed[tip] = freed.get(tip, 0) + share
@@ -275,7 +277,7 @@ class PlanView(NamedTuple):
     """Bytes that go, by the tip of each conversation."""
     roots: frozenset[str]
     """All conversations of the plan, including those that the user leaves out."""
-    spared: dict[str, Why]
+    spared: dict[str, SpareReason]
     """Why others stay, by root."""
     sessions: frozenset[str]
     """All sessions that go."""
@@ -302,10 +304,10 @@ def make_view(
         order: Of new rows.
     """
     if not isinstance(rows, PlanRows):
-        plan = plan._replace(would=order.sorted(plan.would))
+        plan = plan._replace(selected=order.sorted(plan.selected))
     laid_out = rows if isinstance(rows, PlanRows) else rows(plan)
     narrowed = plan.narrowed(catalog, left_out)
-    roots = frozenset(each.conversation.root_id for each in plan.would)
+    roots = frozenset(each.conversation.root_id for each in plan.selected)
     stays = [line for line in (along_line(plan, marks), spared_line(plan)) if line]
     orphans = len(narrowed.reparented)
     if orphans:
@@ -321,7 +323,7 @@ def make_view(
         plan=plan,
         sums=sums,
         biggest=laid_out.biggest(plan, sums),
-        goes=len(narrowed.would),
+        goes=len(narrowed.selected),
         bytes=narrowed.totals().bytes,
         totals=totals_line(narrowed),
         stays=" · ".join(stays),
@@ -329,7 +331,7 @@ def make_view(
         freed=freed_by(narrowed, catalog),
         roots=roots,
         spared={each.conversation.root_id: each.why for each in plan.spared},
-        sessions=frozenset(session_id for each in narrowed.would for session_id in each.session_ids),
+        sessions=frozenset(session_id for each in narrowed.selected for session_id in each.session_ids),
         gone=tuple(left_out - roots),
     )
 
@@ -368,7 +370,7 @@ def totals_line(plan: Plan) -> str:
 
 def along_line(plan: Plan, marks: Container[str]) -> str:
     """`1 marked subagent goes along with its parent`; empty if none does."""
-    count = sum(session.id in marks for each in plan.would for session in each.subagents)
+    count = sum(session.id in marks for each in plan.selected for session in each.subagents)
     if not count:
         return ""
     return ngettext(

@@ -135,7 +135,7 @@ def _run(controllers: Controllers, reclaim: Reclaim) -> None:
     for worker in controllers.context.workers_of_store:
         worker.release()
     try:
-        with controllers.context.host.lent():
+        with controllers.context.host.lend_terminal():
             code = _in_foreground(reclaim.executable, reclaim.argv, reclaim.home)
     except SuspendNotSupported:
         controllers.context.failed(BrowseError(_("This terminal cannot be lent to Hermes and taken back.")))

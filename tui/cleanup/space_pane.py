@@ -37,7 +37,7 @@ def _roots_of(plan: Plan, ids: Container[str]) -> list[tuple[str, str | None]]:
     """Return the roots of conversations of a plan, given by tips or roots, each with its job if it is a cron run."""
     return [
         (each.conversation.root_id, job_name(each.conversation.root))
-        for each in plan.would
+        for each in plan.selected
         if each.conversation.id in ids or each.conversation.root_id in ids
     ]
 

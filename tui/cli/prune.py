@@ -118,11 +118,11 @@ class PruneCommand(Command):
             catalog = read_catalog(reader, context.now)
             plan = make_plan(reader, catalog, rules, context.now)
             if arguments.archive:  # an archived conversation stays as it is
-                plan = plan._replace(would=tuple(each for each in plan.would if not each.conversation.archived))
+                plan = plan._replace(selected=tuple(each for each in plan.selected if not each.conversation.archived))
             plan = _with_details(reader, plan, None if context.json else _SHOWN)
             radar = context.radar(reader) if context.json else None
         totals = plan.totals(subagents=not arguments.archive)
-        asks = act and not arguments.yes and bool(plan.would)
+        asks = act and not arguments.yes and bool(plan.selected)
         if asks and not context.can_ask:
             archive = _("Nothing was changed: it would archive {what}.")
             refusal = archive if arguments.archive else _("Nothing was changed: it would delete {what}.")
@@ -134,10 +134,10 @@ class PruneCommand(Command):
             question = _("Type {count} to delete {count:,} conversations, anything else to leave: ")
             ask(question.format(count=number), str(number))
         bundles: list[Json] = []
-        if act and plan.would:
-            ordered = plan._replace(would=tuple(parents_first(catalog, plan.would)))
+        if act and plan.selected:
+            ordered = plan._replace(selected=tuple(parents_first(catalog, plan.selected)))
             plan, bundles = _archive(context, ordered) if arguments.archive else _delete(context, ordered, catalog)
-        elif not context.json and plan.would:
+        elif not context.json and plan.selected:
             note(_("Nothing was changed: --archive would archive these, --delete would move them to the trash."))
         if context.json:
             print_json(_json(plan, radar, bundles, archive=arguments.archive, done=act))
@@ -154,13 +154,13 @@ def _rules(arguments: SimpleNamespace) -> Rules:
 
 def _with_details(reader: Reader, plan: Plan, limit: int | None) -> Plan:
     """Add previews and message counts to the plan, in chunks so that no statement runs long."""
-    shown = plan.would if limit is None else plan.would[:limit]
+    shown = plan.selected if limit is None else plan.selected[:limit]
     planned: list[Planned] = []
     for start in range(0, len(shown), _CHUNK):
         chunk = shown[start : start + _CHUNK]
         detailed = with_details(reader, [each.conversation for each in chunk])
         planned += [each._replace(conversation=more) for each, more in zip(chunk, detailed, strict=True)]
-    return plan._replace(would=(*planned, *plan.would[len(planned) :]))
+    return plan._replace(selected=(*planned, *plan.selected[len(planned) :]))
 
 
 def carry_out(store: Store, plan: Plan, unit: Unit[Done]) -> Outcome[Done]:
@@ -185,10 +185,10 @@ def carry_out(store: Store, plan: Plan, unit: Unit[Done]) -> Outcome[Done]:
     try:
         outcome = bulk.carry_out(store, plan, unit, tell=tell)
     except KeyboardInterrupt:
-        _note_stopped(done, len(plan.would))
+        _note_stopped(done, len(plan.selected))
         raise
     if outcome.error is not None:
-        _note_stopped(done, len(plan.would), outcome.doubtful)
+        _note_stopped(done, len(plan.selected), outcome.doubtful)
         raise outcome.error
     return outcome
 
@@ -255,7 +255,7 @@ def _spared_json(spared: Spared) -> Json:
 def _json(plan: Plan, radar: Radar | None, bundles: list[Json], *, archive: bool, done: bool) -> Json:
     return {
         "plan": plan.totals(subagents=not archive)._asdict(),
-        "would": [_planned_json(each, radar, archive=archive) for each in plan.would],
+        "would": [_planned_json(each, radar, archive=archive) for each in plan.selected],
         "spared": [_spared_json(each) for each in plan.spared],
         "reparented": [] if archive else [session.id for session in plan.reparented],
         "counted": plan.counted,
@@ -271,28 +271,28 @@ def _print(plan: Plan, totals: Totals, *, archive: bool) -> None:
             status(each.standing),
             each.conversation.source,
             f"{each.own.shown:,}",
-            f"{long_number(each.own.total if archive else each.own.total + each.along.total)}B",
+            f"{long_number(each.own.total if archive else each.own.total + each.of_subagents.total)}B",
             dollars(each.conversation.cost_usd),
             title_or_preview(each.conversation),
             each.conversation.id,
         ]
-        for each in plan.would[:_SHOWN]
+        for each in plan.selected[:_SHOWN]
     ]
     state = pgettext("column", "class")
     headers = [_("last active"), state, _("source"), _("msgs"), _("size"), _("cost"), _("title"), _("id")]
     print_table(headers, rows, right=(3, 4, 5), flexible=6, optional=(5, 2, 3, 0))
-    if len(plan.would) > _SHOWN:
-        note(_("… and {count:,} more; --json lists all.").format(count=len(plan.would) - _SHOWN))
+    if len(plan.selected) > _SHOWN:
+        note(_("… and {count:,} more; --json lists all.").format(count=len(plan.selected) - _SHOWN))
     sentence = _("{words}, {cost}. {counted}")
     note(sentence.format(words=_totals_text(totals), cost=dollars(totals.cost_usd), counted=plan.counted))
     if not archive:
-        subagents = sum(len(each.subagents) for each in plan.would)
+        subagents = sum(len(each.subagents) for each in plan.selected)
         if subagents:
             note(_("{count:,} sessions of subagents go along with a delete.").format(count=subagents))
         if plan.reparented:
             orphaned = _("{count:,} sessions lose their parent and stay.")
             note(orphaned.format(count=len(plan.reparented)))
-        if plan.would:
+        if plan.selected:
             note(_("The space is free for Hermes' next rows at once; the file gets smaller only with a VACUUM."))
     if plan.spared:
         print_table(

@@ -23,7 +23,7 @@ _AT_ONCE = 200
 """Conversations changed per transaction."""
 
 
-def taking_back(store: Store, changes: Sequence[Change]) -> Callable[[], tuple[str, tuple[str, ...]]]:
+def make_undo(store: Store, changes: Sequence[Change]) -> Callable[[], tuple[str, tuple[str, ...]]]:
     """Return a function that undoes changes, the last first.
 
     Args:
@@ -52,7 +52,7 @@ def taking_back(store: Store, changes: Sequence[Change]) -> Callable[[], tuple[s
 class Around(NamedTuple):
     """Callbacks into the main screen."""
 
-    meant: Callable[[], tuple[Conversation, ...]]
+    current: Callable[[], tuple[Conversation, ...]]
     """Returns the conversations that keys act on if none is marked."""
     is_listed: Callable[[], bool]
     """Returns whether the row under the list's cursor is current."""
@@ -82,18 +82,18 @@ class Changing:
 
     def targets(self) -> tuple[Conversation, ...]:
         """Return the marked conversations, else the current ones; show a message if there are none."""
-        meant = self.marks.conversations or self._around.meant()
-        if not meant:
+        conversations = self.marks.conversations or self._around.current()
+        if not conversations:
             self._context.say(_("no conversation here"))
-        return meant
+        return conversations
 
     def mark(self) -> None:
         """Mark or unmark the current conversations; in the list, move to the next row."""
-        meant = self._around.meant()
-        if not meant:
+        conversations = self._around.current()
+        if not conversations:
             self._context.say(_("nothing to mark here"))
             return
-        self.marks.toggle(meant)
+        self.marks.toggle(conversations)
         if self._panes.rows.has_focus:
             self._panes.rows.action_move(1)
         self.shown()
@@ -111,7 +111,7 @@ class Changing:
             self._context.say(_("a range begins here · V again where it ends"))
             return
         self._anchor = None
-        self._context.unsay(_("a range begins here · V again where it ends"))
+        self._context.retract(_("a range begins here · V again where it ends"))
         first, last = sorted((start, rows.cursor))
         self._add(first, last)
 
@@ -139,7 +139,7 @@ class Changing:
         """Remove all marks."""
         self.marks.clear()
         self._anchor = None
-        self._context.unsay(_("a range begins here · V again where it ends"))
+        self._context.retract(_("a range begins here · V again where it ends"))
         self.shown()
 
     def shown(self) -> None:
@@ -151,39 +151,39 @@ class Changing:
 
     def archive(self) -> None:
         """Archive the targets, or unarchive them if all are archived."""
-        meant = self.targets()
-        if not meant:
+        conversations = self.targets()
+        if not conversations:
             return
-        if all(each.archived for each in meant):
-            self._flag(meant, unarchive, N_("brought {count:,} sessions"))
-        elif len(meant) == 1:
-            self._flag(meant, archive, N_("archived {count:,} sessions"))
+        if all(each.archived for each in conversations):
+            self._flag(conversations, unarchive, N_("brought {count:,} sessions"))
+        elif len(conversations) == 1:
+            self._flag(conversations, archive, N_("archived {count:,} sessions"))
         else:
-            self._around.archive_many(meant)
+            self._around.archive_many(conversations)
 
     def pin(self) -> None:
         """Pin the targets, which keeps Hermes from deleting them, or unpin them if all are pinned."""
-        meant = self.targets()
-        if meant:
-            self.pin_these(meant)
+        conversations = self.targets()
+        if conversations:
+            self.pin_these(conversations)
 
-    def pin_these(self, meant: Sequence[Conversation]) -> None:
+    def pin_these(self, conversations: Sequence[Conversation]) -> None:
         """Pin conversations, or unpin them if all are pinned."""
-        if all(each.pinned for each in meant):
-            self._flag(meant, unpin, N_("unpinned {count:,} sessions"))
+        if all(each.pinned for each in conversations):
+            self._flag(conversations, unpin, N_("unpinned {count:,} sessions"))
         else:
-            self._flag(meant, pin, N_("pinned {count:,} sessions"))
+            self._flag(conversations, pin, N_("pinned {count:,} sessions"))
 
-    def _flag(self, meant: Sequence[Conversation], work: Callable[..., Change], many: str) -> None:
+    def _flag(self, conversations: Sequence[Conversation], work: Callable[..., Change], many: str) -> None:
         """Set or clear a flag of conversations.
 
         Args:
-            meant: The conversations.
+            conversations: The conversations.
             work: Called with the store and ids of up to `_AT_ONCE` of them.
             many: Message for several transactions, with a field `count` of sessions.
         """
         store = self._context.store
-        ids = [each.id for each in meant]
+        ids = [each.id for each in conversations]
 
         def run() -> list[Change]:
             return [work(store, ids[start : start + _AT_ONCE]) for start in range(0, len(ids), _AT_ONCE)]
@@ -205,7 +205,7 @@ class Changing:
         sentence = done[0].sentence
         if len(done) > 1:
             sentence = _(many).format(count=len(touched))
-        self.done(Undoable(sentence, taking_back(self._context.store, done)), touched)
+        self.done(Undoable(sentence, make_undo(self._context.store, done)), touched)
 
     def done(self, entry: Undoable, touched: Sequence[str]) -> None:
         """Add a change to the undo journal, report it, and update the list.
@@ -243,14 +243,14 @@ class Changing:
 
     def rename(self) -> None:
         """Ask for another title of the current conversation."""
-        meant = self._around.meant()
-        if not meant:
+        conversations = self._around.current()
+        if not conversations:
             self._context.say(_("no conversation here"))
             return
-        if len(meant) != 1:
+        if len(conversations) != 1:
             self._context.say(_("a title is given to one conversation at a time"))
             return
-        conversation = meant[0]
+        conversation = conversations[0]
 
         def submit(typed: str) -> None:
             self._rename(conversation, typed, card)

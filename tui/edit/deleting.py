@@ -62,7 +62,7 @@ class DeleteScreen(CountCard):
     KEYS = DELETING
 
     def __init__(self, plan: Plan, trash: str, totals: str, spared: str, warning: str | None = None) -> None:
-        super().__init__(len(plan.would))
+        super().__init__(len(plan.selected))
         self._plan, self._trash, self._totals, self._spared = plan, trash, totals, spared
         self._warning = warning
 
@@ -77,7 +77,7 @@ class DeleteScreen(CountCard):
     def compose(self) -> ComposeResult:
         """Compose the question, what is deleted and spared, and the box or the keys."""
         plan = self._plan
-        count = len(plan.would)
+        count = len(plan.selected)
         with Vertical(id="card"):
             question = ngettext(
                 "Move 1 conversation to the trash?", "Move {count:,} conversations to the trash?", count
@@ -98,20 +98,20 @@ class DeleteScreen(CountCard):
     def _lines(self) -> list[Content]:
         plan = self._plan
         lines = []
-        for each in plan.would[:NAMED]:
+        for each in plan.selected[:NAMED]:
             conversation = each.conversation
             facts = [
                 one_line(conversation.source, 20),
                 _("{count:,} msgs").format(count=each.own.shown),
-                formats.size(each.own.total + each.along.total),
+                formats.size(each.own.total + each.of_subagents.total),
             ]
             if along := len(each.subagents):
                 text = ngettext("with 1 subagent ({messages})", "with {count:,} subagents ({messages})", along)
-                facts.append(text.format(count=along, messages=formats.counted(each.along.shown, "message")))
+                facts.append(text.format(count=along, messages=formats.counted(each.of_subagents.shown, "message")))
             name = one_line(formats.name(conversation), 42)
             lines.append(Content.assemble("  ", name, (f"  {' · '.join(facts)}", "dim")))
-        if len(plan.would) > NAMED:
-            more = _("… and {count:,} more").format(count=len(plan.would) - NAMED)
+        if len(plan.selected) > NAMED:
+            more = _("… and {count:,} more").format(count=len(plan.selected) - NAMED)
             lines.append(Content.styled(f"  {more}", "dim"))
         if plan.reparented:
             lines.append(Content.styled(f"  {_kept(plan.reparented)}", "dim"))
@@ -125,7 +125,7 @@ class DeleteScreen(CountCard):
 
     def action_go(self) -> None:
         """Delete a single conversation; several need their number."""
-        if len(self._plan.would) == 1:
+        if len(self._plan.selected) == 1:
             self.dismiss(True)
 
     def action_scroll(self, lines: int) -> None:

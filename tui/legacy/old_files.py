@@ -65,7 +65,7 @@ class OldFiles:
                 return
             finally:
                 self._is_opening = False
-                context.unsay(_("looking for old transcripts …"))
+                context.retract(_("looking for old transcripts …"))
             if not shelf.files:
                 shelf.close()
                 context.say(_("no old transcripts in {folder}").format(folder=folder))

@@ -171,7 +171,7 @@ class Listing:
             self._whole_at, self._whole_took, self._stale = time.monotonic(), read.took, False
         self._was_read(read.rows)
         self._measure()
-        self._context.unsay(_("reading the store again"))
+        self._context.retract(_("reading the store again"))
         if self._live != read.live:
             self._live = read.live
             self._context.writing_changed(self._writing())
@@ -245,7 +245,7 @@ class Listing:
         """Sort by the next criterion; the cursor stays on its conversation."""
         self.sort_by(following(Sort, self.sort))
 
-    def turn_round(self) -> None:
+    def reverse_order(self) -> None:
         """Reverse the order."""
         self.sort_by(self.sort)
 

@@ -30,7 +30,7 @@ _CACHED = 0.1
 """Minimum price of a cached token relative to an uncached one: a tenth with Anthropic, more elsewhere."""
 
 
-def anew_at_most(conversation: Conversation, tokens: float) -> float | None:
+def max_uncached_cost(conversation: Conversation, tokens: float) -> float | None:
     """Return the maximum cost in USD of sending so many uncached tokens, from the conversation's cost so far.
 
     A store has no prices. But an output or cache-write token costs no less than an uncached input token, and a cached
@@ -73,7 +73,7 @@ def place_and_cost(conversation: Conversation, details: Details | None, *, is_he
     if tokens:
         sentence = _("context about {count} tokens, all sent again unless the provider still has them cached")
         facts.append(sentence.format(count=formats.number(tokens)))
-        if (most := anew_at_most(conversation, tokens)) is not None:
+        if (most := max_uncached_cost(conversation, tokens)) is not None:
             facts.append(_("that is {cost} at most").format(cost=formats.money(most)))
     if facts:
         yield " · ".join(facts)
@@ -118,7 +118,9 @@ class PreflightScreen(Card[bool]):
         with Vertical(id="card"):
             yield Static(Content.styled(one_line(formats.name(conversation), 200), "bold"))
             place = f" · {_('on {name}').format(name=plan.host)}" if plan.host else ""
-            yield Static(Content.styled(f"{one_line(plan.target.id)} · {one_line(plan.target.told)}{place}", "dim"))
+            yield Static(
+                Content.styled(f"{one_line(plan.target.id)} · {one_line(plan.target.shown_reason)}{place}", "dim")
+            )
             mark = ("! ", "$warning bold")
             warnings = [
                 Static(Content.assemble(mark, printable(each.text)), classes="warning") for each in plan.warnings

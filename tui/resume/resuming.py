@@ -165,7 +165,7 @@ class Resuming:
     def _run_and_return(self, plan: ResumePlan) -> None:
         assert plan.executable is not None
         try:
-            with self._context.host.lent():
+            with self._context.host.lend_terminal():
                 ended = subprocess.run(
                     [plan.executable, *plan.argv[1:]], env=plan.environment(), check=False
                 ).returncode

@@ -100,7 +100,7 @@ def callees(by: Controllers, panes: Panes) -> dict[str, Callee]:
         "view-all": lambda: by.set_view(View.ALL),
         "view-old": by.old_files.open,
         "sort": by.listing.next_sort,
-        "reverse": by.listing.turn_round,
+        "reverse": by.listing.reverse_order,
         "reload": by.listing.reload,
         "reading": by.reading.next_reading,
         "seen-here": lambda: load("here")(context, transcript, by.reading.fit_titles),

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from hermes_browse.store.search import FILTERS, Vocabulary, read_vocabulary
+from hermes_browse.store.search import FILTERS, Vocabulary
 from hermes_browse.store.search.query import quoted
-
-__all__ = ["Offer", "Vocabulary", "complete", "read_vocabulary"]
 
 _LEAST_NAME = 3
 """Minimum letters before names of filters are offered: fewer are mostly words."""

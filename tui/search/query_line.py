@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from hermes_browse.store.search import Query, parse, unknown_filters
+from hermes_browse.store.search import Query, Vocabulary, parse, read_vocabulary, unknown_filters
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import _
 
 from ..context import Context
 from ..screens.panes import Panes
-from . import completion
-from .completion import Offer, Vocabulary
+from .completion import Offer, complete
 from .history import History
 from .searches import SearchesScreen
 
@@ -111,9 +110,9 @@ class Typing:
 
     def _offer(self, text: str) -> None:
         """Offer completions of the end of the query: the first behind the cursor, all above the list."""
-        vocabulary = self._vocabulary or completion.Vocabulary()
+        vocabulary = self._vocabulary or Vocabulary()
         before = self.offered
-        self.offered = completion.complete(text, vocabulary, self._context.clock()) if text else None
+        self.offered = complete(text, vocabulary, self._context.clock()) if text else None
         self._panes.box.offer(self.offered.apply(text) if self.offered is not None else "")
         if before != self.offered:
             self._context.show_header()
@@ -128,5 +127,5 @@ class Typing:
                 self._offer(text)
 
         self._context.page_worker.submit(
-            "vocabulary", lambda reader: completion.read_vocabulary(reader, catalog), done, self._context.failed
+            "vocabulary", lambda reader: read_vocabulary(reader, catalog), done, self._context.failed
         )

@@ -169,7 +169,7 @@ def lineage_title(lineage: Lineage, compactions: int) -> Content:
         warning = "  " + _("Hermes would open {id} instead").format(id=one_line(lineage.predicted, 60))
         return Content.assemble((label, "bold"), (warning, "$warning"))
     is_chain = sum(node.on_path for node in lineage.nodes) > 1
-    facts = f" · {lineage.resume.told}" if is_chain else ""
+    facts = f" · {lineage.resume.shown_reason}" if is_chain else ""
     if compactions:
         words = ngettext("compressed once", "compressed {count:,} times", compactions)
         facts += " · " + words.format(count=compactions)

@@ -197,7 +197,7 @@ class Copying:
             return
         piece = document(message, model)
         try:
-            with self._context.host.lent():
+            with self._context.host.lend_terminal():
                 wrong = show(command, piece.text, piece.suffix)
         except SuspendNotSupported:
             self._context.say(_("the terminal cannot be handed over here"))

@@ -237,7 +237,7 @@ class Finding:
         ordered = self._ordered()
         # After scrolling, the step starts from the page instead of the last find.
         position = self._position(ordered) if transcript.is_find_in_sight else None
-        if not ordered or (position is not None and transcript.step_lit(by)):
+        if not ordered or (position is not None and transcript.step_match(by)):
             self._tell()
             return
         following = position + by if position is not None else self._beside(ordered, by)

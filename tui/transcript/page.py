@@ -137,7 +137,7 @@ class Page:
         # Entries, each with whether it is open, to lines without formatting, final lines, and lines of matches.
         self._plain: dict[tuple[int, bool], list[Line]] = {}
         self._laid: OrderedDict[tuple[int, bool], list[Line]] = OrderedDict()
-        self._lit: dict[tuple[int, bool], list[int]] = {}
+        self._match_lines: dict[tuple[int, bool], list[int]] = {}
         self._frame: list[tuple[int, Line]] | None = None
 
     def __len__(self) -> int:
@@ -192,7 +192,7 @@ class Page:
         """Drop all layouts, as look, folds or messages have changed."""
         self._laid.clear()
         self._plain.clear()
-        self._lit.clear()
+        self._match_lines.clear()
         self._frame = None
 
     def forget_entry(self, index: int | None) -> None:
@@ -239,7 +239,7 @@ class Page:
         else:
             self._laid[key] = lines
             if len(self._laid) > _MAX_ENTRIES:
-                self._lit.pop(self._laid.popitem(last=False)[0], None)
+                self._match_lines.pop(self._laid.popitem(last=False)[0], None)
         self.heights.set(index, len(lines))
         return lines
 
@@ -262,7 +262,7 @@ class Page:
         from .find import highlight_lines  # the search is loaded already, as there are matchers
 
         is_hit = message.id == self.hit
-        lines, self._lit[index, is_open] = highlight_lines(lines, self.matchers, is_hit, self.hit_number)
+        lines, self._match_lines[index, is_open] = highlight_lines(lines, self.matchers, is_hit, self.hit_number)
         return lines
 
     def take(self, drawn: Mapping[Key, list[Line]]) -> None:
@@ -274,9 +274,9 @@ class Page:
         if before and line and index < len(self):
             self.place = index, line * self._height(index) // len(before)
 
-    def lit(self, index: int) -> list[int]:
+    def match_lines(self, index: int) -> list[int]:
         """Return the indexes of the lines of an entry on which a match begins."""
-        return self._lit.get((index, index in self.opened), []) if self.lines(index) is not None else []
+        return self._match_lines.get((index, index in self.opened), []) if self.lines(index) is not None else []
 
     def _height(self, index: int) -> int:
         lines = self._lines(index, defers=self.defers)

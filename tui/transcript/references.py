@@ -281,7 +281,7 @@ class ReferencesScreen(Card[None]):
             self._tell_copies(_("no browser on this machine · {key} copies"))
         elif in_terminal:
             try:
-                with self.context.host.lent():
+                with self.context.host.lend_terminal():
                     is_opened = programs.open_here(reference.target)
             except SuspendNotSupported:
                 self._tell_copies(_("the terminal cannot be handed over here · {key} copies"))
@@ -337,7 +337,7 @@ class ReferencesScreen(Card[None]):
 
     def _here(self, path: Path) -> None:
         try:
-            with self.context.host.lent():
+            with self.context.host.lend_terminal():
                 error = images.show_here(path)
         except SuspendNotSupported:
             error = _("the terminal cannot be handed over here")

@@ -156,13 +156,13 @@ class TranscriptView(TranscriptScroll):
         index = self.model.entry_of(hit) if self.model is not None and hit is not None else None
         return any(index == each for each, _ in self.page.frame())
 
-    def step_lit(self, by: int) -> bool:
+    def step_match(self, by: int) -> bool:
         """Go to the next or previous match in the same message; False if there is none."""
         hit, number = self.page.hit, self.page.hit_number
         index = self.model.entry_of(hit) if self.model is not None and hit is not None else None
-        if index is None or number is None or not 0 <= number + by < len(self.page.lit(index)):
+        if index is None or number is None or not 0 <= number + by < len(self.page.match_lines(index)):
             return False
-        self._show_lit(index, number + by)
+        self._show_match(index, number + by)
         return True
 
     def show_find(self, message_id: int, *, last: bool = False, matchers: Sequence[Matcher] | None = None) -> bool:
@@ -192,28 +192,28 @@ class TranscriptView(TranscriptScroll):
             self.page.forget_entry(self._unfolded)
             self._unfolded = None
         self._unfold_to_find(index)
-        lit = self.page.lit(index)
-        if lit:
-            self._show_lit(index, len(lit) - 1 if last else 0)
+        match_lines = self.page.match_lines(index)
+        if match_lines:
+            self._show_match(index, len(match_lines) - 1 if last else 0)
         else:
             self._go_to(index, lead=_LEAD)
         return True
 
     def _unfold_to_find(self, index: int) -> None:
         assert self.model is not None
-        if index in self.page.opened or self.page.lit(index) or not self.model.is_foldable(index):
+        if index in self.page.opened or self.page.match_lines(index) or not self.model.is_foldable(index):
             return
         self.page.opened.add(index)
-        if self.page.lit(index):
+        if self.page.match_lines(index):
             self._unfolded = index
         else:
             self.page.opened.discard(index)
             self.page.forget_entry(index)
 
-    def _show_lit(self, index: int, number: int) -> None:
+    def _show_match(self, index: int, number: int) -> None:
         self.page.hit_number = number
         self.page.forget_entry(index)
-        line = self.page.lit(index)[number]
+        line = self.page.match_lines(index)[number]
         self._go_to(index, lead=_LEAD)
         if line > self.page.height - _LEAD - 3:  # below the page
             self.page.go(self.page.moved((index, line), -(self.page.height // 3)))

@@ -1,0 +1,489 @@
+"""What can go wrong with a host, each with the real ssh client against a server of our own."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import socket
+import sqlite3
+import stat
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from server import ThrowAwayServer
+
+from hermes_browse.store.errors import BrowseError, QueryInterruptedError, WriteInDoubtError
+from hermes_browse.store.hosts import edits, link
+from hermes_browse.store.hosts.faults import HostError
+from hermes_browse.store.hosts.host import Host, ssh_command
+from hermes_browse.store.hosts.link import Link, Links
+from hermes_browse.store.hosts.remote import RemoteStore, locate_there
+
+Started = Callable[..., ThrowAwayServer]
+ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+HELLO = """printf '{"hello": {"version": "9.9", "path": "/s", "profile": ""}, "more": 1}\\n'; """
+_ASKING = """
+import sys
+from hermes_browse.store.hosts.faults import HostError
+from hermes_browse.store.hosts.host import Host
+from hermes_browse.store.hosts.link import Links
+links = Links()
+one = links.of(Host(*sys.argv[1:]))
+"""
+"""The beginning of a program with a connection; its arguments are the fields of the host."""
+
+
+@pytest.fixture
+def links() -> Iterator[Links]:
+    """Connections, closed at the end."""
+    several = Links()
+    yield several
+    several.close()
+
+
+@pytest.fixture
+def server(ssh_server: Started, hermes_home: Path) -> ThrowAwayServer:
+    """A machine with a store of Hermes 0.19."""
+    return ssh_server(hermes_home)
+
+
+def failure(one: Link) -> HostError:
+    """Why a question fails."""
+    with pytest.raises(HostError) as caught:
+        one.ask({"sql": "SELECT 1"})
+    return caught.value
+
+
+def until(condition: Callable[[], object]) -> None:
+    """Wait until it holds."""
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def remote(one: Link) -> RemoteStore:
+    """The store behind a connection."""
+    return RemoteStore(one, locate_there(one).path)
+
+
+# Not reached
+
+
+def test_a_machine_that_is_down(links: Links, server: ThrowAwayServer) -> None:
+    """It says so; when it is back, the next question after a while connects."""
+    server.stop()
+    one = links.of(server.host)
+    error = failure(one)
+    assert error.code == "host-down" and "Connection refused" in str(error)
+    server.start()
+    assert failure(one) is error  # at once, without an attempt
+    assert server.connections == 0
+    assert one.reconnect().path.endswith("state.db")
+
+
+def test_it_connects_again_after_a_while(
+    links: Links, server: ThrowAwayServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By itself, with the next question."""
+    monkeypatch.setattr(link, "RETRY_SECONDS", 0.0)
+    one = links.of(server.host)
+    assert one.ask({"sql": "SELECT 1"})["rows"] == [[1]]
+    server.stop()
+    until(lambda: not one.is_open)
+    assert one.error is not None and one.error.code == "host-lost"
+    assert failure(one).code == "host-down"
+    server.start()
+    assert one.ask({"sql": "SELECT 2"})["rows"] == [[2]]
+
+
+def test_a_name_that_nobody_has(links: Links) -> None:
+    """And what to correct."""
+    error = failure(links.of(Host("vps", "-F none nobody.invalid")))
+    assert error.code == "host-unknown" and "nobody.invalid" in str(error) and "configuration" in error.remedy
+
+
+def test_a_changed_key(links: Links, server: ThrowAwayServer) -> None:
+    """Nothing is sent to a machine that has another key."""
+    server.change_key()
+    error = failure(links.of(server.host))
+    assert error.code == "host-key" and f"ssh {server.host.ssh}" in error.remedy
+    assert server.commands == []
+
+
+def test_a_machine_that_was_never_met(links: Links, server: ThrowAwayServer) -> None:
+    """Its key is not accepted by itself; the remedy says how a person does that."""
+    (server.folder / "known").write_text("")
+    error = failure(links.of(server.host))
+    assert error.code == "host-key" and "not known here yet" in str(error) and f"ssh {server.host.ssh}" in error.remedy
+
+
+def test_a_login_that_is_refused(links: Links, server: ThrowAwayServer) -> None:
+    """It says how to log in, and never asks."""
+    server.refuses = True
+    error = failure(links.of(server.host))
+    assert error.code == "host-login" and f"ssh {server.host.ssh}" in error.remedy
+
+
+@pytest.mark.parametrize("before", ["the login", "the hello"])
+def test_a_machine_that_hangs(
+    links: Links, server: ThrowAwayServer, monkeypatch: pytest.MonkeyPatch, before: str
+) -> None:
+    """Everybody who waits learns it at the time limit, and ssh does not stay."""
+    monkeypatch.setattr(link, "CONNECT_SECONDS", 1.0)
+    server.frozen = before == "the login"
+    host = server.host if server.frozen else server.host._replace(command="sleep 100 #")
+    one = links.of(host)
+    errors: list[str] = []
+    asking = [threading.Thread(target=lambda: errors.append(failure(one).code)) for _ in range(3)]
+    for each in asking:
+        each.start()
+    until(lambda: one._process)
+    process = one._process
+    for each in asking:
+        each.join(20)
+    assert errors == ["host-silent"] * 3
+    assert process is not None and process.wait(20) is not None
+
+
+def test_a_machine_that_falls_silent(links: Links, server: ThrowAwayServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer does not come: the connection is given up, and the next one works."""
+    one = links.of(server.host)
+    one.open()
+    server.frozen = True
+    with pytest.raises(HostError) as caught:
+        one.ask({"sql": "SELECT 1"}, seconds=0.3)
+    assert caught.value.code == "host-silent"
+    server.frozen = False
+    assert one.reconnect() and one.ask({"sql": "SELECT 1"})["rows"] == [[1]]
+
+
+# What comes back
+
+
+def test_a_message_of_the_day_and_noise_are_skipped(links: Links, server: ThrowAwayServer) -> None:
+    """Whatever a login shell prints before the program, JSON and control characters included."""
+    server.noise = [b"Welcome!\n\x1b[2J\xff\n", b'{"id": 1}\n[1]\n{"hello": 5}\n', b"no end of line \n"]
+    assert links.of(server.host).ask({"sql": "SELECT 1"})["rows"] == [[1]]
+
+
+_MANY = "head -c 110000000 /dev/zero | tr '\\0' "
+
+
+@pytest.mark.parametrize(
+    ("command", "megabytes"),
+    [
+        pytest.param(f"{_MANY} x #", 4, id="one line"),
+        pytest.param(f"{_MANY} '\\n' #", 4, id="empty lines", marks=pytest.mark.slow),
+        pytest.param(f"{_MANY} 1 | fold -w 4000 #", 4, id="numbers", marks=pytest.mark.slow),
+        pytest.param(f"{HELLO} {_MANY} x #", 300, id="one line as an answer", marks=pytest.mark.slow),
+        pytest.param(f"{HELLO} {_MANY} '\\n' #", 4, id="empty lines as answers", marks=pytest.mark.slow),
+        pytest.param(f"{HELLO} {_MANY} 1 | fold -w 4000 #", 4, id="numbers as answers", marks=pytest.mark.slow),
+    ],
+)
+def test_a_hundred_megabytes_of_noise(server: ThrowAwayServer, command: str, megabytes: int) -> None:
+    """They are not kept, and nothing that follows is believed. Memory is that of a process of its own."""
+    code = _ASKING + (
+        "from resource import RUSAGE_SELF, getrusage\n"
+        "before = getrusage(RUSAGE_SELF).ru_maxrss\n"
+        "try: one.ask({'sql': 'SELECT 1'})\n"
+        "except HostError as error: print(error.code, len(str(error)))\n"
+        "print(getrusage(RUSAGE_SELF).ru_maxrss - before, sys.platform == 'darwin')\n"
+    )
+    host = server.host._replace(command=command)
+    done = subprocess.run([sys.executable, "-c", code, *host], capture_output=True, text=True, timeout=60, check=True)
+    kind, length, grown, in_bytes = done.stdout.split()
+    assert kind == "host-noise" and int(length) < 300
+    assert int(grown) / (1e6 if in_bytes == "True" else 1e3) < megabytes
+    until(lambda: server.alive() == [])
+
+
+def test_a_machine_that_dies_in_the_middle_of_a_line(links: Links, server: ThrowAwayServer) -> None:
+    """What came is no answer."""
+    one = links.of(server.host)
+    one.open()
+    server.cut_at = b'"rows": [[12345'
+    with pytest.raises(HostError) as caught:
+        one.ask({"sql": "SELECT 12345"})
+    assert caught.value.code == "host-lost"
+    assert one.reconnect() and one.ask({"sql": "SELECT 12345"})["rows"] == [[12345]]
+
+
+@pytest.mark.parametrize("command", ["kill -9 $$ #", "exit 0 #", HELLO + "exit 1 #", HELLO + "kill -9 $$ #"])
+def test_a_program_that_dies(links: Links, server: ThrowAwayServer, command: str) -> None:
+    """It is a lost connection, whatever it said before."""
+    one = links.of(server.host._replace(command=command))
+    assert failure(one).code == "host-lost"
+
+
+# What is there
+
+
+def test_no_hermes_browse_there(links: Links, server: ThrowAwayServer) -> None:
+    """It names the program that was looked for."""
+    error = failure(links.of(server.host._replace(command="no-such-browse")))
+    assert error.code == "host-program" and "no-such-browse" in str(error) and "`command`" in error.remedy
+
+
+def test_a_hermes_browse_that_knows_no_serve(links: Links, server: ThrowAwayServer) -> None:
+    """It is told from other failures by its exit code."""
+    error = failure(links.of(server.host._replace(command="echo 'invalid choice: serve' >&2; exit 2 #")))
+    assert error.code == "host-version" and "invalid choice: serve" in str(error)
+
+
+def test_a_newer_hermes_browse(links: Links, server: ThrowAwayServer) -> None:
+    """What it says beyond what is known here does no harm."""
+    one = links.of(server.host._replace(command=HELLO + "cat >/dev/null #"))
+    assert one.open() == ("9.9", "/s", "")
+
+
+def test_no_store_there(links: Links, ssh_server: Started, tmp_path: Path) -> None:
+    """It says where there is none."""
+    home = tmp_path / "empty"
+    home.mkdir()
+    store = remote(links.of(ssh_server(home).host))
+    with pytest.raises(HostError) as caught, store.reader():
+        pass
+    assert caught.value.code == "host-refused" and str(home / "state.db") in str(caught.value)
+
+
+def test_no_such_profile_there(links: Links, server: ThrowAwayServer) -> None:
+    """What the program there said before it ended is passed on."""
+    error = failure(links.of(server.host._replace(profile="nobody")))
+    assert error.code == "host-refused" and "nobody" in str(error)
+
+
+def test_no_ssh_here(links: Links, server: ThrowAwayServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A sentence that says so."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    error = failure(links.of(server.host))
+    assert error.code == "host-ssh" and "not installed" in str(error)
+
+
+# Several at once
+
+
+def test_questions_are_cancelled(links: Links, server: ThrowAwayServer) -> None:
+    """Whoever waits goes on at once, and the statement there stops."""
+    one = links.of(server.host)
+    number = one.send({"sql": ENDLESS})
+    threading.Timer(0.2, one.cancel, [number]).start()
+    with pytest.raises(QueryInterruptedError):
+        one.answer_of(number)
+    assert one.ask({"sql": "SELECT 1"})["rows"] == [[1]]
+
+
+def test_a_connection_is_closed_while_others_wait(links: Links, server: ThrowAwayServer) -> None:
+    """They get an error, and later questions do not open it again."""
+    one = links.of(server.host)
+    one.open()
+    errors: list[str] = []
+
+    def wait() -> None:
+        with pytest.raises(HostError) as caught:
+            one.ask({"sql": ENDLESS})
+        errors.append(caught.value.code)
+
+    waiting = [threading.Thread(target=wait) for _ in range(3)]
+    for each in waiting:
+        each.start()
+    until(lambda: len(one._asked) == 3)
+    links.close()
+    for each in waiting:
+        each.join(20)
+    assert errors == ["host-lost"] * 3
+    assert failure(one).code == "host-lost"
+    until(lambda: server.alive() == [])
+
+
+def test_an_error_that_is_told_often_does_not_grow(links: Links) -> None:
+    """One object is raised for each question while a host is away."""
+    one = links.of(Host("vps", "-F none nobody.invalid"))
+    errors = [failure(one) for _ in range(20)]
+    depth, trace = 0, errors[-1].__traceback__
+    while trace is not None:
+        depth, trace = depth + 1, trace.tb_next
+    assert depth < 8
+
+
+# Processes and sockets
+
+
+def test_commands_share_the_connection(links: Links, server: ThrowAwayServer) -> None:
+    """The questions, and commands through the control socket: one TCP connection."""
+    one = links.of(server.host)
+    one.open()
+    for _ in range(3):
+        command = ssh_command(server.host, "echo $0", control=one.control)
+        assert subprocess.run(command, capture_output=True, text=True, timeout=30).stdout == "sh\n"
+    assert server.connections == 1 and len(server.commands) == 4
+
+
+def test_the_control_socket_is_private_and_goes(links: Links, server: ThrowAwayServer) -> None:
+    """The folder is ours alone; nothing is left of it."""
+    one = links.of(server.host._replace(name="n" * 63))
+    one.open()
+    assert one.control is not None and stat.S_ISSOCK(one.control.stat().st_mode)
+    folder = one.control.parent
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    links.close()
+    assert not folder.exists()
+
+
+def test_a_path_that_is_too_long_for_a_socket(
+    server: ThrowAwayServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It works without one."""
+    long = tmp_path / ("x" * 80)
+    long.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(long))
+    links = Links()
+    try:
+        one = links.of(server.host)
+        assert one.control is None and one.ask({"sql": "SELECT 1"})["rows"] == [[1]]
+    finally:
+        links.close()
+
+
+def test_the_users_own_configuration_does_not_keep_ssh_alive(links: Links, server: ThrowAwayServer) -> None:
+    """Nor does it lend anything to the host: sharing, persistence, forwarding and commands of theirs are not for us."""
+    with socket.socket() as taken, (server.folder / "config").open("a") as config:
+        taken.bind(("127.0.0.1", 0))
+        config.write("  ControlMaster auto\n  ControlPersist yes\n  ExitOnForwardFailure yes\n  LogLevel QUIET\n")
+        config.write(f"  LocalForward {taken.getsockname()[1]} 127.0.0.1:1\n  RemoteCommand echo no\n")
+    one = links.of(server.host)
+    assert one.ask({"sql": "SELECT 1"})["rows"] == [[1]]
+    process, folder = one._process, one.control
+    links.close()
+    assert process is not None and process.wait(20) is not None
+    until(lambda: server.alive() == [])
+    assert folder is not None and not folder.exists()
+    running = subprocess.run(["ps", "-Ao", "args="], capture_output=True, text=True, check=True).stdout
+    assert str(folder) not in running
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_both_ends_end_with_ours(server: ThrowAwayServer, number: signal.Signals) -> None:
+    """However that ends: ssh here, the program there."""
+    code = _ASKING + "one.open()\nprint(one._process.pid, flush=True)\nsys.stdin.read()"
+    command = [sys.executable, "-c", code, *server.host]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as ours:
+        assert ours.stdout is not None
+        ssh = int(ours.stdout.readline())
+        assert len(server.alive()) == 1
+        ours.send_signal(number)
+        assert ours.wait(20) == -number
+    until(lambda: server.alive() == [])
+
+    def has_ended() -> bool:
+        shown = subprocess.run(["ps", "-o", "stat=", "-p", str(ssh)], capture_output=True, text=True).stdout
+        return not shown.strip() or shown.startswith("Z")
+
+    until(has_ended)
+
+
+# Reading and changing
+
+
+@pytest.mark.slow
+def test_fifty_megabytes_in_one_row(links: Links, server: ThrowAwayServer) -> None:
+    """As text, and as bytes."""
+    one = links.of(server.host)
+    (row,) = one.ask({"sql": "SELECT replace(hex(zeroblob(8333333)), '0', 'ä€')"})["rows"]  # type: ignore[misc]
+    assert len(row[0]) == 2 * 16_666_666
+
+
+def _conversations(home: Path, count: int) -> list[str]:
+    with sqlite3.connect(home / "state.db") as database:
+        rows = database.execute(
+            "SELECT id FROM sessions s WHERE parent_session_id IS NULL AND ended_at IS NOT NULL AND NOT EXISTS"
+            " (SELECT 1 FROM sessions c WHERE c.parent_session_id = s.id) ORDER BY started_at LIMIT ?",
+            [count],
+        ).fetchall()
+    database.close()
+    return [str(row[0]) for row in rows]
+
+
+def _exists(home: Path, session: str) -> bool:
+    database = sqlite3.connect(home / "state.db")
+    try:
+        return bool(database.execute("SELECT 1 FROM sessions WHERE id = ?", [session]).fetchall())
+    finally:
+        database.close()
+
+
+def test_the_connection_is_lost_after_a_delete(links: Links, server: ThrowAwayServer, hermes_home: Path) -> None:
+    """The store there shows that it is done; it is not sent again, and its bundle can be restored."""
+    (session,) = _conversations(hermes_home, 1)
+    store = remote(links.of(server.host))
+    server.cut_at = b'"code": 0'
+    deleted = edits.delete(store, [session])
+    assert not _exists(hermes_home, session)
+    assert session in deleted.sessions and deleted.bundle.name
+    assert server.connections == 2
+    edits.restore(store, deleted.bundle.name, deleted.sessions)
+    assert _exists(hermes_home, session)
+
+
+def test_the_connection_is_lost_before_a_delete(
+    links: Links, server: ThrowAwayServer, hermes_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not done, and not done later; that is what is said."""
+    (session,) = _conversations(hermes_home, 1)
+    store = remote(links.of(server.host))
+    monkeypatch.setattr(Link, "run", lambda self, arguments, seconds=0: (server.cut(), self.ask({"sql": ENDLESS}))[1])
+    with pytest.raises(WriteInDoubtError, match="nothing is changed"):
+        edits.delete(store, [session])
+    assert _exists(hermes_home, session)
+
+
+def test_the_machine_is_gone_after_a_delete(links: Links, server: ThrowAwayServer, hermes_home: Path) -> None:
+    """Nobody can say what was done, and that is what is said."""
+    (session,) = _conversations(hermes_home, 1)
+    store = remote(links.of(server.host))
+    server.cut_at = b'"code": 0'
+    server.refuses = True
+    with pytest.raises(WriteInDoubtError, match="nobody knows"):
+        edits.delete(store, [session])
+
+
+@pytest.mark.parametrize(
+    ("kilobytes", "what"), [(64, "The trash at .* free disk space"), (1000, "could not be written")]
+)
+def test_the_disk_there_is_full_while_deleting(
+    links: Links, server: ThrowAwayServer, hermes_home: Path, kilobytes: int, what: str
+) -> None:
+    """The reason is passed on, and nothing is gone. A limit for the size of files stands for the disk.
+
+    The smaller one meets the bundle in the trash, the larger one the database.
+    """
+    (session,) = _conversations(hermes_home, 1)
+    database = sqlite3.connect(hermes_home / "state.db")
+    with database:
+        many = [(session, "user", os.urandom(100_000).hex(), time.time())] * 3
+        database.executemany("INSERT INTO messages (session_id, role, content, timestamp) VALUES (?, ?, ?, ?)", many)
+    database.close()
+    server.environment["PYTHONDONTWRITEBYTECODE"] = "1"  # Python would leave half a file there
+    store = remote(links.of(server.host._replace(command=f"ulimit -f {2 * kilobytes}; hermes-browse")))
+    with pytest.raises(BrowseError, match=f"^vps: .*{what}"):
+        edits.delete(store, [session])
+    assert _exists(hermes_home, session)
+    assert list((server.folder / "home" / ".local/share/hermes-browse/trash").iterdir()) == []
+
+
+def test_arguments_arrive_as_they_are(links: Links, server: ThrowAwayServer) -> None:
+    """Through two shells and ssh: nothing is split, expanded or run."""
+    odd = ["", " a  b ", "it's", '"', "a\nb", "$(touch x)", "`touch x`", "--", "-x", "*", "\\", "日本", "!x", "~"]
+    host = server.host._replace(command="printf '%s\\0' --")
+    command = ssh_command(host, host.command_line(odd))
+    out = subprocess.run(command, capture_output=True, timeout=30, stdin=subprocess.DEVNULL).stdout
+    assert out.decode().split("\0")[1:-1] == odd or out.decode().split("\0")[:-1] == odd
+    assert shlex.split(host.command_line(odd))[3:] == odd
+    assert not (server.folder / "home" / "x").exists()
+    assert os.listdir(server.folder / "home") == []

@@ -1,0 +1,231 @@
+"""`serve --stdio`, without a network: what it answers, what it refuses, what it holds open."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pytest
+
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.hosts import serving
+from hermes_browse.store.hosts.link import Reply
+
+ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+
+
+class Caller:
+    """The other end of a server: sends questions, reads answers."""
+
+    def __init__(self, questions: BinaryIO, answers: BinaryIO) -> None:
+        self._questions, self._answers = questions, answers
+        self._number = 0
+
+    def line(self, text: bytes) -> None:
+        self._questions.write(text + b"\n")
+        self._questions.flush()
+
+    def send(self, **question: object) -> int:
+        self._number += 1
+        self.line(json.dumps(question if "cancel" in question else {"id": self._number, **question}).encode())
+        return self._number
+
+    def heard(self, key: str, value: object = None) -> Any:
+        """The next line with this key, and this value if one is named."""
+        while True:
+            answer = json.loads(self._answers.readline())
+            if key in answer and value in (None, answer[key]):
+                return answer
+
+    def ask(self, sql: object, values: object = ()) -> Any:
+        return self.heard("id", self.send(channel=1, sql=sql, values=values))
+
+    def end(self) -> None:
+        self._questions.close()
+
+
+@pytest.fixture
+def caller(hermes_home: Path) -> Iterator[Caller]:
+    """Of a server in a thread, on a store of Hermes 0.19."""
+    (source, questions), (answers, output) = os.pipe(), os.pipe()
+    with os.fdopen(source, "rb") as read, os.fdopen(output, "wb") as write, os.fdopen(answers, "rb") as heard:
+        store = Store(hermes_home / "state.db")
+
+        def run(words: Sequence[str]) -> Reply:
+            with store.reader() as reader:
+                return Reply(0, str(reader.value(words[0])), "")
+
+        server = serving.Server(store, run, write)
+        thread = threading.Thread(target=server.serve, args=(read, {"version": "1"}))
+        thread.start()
+        one = Caller(os.fdopen(questions, "wb"), heard)
+        assert one.heard("hello")["hello"] == {"version": "1"}
+        yield one
+        one.end()
+        thread.join(10)
+        assert not thread.is_alive()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"{",
+        b"null",
+        b"[1]",
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b'{"id": {}, "sql": "SELECT 1"}',
+        b'{"cancel": [1]}',
+        b'{"close": {}}',
+        b'{"channel": [], "sql": "SELECT 1"}',
+        b'{"unknown": true}',
+        b'{"id": 7, "sql": 5}',
+        b'{"id": 7, "sql": "SELECT ?", "values": [{"b64": "*"}]}',
+        b'{"id": 7, "sql": "SELECT ?", "values": [1e999, [], 99999999999999999999999]}',
+        b'{"id": 7, "sql": "SELECT ?", "values": [99999999999999999999999]}',
+        b'{"id": 7, "sql": "SELECT \\ud800"}',
+        b'{"id": 7, "sql": "SELECT 1; SELECT 2"}',
+        b'{"id": 7, "sql": "SELECT zeroblob(2000000000)"}',
+    ],
+)
+def test_a_bad_line_harms_nobody(caller: Caller, line: bytes) -> None:
+    """The next question is answered."""
+    caller.line(line)
+    assert caller.ask("SELECT 1 + 1")["rows"] == [[2]]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "INSERT INTO sessions (id) VALUES ('x')",
+        "UPDATE sessions SET title = 'x'",
+        "DELETE FROM messages",
+        "DROP TABLE messages",
+        "UPDATE sqlite_master SET sql = ''",
+        "INSERT INTO temp.sqlite_temp_master DEFAULT VALUES",
+        "CREATE TABLE more (x)",
+        "CREATE TEMP TRIGGER t AFTER INSERT ON sessions BEGIN SELECT 1; END",
+        "CREATE VIRTUAL TABLE more USING fts5(x)",
+        "ATTACH '{other}' AS other",
+        "VACUUM INTO '{other}'",
+        "VACUUM",
+        "BEGIN",
+        "BEGIN IMMEDIATE",
+        "SAVEPOINT s",
+        "REINDEX",
+        "ANALYZE",
+        "PRAGMA journal_mode=DELETE",
+        "PRAGMA writable_schema=1",
+        "PRAGMA user_version=7",
+        "PRAGMA wal_checkpoint",
+        "PRAGMA temp_store_directory='/'",
+        "PRAGMA schema_version=1",
+        "SELECT load_extension('x')",
+    ],
+)
+def test_what_could_write_is_refused(caller: Caller, hermes_home: Path, tmp_path: Path, sql: str) -> None:
+    """Even after `query_only` is switched off, which the search for terms of an index needs; no file is opened."""
+    before = (hermes_home / "state.db").read_bytes()
+    assert "rows" in caller.ask("PRAGMA query_only=0")
+    answer = caller.ask(sql.format(other=tmp_path / "other.db"))
+    assert answer.get("rows") is None and (answer.get("error") or answer.get("refused"))
+    assert not (tmp_path / "other.db").exists()
+    assert (hermes_home / "state.db").read_bytes() == before
+
+
+def test_values_survive(caller: Caller, hermes_home: Path) -> None:
+    """Bytes, surrogates, infinities, nothing, and every other character; invalid UTF-8 is as at home."""
+    values = [None, 1, -(2**63), 0.1, "".join(map(chr, range(1, 0x800))), "日本語 \u2028 \U0001f600", ""]
+    marks = ", ".join("?" * len(values))
+    assert caller.ask(f"SELECT {marks}", values)["rows"] == [values]
+    raw = base64.b64encode(bytes(range(256))).decode()
+    assert caller.ask("SELECT ?, length(?)", [{"b64": raw}] * 2)["rows"] == [[{"b64": raw}, 256]]
+    assert caller.ask("SELECT 9e999")["rows"] == [[float("inf")]]
+    assert caller.ask("SELECT CAST(x'61ff62' AS TEXT)")["rows"] == [["a\ufffdb"]]
+    assert caller.ask("SELECT :a", {"a": "named"})["rows"] == [["named"]]
+
+
+def test_a_cancelled_statement_stops(caller: Caller) -> None:
+    """Another channel is answered meanwhile, and the same one afterwards."""
+    endless = caller.send(channel=1, sql=ENDLESS)
+    other = caller.send(channel=2, sql="SELECT 1")
+    assert caller.heard("id")["id"] == other
+    caller.send(cancel=endless)
+    assert caller.heard("id", endless)["code"] == sqlite3.SQLITE_INTERRUPT
+    assert caller.ask("SELECT 2")["rows"] == [[2]]
+
+
+@pytest.mark.parametrize("endless", [{"channel": 1, "sql": ENDLESS}, {"argv": [ENDLESS]}], ids=["sql", "argv"])
+def test_a_question_that_was_cancelled_before_it_began_does_not_run(caller: Caller, endless: dict[str, Any]) -> None:
+    """It waits behind another one of its channel, as a search waits for that of the letter before."""
+    first, second = caller.send(**endless), caller.send(**endless)
+    caller.send(cancel=second)
+    caller.send(cancel=first)
+    assert caller.heard("id", first) and caller.heard("id", second)["code"] == sqlite3.SQLITE_INTERRUPT
+    assert caller.heard("id", caller.send(argv=["SELECT 3"]))["out"] == "3"
+
+
+def test_an_answer_that_is_too_large_is_refused(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The caller would end the connection."""
+    monkeypatch.setattr(serving, "ANSWER_BYTES", 1000)
+    assert "too large" in caller.ask("SELECT hex(zeroblob(1000))")["refused"]
+    assert caller.ask("SELECT 1")["rows"] == [[1]]
+
+
+@pytest.fixture
+def program(hermes_home: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """The real program."""
+    command = [sys.executable, "-m", "hermes_browse.tui", "--home", str(hermes_home), "serve", "--stdio"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        yield process
+        process.kill()
+
+
+def _handles(pid: int, store: Path) -> list[str]:
+    found = (os.readlink(each) for each in Path(f"/proc/{pid}/fd").iterdir())
+    return [each for each in found if each.startswith(str(store))]
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
+def test_the_program_holds_no_handle_and_ends_with_its_input(
+    program: subprocess.Popen[bytes], hermes_home: Path
+) -> None:
+    """A channel that is closed has no handle; one that is left open has none soon after."""
+    assert program.stdin is not None and program.stdout is not None
+    caller, store = Caller(program.stdin, program.stdout), hermes_home / "state.db"  # type: ignore[arg-type]
+    caller.heard("hello")
+    assert _handles(program.pid, store) == []
+    assert caller.ask("SELECT count(*) FROM sessions")["rows"]
+    assert _handles(program.pid, store) != []
+    caller.line(b'{"close": 1}')
+    deadline = time.monotonic() + 30
+    while _handles(program.pid, store):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    caller.send(channel=2, sql=ENDLESS)
+    caller.end()
+    assert program.wait(30) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
+def test_a_channel_that_is_left_open_is_closed_when_idle(program: subprocess.Popen[bytes], hermes_home: Path) -> None:
+    """Hermes counts an open store as a holder (0.22)."""
+    assert program.stdin is not None and program.stdout is not None
+    caller, store = Caller(program.stdin, program.stdout), hermes_home / "state.db"  # type: ignore[arg-type]
+    assert caller.ask("SELECT count(*) FROM sessions")["rows"] and _handles(program.pid, store)
+    deadline = time.monotonic() + 30
+    while _handles(program.pid, store):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert caller.ask("SELECT count(*) FROM sessions")["rows"]

@@ -1,0 +1,195 @@
+"""Deleting on the main screen: what the card asks and spares, and the undo."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from browsing import browsing, go_to, listed, loose, open_app
+from builders import make_store
+from effort import slow_but
+from pruning import NOW
+from trashing import column_of, differences, dump, health
+
+from hermes_browse.store.cleanup import bulk
+from hermes_browse.store.edit import titles
+from hermes_browse.store.edit.restore import restore
+from hermes_browse.store.trash.shelf import list_bundles
+from hermes_browse.tui.cleanup import cleaning
+from hermes_browse.tui.edit.deleting import DeleteScreen
+from hermes_browse.tui.edit.progress import ProgressScreen
+from hermes_browse.tui.screens.main import MainScreen
+from hermes_browse.tui.store_paths import trash_folder
+
+
+async def test_delete_one_and_undo(path: Path) -> None:
+    """After a different key; with its subagents; u brings back every row."""
+    before = dump(path)
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await go_to(browser, "boss")
+        await browser.press("D")
+        assert isinstance(browser.app.screen, DeleteScreen)
+        card = browser.card()
+        assert "1 conversation to the trash" in card and "with 2 subagents" in card and "standalone" in card
+        await browser.press("D")
+        assert isinstance(browser.app.screen, DeleteScreen), "what asks is not what answers"
+        await browser.press("escape")
+        assert not differences(before, dump(path))
+        await browser.press("D")
+        await browser.press("y")
+        assert "boss" not in listed(browser) and "boss" not in column_of(path, "id")
+        assert "moved to the trash" in browser.text("#status")
+        await browser.press("u")
+        assert "boss" in listed(browser)
+    assert not differences(before, dump(path)) and set(health(path).values()) == {"ok"}
+
+
+async def test_delete_several_asks_for_their_number(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Anything else leaves all as it is; y is a letter there; long work shows progress."""
+    monkeypatch.setattr(cleaning, "_FEW_CONVERSATIONS", 0)
+    seen: list[str] = []
+    show = ProgressScreen.show
+
+    def spy(self: ProgressScreen, share: float, words: str) -> None:
+        show(self, share, words)
+        seen.append(words)
+
+    monkeypatch.setattr(ProgressScreen, "show", spy)
+    before = dump(path)
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        for root in ("old", "new", "pinned"):
+            await go_to(browser, root)
+            await browser.press("space")
+        await browser.press("D")
+        card = browser.card()
+        assert "2 conversations" in card and "1 spared: 1 pinned" in card and "Old plans" in card
+        await browser.press("y", "enter")
+        assert isinstance(browser.app.screen, DeleteScreen) and "not 2" in browser.text("#answer")
+        await browser.press("backspace", "2", "enter")
+        assert isinstance(browser.app.screen, MainScreen) and seen and "2 of 2" in seen[-1]
+        assert column_of(path, "id").keys() & {"old", "new", "pinned"} == {"pinned"}
+        await browser.press("u")
+        assert ": 2 sessions" in browser.text("#status")
+    assert not differences(before, dump(path))
+
+
+@pytest.mark.slow
+async def test_stopped_between_two_portions(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is done stays done, and one undo takes it back."""
+    from hermes_browse.store.cleanup import bulk
+
+    monkeypatch.setattr(cleaning, "_FEW_CONVERSATIONS", 0)
+    monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)
+    show = ProgressScreen.show
+
+    def stop(self: ProgressScreen, share: float, words: str) -> None:
+        show(self, share, words)
+        self.action_stop()
+
+    monkeypatch.setattr(ProgressScreen, "show", stop)
+    monkeypatch.setattr(bulk, "_LONGEST_PAUSE", 0.3)
+    before = dump(path)
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        browser.screen.context.writer.stopping.wait = lambda seconds: __import__("time").sleep(0.3)  # type: ignore[method-assign,assignment]
+        await browser.press("asterisk")
+        await browser.press("a")
+        status = browser.text("#status")
+        assert "stopped" in status and "as they were" in status
+        assert len([1 for flag in column_of(path, "archived").values() if flag]) < 5
+        await browser.press("u")
+    assert not differences(before, dump(path))
+
+
+async def test_the_card_makes_ids_of_the_store_harmless(path: Path) -> None:
+    """A reason names the subagent that stays by its id, and ids are as hostile as any text of a store."""
+    evil = "help\x1b]0;owned\x07er"
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute("UPDATE messages SET session_id = ? WHERE session_id = 'helper'", [evil])
+        connection.execute("UPDATE sessions SET id = ?, pinned = 1 WHERE id = 'helper'", [evil])
+        connection.execute("UPDATE sessions SET parent_session_id = ? WHERE parent_session_id = 'helper'", [evil])
+    connection.close()
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        for root in ("old", "boss"):
+            await go_to(browser, root)
+            await browser.press("space")
+        await browser.press("D")
+        card = browser.card()
+        assert "its subagent help" in card and "\x1b" not in card and "\x07" not in card
+
+
+async def test_what_is_live_is_not_deleted(path: Path) -> None:
+    """The reason stands in the status line."""
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute(
+            "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('old', 'user', 'hi', ?)", [NOW - 5]
+        )
+    connection.close()
+    before = dump(path)
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await go_to(browser, "old")
+        await browser.press("D")
+        assert isinstance(browser.app.screen, MainScreen)
+        assert "left as it is" in browser.text("#status") and "last write 5 seconds ago" in browser.text("#status")
+    assert not differences(before, dump(path))
+
+
+@pytest.mark.slow
+async def test_from_the_results_of_a_search(path: Path) -> None:
+    """A hit stands for its conversation; what was deleted is found no more."""
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("slash")
+        await browser.type("hello")
+        await browser.press("enter")
+        await go_to(browser, "old")
+        await browser.press("D")
+        await browser.press("y")
+        assert "old" not in listed(browser)
+        assert browser.screen.controllers.searching.is_active
+
+
+@pytest.mark.parametrize("name", slow_but(["state-v22"], ["state-v11", "state-v14", "state-v22", "state-v31"]))
+async def test_every_schema_archives_deletes_and_undoes(name: str, fixture_store: Callable[[str], Path]) -> None:
+    """On a store of each Hermes: all that is listed, away and back, and it is what it was."""
+    path = fixture_store(name)
+    async with browsing(open_app(loose(path), NOW + 400 * 86_400)) as browser:
+        before = dump(path)
+        await browser.press("4")
+        await browser.press("asterisk")
+        await browser.press("D")
+        assert isinstance(browser.app.screen, DeleteScreen)
+        count = browser.app.screen._plan.totals().conversations
+        for letter in str(count):
+            await browser.press(letter)
+        await browser.press("enter")
+        assert len(column_of(path, "id")) < len(before["sessions"])
+        await browser.press("u")
+        assert "restored" in browser.text("#status"), browser.text("#status")
+    changed = differences(before, dump(path))
+    # A parent that is in no store cannot be put back: foreign keys are on while we write.
+    assert changed.keys() <= {"sessions"} and changed.get("sessions", (0, 0)) in ((0, 0), (1, 1))
+
+
+@pytest.mark.slow
+async def test_the_undo_of_several_goes_on_past_one_that_is_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One was put back by other means and has changed since: the others come back too, and it is said."""
+    monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)  # a bundle each
+    sessions = [{"id": each, "title": each} for each in "abc"]
+    messages = [{"session_id": each, "content": f"{n} of {each}"} for each in "abc" for n in range(30)]
+    path = make_store(tmp_path / "other.db", "22", sessions, messages)
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("4", "asterisk", "D")
+        await browser.press("3", "enter")
+        assert column_of(path, "id") == {}
+        trash = trash_folder(browser.app.location)
+        one = next(each for each in list_bundles(trash) if "b" in each.sessions)
+        restore(browser.screen.context.store, trash, one.name)
+        titles.rename(browser.screen.context.store, "b", "another")
+        await browser.press("u")
+        assert set(column_of(path, "id")) == set("abc")
+        assert ": 2 sessions" in browser.text("#status") and "b is not restored" in browser.text("#status")

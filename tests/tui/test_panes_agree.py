@@ -1,0 +1,138 @@
+"""List, transcript and lineage show the same conversation after a single step, also if an answer comes late."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from browsing import browsing, demo_app, drawn_row, of_row
+from textual.events import Key
+from textual.timer import Timer
+
+from hermes_browse.tui.list.rows import ConversationRow, JobRow, LineageRow
+from hermes_browse.tui.screens.main import MainScreen
+from hermes_browse.tui.worker import Answered
+
+
+async def test_what_is_typed_in_one_go_is_shown_in_every_pane(tmp_path: Path) -> None:
+    """A search whose answer changes within the rest of the cursor: the tree is that of the result, and so are keys."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        for word in ("parcels", "lisbon"):
+            await browser.press("slash")
+            for letter in word:  # faster than the cursor rests
+                browser.app.post_message(Key(letter, letter))
+            await browser.settle()
+            model, row = browser.screen.transcript.model, browser.row
+            assert model is not None and of_row(browser, row) == {model.conversation.root_id}
+            nodes = map(browser.screen.lineage.source.row, range(len(browser.screen.lineage)))
+            family = {row.node.session.id for row in nodes if isinstance(row, LineageRow)}
+            assert {each.id for each in model.conversation.segments} <= family
+            await browser.press("escape", "escape")
+
+
+@pytest.mark.parametrize("keys", [("I", "7", "enter"), ("P", "enter")])
+async def test_back_from_a_screen_the_list_is_on_what_was_opened(keys: tuple[str, ...], tmp_path: Path) -> None:
+    """What a screen over the main one opened is marked in the list, or where it is not listed, nothing is."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press(*keys[:-1])
+        if not isinstance(browser.app.screen, MainScreen):
+            await browser.press("down", "down", keys[-1])
+        screen = browser.screen
+        assert isinstance(browser.app.screen, MainScreen) and screen.transcript.has_focus
+        opened = screen.transcript.model
+        row = drawn_row(browser)
+        assert opened is not None
+        assert row is None or opened.conversation.root_id in of_row(browser, row)
+        await browser.press("left")
+        listed, model = drawn_row(browser), screen.transcript.model
+        assert listed is not None and model is not None and model.conversation.root_id in of_row(browser, listed)
+
+
+async def test_the_tree_marks_what_enter_opens(tmp_path: Path) -> None:
+    """In the tree a subagent is current as long as the tree has the focus; back in the list its row is."""
+    async with browsing(demo_app(tmp_path), (120, 40)) as browser:
+        screen = browser.screen
+        await browser.press("l", "home", "down")
+        opened, row = screen.transcript.model, screen.lineage.current
+        assert isinstance(row, LineageRow) and opened is not None
+        member = opened.conversation
+        assert row.node.session.id in {each.id for each in member.segments} and row.is_target
+        assert drawn_row(browser) is None, "a subagent is not listed, so the list marks nothing"
+        await browser.press("left")
+        listed = drawn_row(browser)
+        assert isinstance(listed, ConversationRow) and listed.conversation.root_id != member.root_id
+        model = screen.transcript.model
+        assert model is not None and model.conversation.root_id == listed.conversation.root_id
+
+
+async def test_what_is_late_leaves_no_other_text_in_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a conversation is still being read, its title stands over an empty page, and keys are about it."""
+    held: list[Answered] = []
+    deliver = Answered.deliver
+    async with browsing(demo_app(tmp_path)) as browser:
+        monkeypatch.setattr(Answered, "deliver", lambda answer: held.append(answer))
+        await browser.pilot.press("down")
+        row = browser.row
+        assert isinstance(row, ConversationRow)
+        for _ in range(500):
+            if browser.screen.transcript.model is None:
+                break
+            await browser.pilot.pause(0.01)
+        assert browser.screen.transcript.model is None
+        assert (row.conversation.title or "")[:12] in browser.text("#title")
+        assert browser.screen.controllers.current.conversation is not None
+        assert browser.screen.controllers.current.conversation.root_id == row.conversation.root_id
+        monkeypatch.setattr(Answered, "deliver", deliver)
+        while held:
+            held.pop(0).deliver()
+        await browser.settle()
+        model = browser.screen.transcript.model
+        assert model is not None and model.conversation.root_id == row.conversation.root_id
+
+
+async def test_a_job_is_the_run_that_is_shown(tmp_path: Path) -> None:
+    """In the list the newest run is shown for a job; who has gone into one stays there when the order turns round."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        screen = browser.screen
+        await browser.press("2")
+        jobs = [index for index in range(len(screen.rows)) if isinstance(screen.rows.source.row(index), JobRow)]
+        screen.rows.cursor = jobs[0]
+        await browser.settle()
+        newest = screen.transcript.model
+        assert newest is not None
+        await browser.press("tab", "S")
+        shown, current = screen.transcript.model, screen.controllers.current.conversation
+        assert shown is not None and current is not None
+        assert shown.conversation.root_id == current.root_id == newest.conversation.root_id
+        assert isinstance(drawn_row(browser), JobRow)
+        await browser.press("left")
+        shown, row = screen.transcript.model, browser.row
+        assert shown is not None and isinstance(row, JobRow)
+        assert shown.conversation.root_id == row.runs[0].root_id != newest.conversation.root_id
+        await browser.press("S")
+        shown, row = screen.transcript.model, browser.row
+        assert shown is not None and isinstance(row, JobRow)
+        assert shown.conversation.root_id == row.runs[0].root_id == newest.conversation.root_id
+
+
+async def test_a_timer_that_was_stopped_too_late_empties_no_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Textual may have queued its call already when the conversation has been read."""
+    callbacks: list[Callable[[], None]] = []
+    original = MainScreen.set_timer
+
+    def set_timer(self: MainScreen, delay: float, callback: Callable[[], None]) -> Timer:
+        callbacks.append(callback)
+        return original(self, delay, callback)
+
+    monkeypatch.setattr(MainScreen, "set_timer", set_timer)
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("down")
+        shown = browser.screen.transcript.model
+        assert shown is not None and callbacks
+        for callback in callbacks:
+            callback()
+        await browser.settle()
+        assert browser.screen.transcript.model is shown

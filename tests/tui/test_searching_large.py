@@ -1,0 +1,221 @@
+"""Searching some thousand messages: hits are counted in the background, read on in pages, and a scan can be stopped."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from browsing import NOW, browsing, loose, open_app
+from builders import big_store
+
+from hermes_browse.store.connection.connect import Reader, Row, Store
+from hermes_browse.store.errors import QueryInterruptedError
+from hermes_browse.store.search import Scope, Total, count, make_conditions, parse, search
+from hermes_browse.store.sessions.catalog import allowed_sessions, read_catalog
+from hermes_browse.store.sessions.models import View
+from hermes_browse.tui.search.run import PAGE, run
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Some thousand messages."""
+    return big_store(tmp_path_factory.mktemp("large") / "state.db", 200, 4000)
+
+
+@pytest.mark.parametrize("typed", ["ferry", "h", '"the quay"', "ferry -quay", "日本", "ferry OR quay", "."])
+def test_a_count_is_what_a_search_gives(large: Path, typed: str) -> None:
+    with Store(large).reader() as reader:
+        found = search(reader, parse(typed), limit=0, prefix_last=True)
+        total = count(reader, parse(typed), cap=0, prefix_last=True)
+    assert total == Total(len(found.hits), False)
+    assert total.sessions == {hit.session_id for hit in found.hits}
+
+
+async def test_all_hits_are_counted_while_the_keyboard_rests(large: Path) -> None:
+    """A page of 32 says 32+ at first; the number stands there soon, with the conversations."""
+    with Store(large).reader() as reader:
+        total = count(reader, parse("ferry"), cap=0, prefix_last=True)
+    assert total.count > 32
+    async with browsing(open_app(loose(large))) as browser:
+        await browser.press("slash")
+        await browser.type("ferry")
+        status = browser.text("#status")
+        catalog = browser.screen.context.catalog
+        roots = {chain.root.id for chain in map(catalog.forest.chain_of, total.sessions)}
+        assert f"{total.count:,} hits in {len(roots):,} conversations ·" in status
+        assert "all 4,000 messages indexed" in status
+        await browser.type(" -zzz")
+        assert f"{total.count:,} hits" in browser.text("#status")
+
+
+async def test_the_first_key_finds_the_store_looked_through(large: Path) -> None:
+    """How ids stand in time and what the index lacks is found out behind the first frame, not within a keystroke."""
+    asked: list[str] = []
+    original = Reader.rows
+
+    def rows(reader: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:
+        if threading.current_thread().name == "search":
+            asked.append(sql)
+        return original(reader, sql, parameters)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Reader, "rows", rows)
+        async with browsing(open_app(loose(large))) as browser:
+            await browser.settle()
+            assert any("m.timestamp FROM messages m WHERE m.session_id" in sql for sql in asked)
+            assert any("NOT IN (SELECT d.id" in sql for sql in asked)
+            asked.clear()
+            await browser.press("slash")
+            await browser.type("ferry")
+            assert asked and "hits" in browser.text("#status")
+            assert not any("m.timestamp FROM messages m" in sql or "NOT IN (SELECT d.id" in sql for sql in asked)
+
+
+@pytest.mark.slow
+async def test_a_key_stops_the_count(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is counted for a query that stands no more is not waited for."""
+    from hermes_browse.tui.search import counting as module
+
+    counting, stopped = threading.Event(), threading.Event()
+
+    def count_hits(reader: Reader, *given: object, **more: object) -> None:
+        counting.set()
+        try:
+            while True:
+                reader.value("SELECT 1")
+        except QueryInterruptedError:
+            stopped.set()
+            raise
+
+    async with browsing(open_app(loose(large))) as browser:
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "count_hits", count_hits)
+            await browser.pilot.press("slash", *"ferry")
+            for _ in range(100):
+                await browser.pilot.pause(0.02)
+                if counting.is_set():
+                    break
+        await browser.type(" zzzzqq")
+        assert stopped.is_set()
+        assert "0 hits" in browser.text("#status")
+
+
+@pytest.mark.slow
+async def test_another_view_does_not_wait_for_a_count(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor does it get the number of the view before."""
+    from hermes_browse.tui.search import counting as module
+
+    original, held = module.count_hits, threading.Event()
+
+    def count_hits(reader: Reader, *given: object, **more: object) -> object:
+        if not held.is_set():
+            held.set()
+            while True:
+                reader.value("SELECT 1")  # until it is interrupted
+        return original(reader, *given, **more)  # type: ignore[arg-type]  # passed through
+
+    monkeypatch.setattr(module, "count_hits", count_hits)
+    async with browsing(open_app(loose(large))) as browser:
+        await browser.pilot.press("slash", *"ferry")
+        for _ in range(100):
+            await browser.pilot.pause(0.02)
+            if held.is_set():
+                break
+        browser.screen.set_focus(browser.screen.rows)
+        await browser.press("2")
+        catalog = browser.screen.context.catalog
+        ids = allowed_sessions(catalog, View.AUTOMATION)
+        with Store(large).reader() as reader:
+            total = count(reader, parse("ferry"), cap=0, prefix_last=True, scope=Scope(ids.__contains__))
+        assert f"{total.count:,} hits in" in browser.text("#status")
+
+
+@pytest.mark.slow
+async def test_reading_on_keeps_what_was_counted(large: Path) -> None:
+    """The number stays while pages are added to it."""
+    async with browsing(open_app(loose(large))) as browser:
+        await browser.press("slash")
+        await browser.type("ferry")
+        before = browser.text("#status").split(" · ")[0]
+        browser.screen.set_focus(browser.screen.rows)
+        await browser.press("end")
+        await browser.press("end")
+        found = browser.screen.controllers.searching.hits.found
+        assert found is not None and len(found.hits) > 64
+        assert browser.text("#status").split(" · ")[0] == before
+
+
+@pytest.mark.slow
+async def test_every_order_reads_on_to_the_end(large: Path) -> None:
+    """Newest, best and oldest first: pages join to what a search for all of it gives."""
+    async with browsing(open_app(loose(large))) as browser:
+        await browser.press("slash")
+        await browser.type("ferry quay harbour lantern tide ")
+        browser.screen.set_focus(browser.screen.rows)
+        for order in ("newest", "relevance", "oldest"):
+            assert f"hits {order}" in browser.text("#views")
+            with Store(large).reader() as reader:
+                every = [
+                    hit.message_id
+                    for hit in search(reader, parse("ferry quay harbour lantern tide "), limit=0, sort=order).hits
+                ]
+            assert PAGE < len(every) < 5 * PAGE
+            for _ in range(5):
+                await browser.press("end")
+            found = browser.screen.controllers.searching.hits.found
+            assert found is not None and [hit.message_id for hit in found.hits] == every
+            await browser.press("o")
+
+
+async def test_a_scan_tells_how_far_it_is_and_escape_stops_it(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was found until then is shown, and said not to be all."""
+    gate, slices = threading.Event(), list[str]()
+    original = Reader.rows
+
+    def rows(self: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:
+        found = original(self, sql, parameters)
+        if "reasoning" in sql and "m.id BETWEEN" in sql:
+            slices.append(sql)
+            if len(slices) > 2:
+                gate.wait(20)
+        return found
+
+    monkeypatch.setattr(Reader, "rows", rows)
+    async with browsing(open_app(loose(large))) as browser:
+        await browser.pilot.press("slash", *"zzqq", "space")
+        await browser.settle()
+        await browser.pilot.press("i", "n", "colon", *"reasoning")
+        for _ in range(100):
+            await browser.pilot.pause(0.05)
+            if "Esc stops" in browser.text("#status"):
+                break
+        assert "scanning" in browser.text("#status") and "%" in browser.text("#status")
+        assert "Reading the messages" in browser.text("#list")
+        await browser.pilot.press("escape")
+        gate.set()
+        await browser.settle()
+        assert browser.screen.box.value == "zzqq in:reasoning", "the first Esc only stops"
+        assert "stopped: not everything was looked at" in browser.text("#status")
+        assert "Nothing found until it was stopped." in browser.text("#list")
+        await browser.press("escape")
+        assert browser.screen.box.value == "" and not browser.screen.controllers.searching.is_active
+
+
+@pytest.mark.parametrize("typed", ["absentword zz", "ferry", "ferry source:cli", "ferr"])
+def test_a_keystroke_asks_no_more_than_its_search(large: Path, typed: str) -> None:
+    """Counting, coverage and what else would find something wait for the keyboard to rest."""
+    query = parse(typed)
+    conditions = make_conditions(query, NOW)
+    with Store(large).reader() as reader:
+        catalog = read_catalog(reader, NOW)
+        ids = allowed_sessions(catalog, View.ALL, (), conditions.conversation)
+        before = reader.statements
+        answer = search(reader, query, limit=PAGE, prefix_last=True, scope=Scope(ids.__contains__))
+        searched = reader.statements - before
+        before = reader.statements
+        found = run(reader, query, conditions, catalog=catalog, view=View.ALL, sort="newest", now=NOW, deadline=2e9)
+        assert [hit.message_id for hit in found.hits] == [hit.message_id for hit in answer.hits]
+        named = 8  # previews of conversations without a title
+        assert reader.statements - before <= searched + named

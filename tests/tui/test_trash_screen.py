@@ -1,0 +1,130 @@
+"""The trash on screen: bundles are listed, opened, put back whole or in part, and thrown away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from browsing import browsing, loose, open_app
+from pruning import NOW
+from trashing import differences, dump, health, session_ids
+
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.edit.delete import delete
+from hermes_browse.store.edit.restore import restore
+from hermes_browse.store.sessions.models import View
+from hermes_browse.store.trash.shelf import list_bundles
+from hermes_browse.tui.list.conversation_list import ConversationList
+from hermes_browse.tui.store_paths import trash_folder
+from hermes_browse.tui.trash.bundles import BundleRow, DropScreen
+from hermes_browse.tui.trash.inside import BundleScreen
+from hermes_browse.tui.trash.screen import TrashScreen
+
+
+async def test_the_trash(path: Path) -> None:
+    """Listed, checked, put back, its undo; dropped only after its number was typed."""
+    before = dump(path)
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("X")
+        assert isinstance(browser.app.screen, TrashScreen) and "The trash is empty" in browser.text("#bundles")
+        await browser.press("r", "D", "c", "escape")
+        for root in ("old", "boss"):
+            rows = browser.screen.rows
+            rows.cursor = rows.source.index_of(f"c{root}") or 0
+            await browser.settle()
+            await browser.press("D")
+            await browser.press("y")
+        await browser.press("X")
+        bundles = browser.app.screen.query_one("#bundles", ConversationList)
+        assert "2 bundles" in browser.text("#header") and len(bundles.source) == 2
+        names = [row.bundle.title for row in map(bundles.source.row, range(2)) if isinstance(row, BundleRow)]
+        assert "Old plans" in names
+        await browser.press("c")
+        assert "all checksums match" in browser.text("#status")
+        await browser.press("space", "space", "r")
+        assert {"old", "boss", "helper"} <= session_ids(path) and "restored 4 sessions" in browser.text("#status")
+        assert not differences(before, dump(path)) and browser.text("#bundles").count("restored") == 2
+        await browser.press("u")
+        assert not session_ids(path) & {"old", "boss"}
+        await browser.press("u", "u")
+        await browser.press("escape", "X", "D")
+        assert isinstance(browser.app.screen, DropScreen)
+        await browser.press("y", "enter")
+        assert "not 1" in browser.card()
+        await browser.press("escape")
+        folders = list(trash_folder(browser.screen.context.location).iterdir())
+        await browser.press("D", "1", "enter")
+        assert len(list(trash_folder(browser.screen.context.location).iterdir())) == len(folders) - 1
+    assert set(health(path).values()) == {"ok"}
+
+
+async def test_one_conversation_of_a_bundle_is_read_and_put_back(path: Path) -> None:
+    """A bundle lists its conversations by name; Enter looks into it, R puts one back, u takes that away again."""
+    async with browsing(open_app(loose(path), NOW), (120, 36)) as browser:
+        trash = trash_folder(browser.screen.context.location)
+        delete(Store(path), ["old", "boss"], trash, now=NOW)
+        await browser.press("f5")
+        assert not session_ids(path) & {"old", "boss", "helper"}
+        await browser.press("X")
+        assert isinstance(browser.app.screen, TrashScreen)
+        told = browser.text("#contents")
+        assert "◆ Old plans  1 message" in told and "◆ hello there  1 message · 3 sessions" in told
+        assert "Enter open" in browser.text("#keys")
+        await browser.press("enter")
+        await browser.wait_until(lambda: isinstance(browser.screen, BundleScreen))
+        await browser.settle()
+        inside = browser.screen
+        assert inside.context.catalog.forest.counts()[View.ALL] == 4 and "trash: Old plans" in browser.text("#header")
+        assert "R restore" in browser.text("#keys")
+        inside.rows.cursor = inside.rows.source.index_of("cold") or 0
+        await browser.settle()
+        model = inside.transcript.model
+        assert model is not None and model.conversation.id == "old" and len(model)
+        await browser.press("D")
+        assert "this is in the trash" in browser.text("#status") and not session_ids(path) & {"old", "boss"}
+        await browser.press("R")
+        await browser.wait_until(lambda: "restored 1 session" in browser.text("#status"))
+        assert "old" in session_ids(path) and not session_ids(path) & {"boss", "helper"}
+        place = inside.context.location.path
+        await browser.press("escape")
+        assert isinstance(browser.app.screen, TrashScreen) and "1 of 2 back" in browser.text("#bundles")
+        assert "✓ Old plans" in browser.text("#contents")
+        await browser.wait_until(lambda: not place.exists())
+        await browser.press("u")
+        assert "old" not in session_ids(path)
+    assert set(health(path).values()) == {"ok"}
+
+
+@pytest.mark.slow
+async def test_what_was_back_already_does_not_go_with_an_undo(path: Path) -> None:
+    """A restore that is done again puts nothing back, so that there is nothing to take away."""
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        rows = browser.screen.rows
+        rows.cursor = rows.source.index_of("cold") or 0
+        await browser.settle()
+        await browser.press("D")
+        await browser.press("y")
+        (bundle,) = list_bundles(trash_folder(browser.screen.context.location))
+        restore(Store(path), trash_folder(browser.screen.context.location), bundle.name)
+        await browser.press("X", "r")
+        assert "restored" in browser.text("#status")
+        await browser.press("u")
+        assert "old" in session_ids(path)
+
+
+@pytest.mark.slow
+async def test_a_damaged_bundle_is_named(path: Path) -> None:
+    """It is shown, with what is wrong, and not put back."""
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        rows = browser.screen.rows
+        rows.cursor = rows.source.index_of("cold") or 0
+        await browser.settle()
+        await browser.press("D")
+        await browser.press("y")
+        (folder,) = trash_folder(browser.screen.context.location).iterdir()
+        for each in folder.iterdir():
+            if each.suffix == ".gz":
+                each.write_bytes(each.read_bytes()[:-20])
+        await browser.press("X", "r")
+        assert "old" not in session_ids(path)
+        assert "Nothing" in browser.text("#status") or "damaged" in browser.text("#status").lower()
