@@ -281,6 +281,22 @@ async def test_a_store_without_a_root_has_hosts_all_the_same(tmp_path: Path, vps
         assert names(browser) == ["Chat v1", "Chat v2", "Chat v3"]
 
 
+async def test_a_preview_that_takes_long_holds_up_nothing(app: BrowseApp, vps: FakeLink, nas: FakeLink) -> None:
+    """While it is read it says so; when it comes the cursor is elsewhere, and it is dropped."""
+    vps.reading.clear()
+    async with everything(app) as browser:
+        await browser.wait_until(lambda: "Chat v1" in names(browser))
+        await browser.send("home")
+        await browser.wait_until(lambda: "asking @vps …" in browser.text("#preview"))
+        assert "Chat v1" in browser.text("#preview")
+        await browser.send("down", "down")
+        await browser.wait_until(lambda: "the lighthouse here" in browser.text("#preview"))
+        assert vps.statements
+        vps.reading.set()
+        await browser.settle()
+        assert "the lighthouse here" in browser.text("#preview") and "Own s00" in browser.text("#preview")
+
+
 SSH = """#!/bin/sh
 for each in "$@"; do line="$each"; done
 exec sh -c "$line"

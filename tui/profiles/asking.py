@@ -7,8 +7,9 @@ import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
+from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.errors import BrowseError, StoreError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hosts.contract import ROWS, read_list, read_search
@@ -25,6 +26,9 @@ from hermes_browse.store.wording import _
 
 from .. import formats
 from .reading import Found
+
+if TYPE_CHECKING:
+    from textual.worker import Worker
 
 T = TypeVar("T")
 Sent = Callable[[int], object]
@@ -80,7 +84,7 @@ class Asking(Generic[T]):
     Args:
         links: The connections.
         hosts: All hosts, in the order of the configuration.
-        run_worker: Runs a coroutine; a newer one for the same host replaces it.
+        run_worker: Runs a coroutine.
         changed: Called after an answer.
     """
 
@@ -88,7 +92,7 @@ class Asking(Generic[T]):
         self,
         links: Links,
         hosts: Sequence[Host],
-        run_worker: Callable[[Coroutine[None, None, None], str], object],
+        run_worker: Callable[[Coroutine[None, None, None]], Worker[None]],
         changed: Callable[[], None],
     ) -> None:
         self.hosts = hosts
@@ -98,9 +102,9 @@ class Asking(Generic[T]):
         """By the name of the host."""
         self.away: dict[str, BrowseError] = {}
         """Why a host has not answered, by its name; it stays while it is asked again."""
-        self.waiting: dict[str, int] = {}
-        """Numbers of the questions that wait for an answer, by the name of the host."""
-        self._asked = 0
+        self.waiting: set[str] = set()
+        """Names of the hosts that are being asked."""
+        self._workers: dict[str, Worker[None]] = {}
 
     def ask(self, question: Callable[[Link, Sent], T]) -> None:
         """Ask all hosts; answers to older questions are dropped."""
@@ -110,9 +114,11 @@ class Asking(Generic[T]):
             self._ask(host)
 
     def stop(self) -> None:
-        """Drop the question and its answers."""
+        """Cancel the question, and drop its answers."""
+        for worker in self._workers.values():
+            worker.cancel()
         self._question = None
-        self.answers, self.away, self.waiting = {}, {}, {}
+        self.answers, self.away, self.waiting, self._workers = {}, {}, set(), {}
 
     def again(self, insist: Host | None = None) -> None:
         """Ask those that are away, also those that have gone away after they had answered.
@@ -131,8 +137,7 @@ class Asking(Generic[T]):
     def _ask(self, host: Host, *, insists: bool = False) -> None:
         question, link = self._question, self._links.of(host)
         assert question is not None
-        self._asked += 1
-        number = self.waiting[host.name] = self._asked
+        self.waiting.add(host.name)
         sent: list[int] = []
 
         def work() -> T:
@@ -151,15 +156,18 @@ class Asking(Generic[T]):
                 for each in sent:
                     link.cancel(each)
                 raise
-            if self.waiting.get(host.name) != number:
-                return  # something else was asked meanwhile
-            del self.waiting[host.name]
+            self.waiting.discard(host.name)
             self.away.pop(host.name, None)
             self.away |= away
             self.answers |= answered
             self._changed()
 
-        self._run_worker(run(), f"ask {host.name}")
+        self._workers[host.name] = self._run_worker(run())
+
+    @property
+    def names_waiting(self) -> list[str]:
+        """Names of the hosts that are being asked, in the order of the configuration."""
+        return [host.name for host in self.hosts if host.name in self.waiting]
 
     def reason(self, host: Host) -> str:
         """Return why a host is away, and since when."""
@@ -222,7 +230,23 @@ def complete_there(links: Links, found: Sequence[Found], now: float) -> dict[tup
     return {each.place: detailed[own.root_id] for each, own in whole if own is not None}
 
 
-def store_there(links: Links, location: Location) -> RemoteStore:
+def store_there(links: Links, location: Location) -> BriefStore:
     """Return the store of a host."""
     assert location.host is not None
-    return RemoteStore(links.of(location.host), location.path)
+    return BriefStore(links.of(location.host), location.path)
+
+
+class BriefStore(RemoteStore):
+    """The store of a host for one burst of reading, which can be cut short."""
+
+    _reader: Reader | None = None
+
+    def open(self) -> Reader:
+        """As of `RemoteStore`; one reader at a time."""
+        self._reader = super().open()
+        return self._reader
+
+    def interrupt(self) -> None:
+        """Interrupt what is being read, from any thread."""
+        if self._reader is not None:
+            self._reader.interrupt()

@@ -5,7 +5,8 @@ Profiles are shown at once. Each host is asked on a thread of its own, and its r
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Sequence
+import asyncio
+from collections.abc import Sequence
 from functools import partial
 from itertools import chain
 
@@ -75,9 +76,7 @@ class HostsCard(ProfilesScreen):
     ) -> None:
         super().__init__(profiles, current, now)
         self._hosts = hosts
-        self._asking: Asking[Listing] = Asking(
-            links, hosts, lambda run, group: self.run_worker(run, group=group, exclusive=True), self._answered
-        )
+        self._asking: Asking[Listing] = Asking(links, hosts, partial(self.run_worker, group="ask"), self._answered)
 
     def on_mount(self) -> None:
         """Ask the hosts; Textual calls the inherited handler, which fills the list, as well."""
@@ -137,13 +136,11 @@ class HostsScreen(EverywhereScreen):
     def __init__(self, controllers: Controllers) -> None:
         super().__init__(controllers)
         self._links, hosts = self.context.host.links, self.context.options.hosts
-        self._lists: Asking[Listing] = Asking(self._links, hosts, partial(self._run, "list"), self._answered)
-        self._searches: Asking[Hits] = Asking(self._links, hosts, partial(self._run, "search"), self._answered)
+        run = partial(self.run_worker, group="ask")
+        self._lists: Asking[Listing] = Asking(self._links, hosts, run, self._answered)
+        self._searches: Asking[Hits] = Asking(self._links, hosts, run, self._answered)
         self._soon: Timer | None = None
         self._is_about_host = False
-
-    def _run(self, kind: str, run: Coroutine[None, None, None], group: str) -> None:
-        self.run_worker(run, group=f"{kind} {group}", exclusive=True)
 
     def on_mount(self) -> None:
         """Ask those that are away from time to time; Textual calls the inherited handler as well."""
@@ -212,7 +209,7 @@ class HostsScreen(EverywhereScreen):
     def empty(self) -> str:
         """Return the sentence instead of rows."""
         if self._asking.waiting:
-            return _("asking {hosts} …").format(hosts=_names(list(self._asking.waiting)))
+            return _("asking {hosts} …").format(hosts=_names(self._asking.names_waiting))
         if self.is_reading or (self.is_searching and self.answer is None):
             return ""
         if self.is_searching:
@@ -228,7 +225,7 @@ class HostsScreen(EverywhereScreen):
         part = _("{count:,} of {total:,} of @{host}")
         parts = [
             _("{count:,} {view}").format(count=len(found), view=_(self.view.value)),
-            asking.format(hosts=_names(list(lists.waiting))) if lists.waiting else "",
+            asking.format(hosts=_names(lists.names_waiting)) if lists.waiting else "",
             without.format(hosts=_names(list(lists.away))) if lists.away else "",
             _("{count:,} cannot be read").format(count=len(everywhere.broken)) if everywhere.broken else "",
             *(
@@ -323,7 +320,11 @@ class HostsScreen(EverywhereScreen):
         if host is None:
             return await super().read_preview(found)
         store = store_there(self._links, found.location)
-        return await on_own_thread(lambda: read_preview_of(found, store), f"preview {host.name}")
+        try:
+            return await on_own_thread(lambda: read_preview_of(found, store), f"preview {host.name}")
+        except asyncio.CancelledError:
+            store.interrupt()  # the cursor has moved on
+            raise
 
     def complete(self, lacking: Sequence[Found]) -> None:
         """Read previews and counts of conversations on screen, those of each host there."""
