@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Sent = Callable[[int], object]
 """Takes the number of a question, by which it is cancelled."""
+_DECODING = threading.Lock()
+"""One thread decodes at a time: the screen waits a turn of each that computes."""
 AGAIN_SECONDS = 15.0
 """Hosts that are away are asked again after this time."""
 
@@ -184,9 +186,10 @@ class Asking(Generic[T]):
 def list_there(link: Link, sent: Sent, view: View, limit: int = ROWS) -> Listing:
     """Ask for the newest conversations of a view."""
     arguments = ["list", "--json", "--view", view.value, "--limit", str(limit)]
-    listed = read_list(link, link.run(arguments, sent=sent))
-    location = locate_there(link)
-    found = tuple(Found(location, each) for each in listed.conversations)
+    reply, location = link.run(arguments, sent=sent), locate_there(link)
+    with _DECODING:
+        listed = read_list(link, reply)
+        found = tuple(Found(location, each) for each in listed.conversations)
     return Listing(found, listed.total, listed.sessions, listed.bytes)
 
 
@@ -200,8 +203,10 @@ def search_there(link: Link, sent: Sent, text: str, known: Mapping[str, Sequence
         known: Conversations by the name of their host; of others only the id is known at first.
     """
     conversations = {each.conversation.id: each.conversation for each in known.get(link.host.name, ())}
-    searched = read_search(link, link.run(["search", "--json", "--limit", str(ROWS), "--", text], sent=sent))
+    reply = link.run(["search", "--json", "--limit", str(ROWS), "--", text], sent=sent)
     location = locate_there(link)
+    with _DECODING:
+        searched = read_search(link, reply)
     found = [Found(location, conversations.get(at) or _bare(at), hit) for at, hit in searched.hits]
     return Hits(tuple(found), searched.more, tuple(f"@{link.host.name}: {each}" for each in searched.notes))
 
