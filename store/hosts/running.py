@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Generic, NoReturn, TypeVar
 
 from ..wording import _
-from .faults import explain, fault
+from .faults import NOT_FOUND, SSH_FAILED, explain, fault
 from .host import Host, ssh_command
 from .link import ANSWER_BYTES, ANSWER_SECONDS, CONNECT_SECONDS, NOISE_BYTES, Json, Reply
 
@@ -69,8 +69,8 @@ class Running:
             for stream in (process.stdout, process.stderr):
                 if stream is not None:
                     stream.close()
-        if (failure := explain(self._host, self.code, self.said)) is not None:
-            raise failure
+        if self.code == SSH_FAILED or self.code in NOT_FOUND:
+            raise explain(self._host, self.code, self.said, has_greeted=False)
         if not has_begun:
             raise fault(self._host, "host-noise", said=self.said)
 

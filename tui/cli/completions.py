@@ -19,7 +19,7 @@ from .registry import make_parser
 
 _KINDS = {"DIR": "DIR", "FILE": "FILE", "PATH": "FILE", "HOST": "HOST"}
 """Kinds of values the shell can complete, by metavar."""
-_HOSTS = "hermes-browse hosts --names 2>/dev/null"  # not shown
+_HOSTS = "hermes-browse hosts --names 2>/dev/null"
 """Prints the names of the configured hosts."""
 
 

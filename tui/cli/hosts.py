@@ -222,7 +222,7 @@ def _found_by_login(host: Host) -> str:
         return ""
     found = [line.strip() for line in reply.out.splitlines() if line.strip().startswith("/")]
     if not found:
-        install = shlex.join([*shlex.split(login_command(host)), f"uv tool install {PROGRAM}"])  # not shown
+        install = shlex.join([*shlex.split(login_command(host)), f"uv tool install {PROGRAM}"])
         return _("Its login shell does not find it either. Install it there: `{command}`").format(command=install)
     command = shlex.join([found[-1], *more]).replace("\\", "\\\\").replace('"', '\\"')
     sentence = _('Its login shell finds it. Write below this host in the configuration: command = "{command}"')
@@ -237,7 +237,7 @@ def _about_key(host: Host, error: HostError) -> tuple[str, str]:
             pass
     except HostError:
         pass
-    if "HAS CHANGED" not in probe.said:  # not shown: a text of ssh
+    if "HAS CHANGED" not in probe.said:
         sentence = _("{name}: its key is not known here yet.").format(name=host.name)
         return sentence, _("Log in once and accept it: `{command}`").format(command=login_command(host))
     try:
