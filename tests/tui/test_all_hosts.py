@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, open_app
+from browsing import NOW, Browser, browsing, open_app
 from builders import make_store
 from fake_hosts import FakeLink, FakeLinks, conversation, hit
 from store_builder import T0
@@ -108,14 +108,14 @@ async def test_the_card_shows_profiles_at_once_and_hosts_when_they_answer(
     )
     vps.gate.clear()
     vps.total = 20_113
-    nas.fail(since=T0)
+    nas.fail(since=NOW)
     async with browsing(app) as browser:
         await browser.send("0")
         await browser.wait_until(lambda: bool(app.screen.query("#profiles")) and "away" in browser.text("#profiles"))
         own, first, second, last = (line for line in browser.text("#profiles").splitlines() if line.strip())
         assert own.split()[:4] == ["●", "default", "40", "sessions"]
         assert first.split() == ["@vps", "asking", "…"]
-        assert "@nas" in second and "away since 09:00: it cannot be reached (Connection refused)." in second
+        assert "@nas" in second and "away since 20:26: it cannot be reached (Connection refused)." in second
         assert last.split("·")[0].strip() == "everything as one list" and "40 sessions" in last
         vps.gate.set()
         await browser.wait_until(lambda: "20,113 sessions" in browser.text("#profiles"))
@@ -156,7 +156,8 @@ async def test_own_rows_come_at_once_and_those_of_hosts_without_moving_the_curso
         assert told[:3] == ["Chat v1", "Chat v2", "Own s00"] and told[-1] == "Chat v3"
         assert told.index("Chat n1") in (told.index("Own s15") - 1, told.index("Own s15") + 1)
         assert "44 chats · 44 conversations in 1 profile and 2 hosts" in browser.text("#header")
-        await browser.press("home")
+        await browser.press("4", "home")
+        assert vps.asked[-1] == ["list", "--json", "--view", "all", "--limit", "200"]
         assert browser.text("#found").splitlines()[0].split()[1:4] == ["@vps", "Chat", "v1"]
         assert browser.text("#found-head").split()[0] == "where"
 
@@ -166,12 +167,12 @@ async def test_a_host_that_is_away_is_one_line_and_comes_back_by_itself(
 ) -> None:
     """With the reason, since when, and what to do; one that goes away later loses its rows until it is back."""
     monkeypatch.setattr("hermes_browse.tui.profiles.hosts.AGAIN_SECONDS", 0.02)
-    nas.fail("host-login", since=T0)
+    nas.fail("host-login", since=NOW)
     async with everything(app) as browser:
         screen = app.screen
         assert isinstance(screen, HostsScreen)
         await browser.wait_until(lambda: "Chat v1" in names(browser) and bool(lines(browser)))
-        told = "@nas: away since 09:00: it wants a password or another key."
+        told = "@nas: away since 20:26: it wants a password or another key."
         assert lines(browser) == [told] and "Chat n1" not in names(browser)
         assert "without @nas" in browser.text("#header")
         await browser.send("home")
@@ -185,16 +186,18 @@ async def test_a_host_that_is_away_is_one_line_and_comes_back_by_itself(
         await browser.wait_until(lambda: "Chat n1" in names(browser))
         assert lines(browser) == []
         assert screen.found.current is not None and screen.found.current.key == row.key
-        vps.fail("host-lost", since=T0 + 60)
-        await browser.wait_until(lambda: lines(browser) == ["@vps: away since 09:01: the connection was lost."])
+        vps.fail("host-lost", since=NOW + 60)
+        await browser.wait_until(lambda: lines(browser) == ["@vps: away since 20:27: the connection was lost."])
         assert "Chat v1" not in names(browser) and "Chat n1" in names(browser)
         vps.come_back()
         await browser.wait_until(lambda: "Chat v1" in names(browser))
+        nas.fail(since=NOW - 86_400)
+        await browser.wait_until(lambda: any("away since 2026-05-27 20:26: it" in line for line in lines(browser)))
 
 
 async def test_enter_asks_a_host_again_that_is_away(app: BrowseApp, vps: FakeLink, nas: FakeLink) -> None:
     """Without waiting for the next time."""
-    nas.fail(since=T0)
+    nas.fail(since=NOW)
     async with everything(app) as browser:
         await browser.settle()
         nas.come_back()
@@ -216,7 +219,7 @@ async def test_a_search_goes_to_all_at_once_and_says_who_has_answered(
         await browser.wait_until(lambda: "5 hits · 2 of 2 hosts have answered" in browser.text("#status"))
         assert names(browser) == ["far", "Own s00", "Own s01", "Chat n1", "Chat v3"]
         assert vps.asked[-1] == ["search", "--json", "--limit", "200", "--", "lighthouse"]
-        nas.fail(since=T0)
+        nas.fail(since=NOW)
         await browser.send("s")
         await browser.wait_until(lambda: "without @nas" in browser.text("#status"))
         assert "1 of 2 hosts have answered" in browser.text("#status")

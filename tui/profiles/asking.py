@@ -86,6 +86,7 @@ class Asking(Generic[T]):
     Args:
         links: The connections.
         hosts: All hosts, in the order of the configuration.
+        clock: Returns Unix seconds.
         run_worker: Runs a coroutine.
         changed: Called after an answer.
     """
@@ -94,11 +95,12 @@ class Asking(Generic[T]):
         self,
         links: Links,
         hosts: Sequence[Host],
+        clock: Callable[[], float],
         run_worker: Callable[[Coroutine[None, None, None]], Worker[None]],
         changed: Callable[[], None],
     ) -> None:
         self.hosts = hosts
-        self._links, self._run_worker, self._changed = links, run_worker, changed
+        self._links, self._clock, self._run_worker, self._changed = links, clock, run_worker, changed
         self._question: Callable[[Link, Sent], T] | None = None
         self.answers: dict[str, T] = {}
         """By the name of the host."""
@@ -177,7 +179,9 @@ class Asking(Generic[T]):
         own = one_line(error.sentence.removeprefix(f"{host.name}: "), 300)
         if since is None:
             return _("no answer: {reason}").format(reason=own)
-        return _("away since {time}: {reason}").format(time=formats.clock(since).strip(), reason=own)
+        is_today = formats.day_key(since) == formats.day_key(self._clock())
+        time = formats.clock(since).strip() if is_today else formats.timestamp(since)
+        return _("away since {time}: {reason}").format(time=time, reason=own)
 
 
 # Questions; each runs on the thread of its host

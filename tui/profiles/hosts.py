@@ -76,7 +76,9 @@ class HostsCard(ProfilesScreen):
     ) -> None:
         super().__init__(profiles, current, now)
         self._hosts = hosts
-        self._asking: Asking[Listing] = Asking(links, hosts, partial(self.run_worker, group="ask"), self._answered)
+        self._asking: Asking[Listing] = Asking(
+            links, hosts, lambda: now, partial(self.run_worker, group="ask"), self._answered
+        )
 
     def on_mount(self) -> None:
         """Ask the hosts; Textual calls the inherited handler, which fills the list, as well."""
@@ -137,8 +139,8 @@ class HostsScreen(EverywhereScreen):
         super().__init__(controllers)
         self._links, hosts = self.context.host.links, self.context.options.hosts
         run = partial(self.run_worker, group="ask")
-        self._lists: Asking[Listing] = Asking(self._links, hosts, run, self._answered)
-        self._searches: Asking[Hits] = Asking(self._links, hosts, run, self._answered)
+        self._lists: Asking[Listing] = Asking(self._links, hosts, self.context.clock, run, self._answered)
+        self._searches: Asking[Hits] = Asking(self._links, hosts, self.context.clock, run, self._answered)
         self._soon: Timer | None = None
         self._is_about_host = False
 
