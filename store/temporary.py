@@ -45,7 +45,7 @@ class TemporaryFolder:
 
     def __init__(self, purpose: str) -> None:
         remove_abandoned()
-        self.path = Path(tempfile.gettempdir()) / f"hermes-browse-{purpose}-{os.urandom(6).hex()}"
+        self.path = temporary_directory() / f"hermes-browse-{purpose}-{os.urandom(6).hex()}"
         descriptors: list[int] = []
         # Registered before the folder exists, so that it is removed whichever of the next lines is interrupted.
         self.remove = weakref.finalize(self, _remove, self.path, descriptors)
@@ -62,6 +62,20 @@ class TemporaryFolder:
         self.remove()
 
 
+def temporary_directory() -> Path:
+    """Return the system's folder for temporary files.
+
+    Python writes a file there at the first call, to see whether it can, and removes it; signals wait for that.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        return Path(tempfile.gettempdir())
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGHUP, signal.SIGINT})
+    try:
+        return Path(tempfile.gettempdir())
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _remove(path: Path, descriptors: Iterable[int]) -> None:
     shutil.rmtree(path, ignore_errors=True)
     for descriptor in descriptors:
@@ -72,7 +86,7 @@ def remove_abandoned() -> None:
     """Remove the folders of processes that were killed; none that could be in use, and none of other users."""
     if fcntl is None:  # Windows: whether a folder is in use cannot be tested
         return
-    for path in Path(tempfile.gettempdir()).glob("hermes-browse-*"):
+    for path in temporary_directory().glob("hermes-browse-*"):
         if not _NAME.fullmatch(path.name):
             continue
         with contextlib.suppress(OSError):  # gone meanwhile, not ours, or in use

@@ -220,7 +220,7 @@ class Reader:
             try:
                 return self._connection.execute(sql, parameters).fetchall()
             except sqlite3.OperationalError as error:
-                if self._connection.text_factory is str and "decode to UTF-8" in str(error):  # not shown
+                if self._connection.text_factory is str and "decode to UTF-8" in str(error):
                     # The file holds invalid bytes: decode in Python from here on. That costs a call for each
                     # text, so other stores are spared it.
                     self._connection.text_factory = decode

@@ -236,7 +236,7 @@ class RestoredRows:
         indexes.after_insert(ids)
         self.messages += len(lines)
         if self.messages % EVERY < len(lines):
-            self._progress.tell(Stage("putting back", self.messages, self._manifest.messages))  # not shown
+            self._progress.tell(Stage("putting back", self.messages, self._manifest.messages))
         self._undo_triggers(tx, lines)
 
     @staticmethod

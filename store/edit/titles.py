@@ -20,7 +20,7 @@ _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _INVISIBLE = re.compile("[\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufffc\ufff9-\ufffb]")
 _SPACES = re.compile(r"\s+")
 _SURROGATES = re.compile("[\ud800-\udfff]")
-_RESERVED = "Bot Chat"  # not shown
+_RESERVED = "Bot Chat"
 """Title of a hidden session by which the gateway finds it (0.20)."""
 
 

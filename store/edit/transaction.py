@@ -234,7 +234,7 @@ def _begin(connection: sqlite3.Connection, path: Path, patience: float, stop: Ca
         if stop():
             raise QueryInterruptedError(_("Stopped. Nothing was changed."))
         try:
-            _run(connection, "BEGIN IMMEDIATE", path)  # not shown
+            _run(connection, "BEGIN IMMEDIATE", path)
         except StoreBusyError:
             pause = random.uniform(*_PAUSES)
             if time.monotonic() + pause >= deadline:

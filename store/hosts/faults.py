@@ -12,7 +12,7 @@ from .host import Host
 
 SSH_FAILED = 255
 """The exit code of ssh when it failed itself; any other is that of the command on the host (ssh(1), OpenSSH 9)."""
-_NOT_FOUND = (126, 127)
+NOT_FOUND = (126, 127)
 """Exit codes of a POSIX shell for a program that cannot be run, or is not there."""
 _USAGE = 2
 """Exit code of a hermes-browse that does not know the command."""
@@ -122,7 +122,7 @@ def explain(host: Host, exit_code: int | None, said: str, has_greeted: bool) -> 
     if exit_code == SSH_FAILED:
         default = "host-ssh" if last and not has_greeted else "host-lost"
         return fault(host, next((code for text, code in _SAID if text in said), default), said=last)
-    if exit_code in _NOT_FOUND and not has_greeted:
+    if exit_code in NOT_FOUND and not has_greeted:
         return fault(host, "host-program")
     if exit_code == _USAGE and not has_greeted:
         return fault(host, "host-old", said=last)
@@ -133,7 +133,7 @@ def explain(host: Host, exit_code: int | None, said: str, has_greeted: bool) -> 
 
 def _last_line(said: str) -> str:
     lines = [line.strip() for line in said.splitlines() if line.strip()]
-    return re.sub(r"^ssh: ", "", lines[-1]) if lines else ""
+    return re.sub(r"^ssh: (connect to host \S+ port \d+: )?", "", lines[-1]) if lines else ""
 
 
 def login_command(host: Host) -> str:

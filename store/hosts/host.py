@@ -36,17 +36,17 @@ class Host(NamedTuple):
         store = [*(("--home", self.home) if self.home else ()), *(("--profile", self.profile) if self.profile else ())]
         return " ".join([self.command, *map(shlex.quote, [*store, *arguments])])
 
-    def problem(self) -> str:
-        """Return what is wrong with the values, in a sentence; empty if nothing is."""
+    def problem(self) -> tuple[str, str]:
+        """Return the name of the value that is wrong, and what is wrong in a sentence; both empty if nothing is."""
         if not _NAME.fullmatch(self.name):
-            return _("its `name` is letters, digits, “.”, “_” and “-”, such as vps.")
+            return "name", _("its `name` is letters, digits, “.”, “_” and “-”, such as vps.")
         try:
             words = self.ssh_words()
         except ValueError:
-            return _("a quote in its `ssh` is not closed.")
+            return "ssh", _("a quote in its `ssh` is not closed.")
         if not words:
-            return _("it needs `ssh`: what you would type after ssh.")
-        return "" if self.command.strip() else _("its `command` is empty.")
+            return "ssh", _("it needs `ssh`: what you would type after ssh.")
+        return ("", "") if self.command.strip() else ("command", _("its `command` is empty."))
 
     def ssh_words(self) -> list[str]:
         """Return what stands after `ssh`, as words. `ValueError` if a quote is not closed."""

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotInTime
 from pathlib import Path
@@ -86,6 +86,8 @@ class Link:
         """Of the store there, as of its last change."""
         self.error: HostError | None = None
         """Why the last attempt failed; None while connected."""
+        self.away_since: float | None = None
+        """Unix seconds of the first failure since it last answered; None while it is not known to be away."""
         self._process: subprocess.Popen[bytes] | None = None
         self._lock, self._writing = threading.Lock(), threading.Lock()
         self._asked: dict[int, Future[Json]] = {}
@@ -158,11 +160,11 @@ class Link:
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            self._failed_at = time.monotonic()
             missing = isinstance(error, FileNotFoundError)
             said = _("it is not installed here") if missing else getattr(error, "strerror", None) or str(error)
-            self.error = fault(self.host, "host-ssh", said=said)
-            raise self.error from error
+            problem = fault(self.host, "host-ssh", said=said)
+            self._failed(problem)
+            raise problem from error
         self._process, self._greeted, self._asked, self.error = process, Future(), {}, None
         name, own = f"host {self.host.name}", (process, self._greeted)
         threading.Thread(target=self._listen, args=own, name=name, daemon=True).start()
@@ -229,33 +231,56 @@ class Link:
             future.set_exception(QueryInterruptedError(_("The query was interrupted.")))
         self._write(process, {"cancel": number})
 
-    def run(self, arguments: Sequence[str], *, seconds: float = ANSWER_SECONDS) -> Reply:
+    def run(
+        self, arguments: Sequence[str], *, seconds: float = ANSWER_SECONDS, sent: Callable[[int], object] | None = None
+    ) -> Reply:
         """Run a command of hermes-browse there.
 
         Args:
             arguments: Of the command line, without the options that name a store.
             seconds: How long it may take.
+            sent: Called with the number of the question, for `cancel`.
 
         Raises:
             HostError: The host cannot be reached, or the connection was lost; the command may have run.
+            QueryInterruptedError: `cancel` was called.
         """
-        answer = self.ask({"argv": list(arguments)}, seconds=seconds)
+        number = self.send({"argv": list(arguments)})
+        if sent is not None:
+            sent(number)
+        answer = self.answer_of(number, seconds)
         code, out, err = answer.get("code"), answer.get("out"), answer.get("err")
         if not isinstance(code, int) or not isinstance(out, str) or not isinstance(err, str):
             raise fault(self.host, "host-noise", said=str(answer)[:80])
         return Reply(code, out, err)
+
+    def round_trip(self) -> float:
+        """Measure the seconds from a question to its answer on the open connection.
+
+        Raises:
+            HostError: As `ask`.
+        """
+        self.ask({"sql": "SELECT 1"})  # opens the store
+        begun = time.perf_counter()
+        self.ask({"sql": "SELECT 1"})
+        return time.perf_counter() - begun
 
     def close(self) -> None:
         """End the connection, without waiting for it; the program on the host ends with its input."""
         self._closed = True
         self._end(self._process, fault(self.host, "host-lost"))
 
+    def _failed(self, error: HostError) -> None:
+        self._failed_at, self.error = time.monotonic(), error
+        self.away_since = self.away_since or time.time()
+
     def _end(self, process: subprocess.Popen[bytes] | None, error: HostError) -> None:
         """End a process, unless that was done already; everyone who waits for it gets the error."""
         with self._lock:
             if self._process is not process:
                 return
-            self._process, self._failed_at, self.error = None, time.monotonic(), error
+            self._process = None
+            self._failed(error)
             waiting: list[Future[Hello] | Future[Json]] = [self._greeted, *self._asked.values()]
         # First this: who learns of the error may end the program. The thread that listens sees the end, and clears up.
         if process is not None:
@@ -315,6 +340,7 @@ class Link:
         if isinstance(mark, list) and len(mark) == 8 and all(isinstance(each, int) for each in mark):
             self.fingerprint = tuple(mark)
         if isinstance(hello := answer.get("hello"), dict):
+            self.away_since = None
             self.hello = Hello(*(one_line(str(hello.get(name) or ""), 400) for name in Hello._fields))
             with contextlib.suppress(Exception):  # too late
                 greeted.set_result(self.hello)

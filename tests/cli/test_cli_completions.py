@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -20,6 +21,7 @@ ASKED = [
     (["trash", "restore", "--y"], {"--yes"}),
     (["stats", "--by", "mo"], {"model", "month"}),
     (["config", "in"], {"init"}),
+    (["hosts", "ch"], {"check"}),
     (["completions", "z"], {"zsh"}),
     (["list", "--profile", ""], set()),
 ]
@@ -67,6 +69,19 @@ def test_a_shell_completes(capsys: Capture, tmp_path: Path, shell: str, words: l
     script = tmp_path / "script"
     script.write_text(call(capsys, "completions", shell).out)
     assert ask(shell, script, words) == wanted
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_names_of_hosts(capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: str) -> None:
+    """Those that are configured when the key is pressed."""
+    program = tmp_path / "hermes-browse"
+    program.write_text('#!/bin/sh\ntest "$*" = "hosts --names" && printf "vps\\nnas\\n"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    script = tmp_path / "script"
+    script.write_text(call(capsys, "completions", shell).out)
+    assert ask(shell, script, ["list", "--host", ""]) == {"vps", "nas"}
+    assert ask(shell, script, ["--host", "v"]) == {"vps"}
 
 
 def test_bash_parts_words_at_the_equals_sign(capsys: Capture, tmp_path: Path) -> None:

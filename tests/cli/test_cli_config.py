@@ -68,6 +68,15 @@ def test_keys_of_cards(capsys: Capture) -> None:
     assert 'preflight-resume = ["y"]' in call(capsys, "config").out
 
 
+def test_show_of_hosts(capsys: Capture) -> None:
+    """As they hold, in the words of the file."""
+    config_path().parent.mkdir(parents=True)
+    config_path().write_text("[[hosts]]\nname = 'vps'\nssh = '-o X=\"a b\" me@vps'\n")
+    host = {"name": "vps", "ssh": '-o X="a b" me@vps', "command": "hermes-browse", "home": "", "profile": ""}
+    assert ask(capsys, "config")["hosts"] == [host]
+    assert 'name = "vps"\nssh = "-o X=\\"a b\\" me@vps"\ncommand =' in call(capsys, "config").out
+
+
 def test_show_without_a_file(capsys: Capture) -> None:
     """The defaults, and how to get a sample."""
     document = ask(capsys, "config")

@@ -102,6 +102,7 @@ def test_options_help_and_exit_codes_are_ours(site: Path, tmp_path: Path) -> Non
         ([], ["--home", "/h"]),
         (["list"], ["--home", "/h", "list"]),
         (["--demo", "list"], ["--demo", "list"]),
+        (["list", "--host", "vps"], ["list", "--host", "vps"]),
         (["list", "--db", "x"], ["list", "--db", "x"]),
         (["--home=/other"], ["--home=/other"]),
         (["search", "--", "--demo"], ["--home", "/h", "search", "--", "--demo"]),

@@ -8,6 +8,7 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,7 @@ from pathlib import Path
 import pytest
 from effort import slow_but
 
-from hermes_browse.store.temporary import TemporaryFolder, remove_abandoned
+from hermes_browse.store.temporary import TemporaryFolder, remove_abandoned, temporary_directory
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="locks and signals of POSIX")
 
@@ -92,13 +93,29 @@ def wait_for(holds: Callable[[], object], process: subprocess.Popen[bytes]) -> N
 SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL)
 
 
+def test_no_signal_interrupts_what_python_does_to_find_the_folder(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It writes a file there and removes it: one that ended the program in between would leave it."""
+    held: list[set[signal.Signals]] = []
+
+    def probe() -> str:
+        held.append({signal.Signals(each) for each in signal.pthread_sigmask(signal.SIG_BLOCK, [])})
+        return str(temporary)
+
+    monkeypatch.setattr(tempfile, "gettempdir", probe)
+    assert temporary_directory() == temporary
+    assert {signal.SIGTERM, signal.SIGHUP, signal.SIGINT} <= held[0]
+    assert not {signal.SIGTERM, signal.SIGHUP, signal.SIGINT} & signal.pthread_sigmask(signal.SIG_BLOCK, [])
+
+
 @pytest.mark.parametrize("number", slow_but(SIGNALS[:1], SIGNALS), ids=str)
 def test_a_command_that_is_stopped_leaves_nothing(temporary: Path, number: signal.Signals) -> None:
     """At random moments after the folder of the sample store is there; after SIGKILL the next command removes it."""
     chance = random.Random(int(number))
     for _ in range(3):
         process = browse("--demo", "export", "--format", "html", "Fix auth bug", "--output", "-")
-        wait_for(lambda: any(temporary.iterdir()), process)
+        wait_for(lambda: any(temporary.glob("hermes-browse-*")), process)
         time.sleep(chance.uniform(0.0, 0.2))
         process.send_signal(number)
         process.wait()

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_browse.store.hermes import resume
+from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.wording import LANGUAGES, speak
 from hermes_browse.tui.commands import final_keys
@@ -83,6 +84,16 @@ def test_everything_that_is_set_holds() -> None:
         ('view = "all', 1, "The whole file is ignored"),
         ("view =", 1, "The whole file is ignored"),
         ('[view]\na = "b"', 1, "one of chats"),
+        ("hosts = 3", 1, "is written as [[hosts]]"),
+        ('[[hosts]]\nname = "a"\nssh = "a"\n[[hosts]]\nname = 1', 4, "is written as [[hosts]]"),
+        ('[[hosts]]\nname = "a"\nssh = "a"\n\n[[hosts]]\nname = "b"', 5, "the host “b”: it needs `ssh`"),
+        ('[[hosts]]\nssh = "a"', 1, "the host “”: its `name` is letters"),
+        ('[[hosts]]\nname = "a b"\nssh = "a"', 2, "the host “a b”: its `name` is letters"),
+        ('[[hosts]]\nname = "a"\nssh = "a \'b"', 3, "a quote in its `ssh` is not closed"),
+        ('[[hosts]]\nname = "a"\nssh = "a"\ncommand = " "', 4, "its `command` is empty"),
+        ('[[hosts]]\nname="a"\nssh="a"\n[[hosts]]  # two\nname="a"\nssh="b"', 5, "there are two hosts of this name"),
+        ('[[hosts]]\nname="a"\nssh="a"\n[[hosts]]\nname="b"\nssh="b"\nhmoe="x"', 7, "Did you mean “home”?"),
+        ('[[hosts]]\nname="sort"\nssh="a"\n[keys]\nname = "x"', 5, "no action “name”"),
         ("a = " + "[" * 20_000, None, "nested too deeply"),
     ],
 )
@@ -90,6 +101,14 @@ def test_what_does_not_hold_is_told_with_its_line(text: str, line: int | None, w
     """Never an exception, and the place to look at."""
     found = told(text)
     assert any(number == line and words in said for number, said in found), found
+
+
+def test_hosts() -> None:
+    """Each with its own values, in the order of the file; one that is wrong does not take the others with it."""
+    text = (
+        '[[hosts]]\nname = "b"\nssh = "-p 2222 b"\n[[hosts]]\nname = "-"\n[[hosts]]\nname = "a"\nssh = "a"\nhome="/x"\n'
+    )
+    assert parse_config(text, HERE).options.hosts == (Host("b", "-p 2222 b"), Host("a", "a", home="/x"))
 
 
 def test_one_mistake_does_not_take_the_rest_with_it() -> None:
@@ -183,13 +202,19 @@ def test_the_sample_sets_nothing_and_names_everything(spoken: str) -> None:
         speak("en")
     assert all(line == "[keys]" or line[:2] in ("", "#", "# ") for line in text.splitlines())
     assert tomllib.loads(text) == {"keys": {}}
-    lines = [line[2:] if line.startswith("# ") and " = " in line else line for line in text.splitlines()]
+    lines = [
+        line[2:] if line.startswith("# ") and (" = " in line or "[[" in line) else line for line in text.splitlines()
+    ]
     bare = "\n".join(line for line in lines if not line.startswith("#") and "action = " not in line)
     configuration = parse_config(bare, HERE)
     assert configuration.troubles == () and resolve_keymap(configuration)[1] == []
     assert {each.name for each in OPTIONS} <= set(tomllib.loads(bare))
-    assert {each.name for each in OPTIONS} == set(Options._fields) - {"keys"}
-    assert configuration.options._replace(keys={}, view=None, sort=None, theme=None) == Options()._replace(keys={})
+    assert {each.name for each in OPTIONS} == set(Options._fields) - {"keys", "hosts"}
+    bare_options = configuration.options._replace(keys={}, hosts=(), view=None, sort=None, theme=None)
+    assert bare_options == Options()._replace(keys={})
+    assert configuration.options.hosts == (
+        Host("vps", "me@vps.example.org", "hermes-browse", "/home/me/.hermes", "default"),
+    )
     assert set(configuration.options.keys) == {each.id for each in known_commands() if each.id}
 
 

@@ -18,7 +18,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: Arguments without the program's name; those of the process by default.
 
     Returns:
-        The exit code: 0 done, 1 unexpected, 2 usage, 3 no store, 4 not found, 5 refused, 130 interrupted.
+        The exit code: 0 done, 1 unexpected, 2 usage, 3 no store, 4 not found, 5 refused, 6 some host did not
+        answer, 130 interrupted.
     """
     arguments = [*(sys.argv[1:] if argv is None else argv)]
     try:

@@ -17,8 +17,10 @@ from hermes_browse.store.wording import ENGLISH, speak
 from .context import Command
 from .registry import make_parser
 
-_KINDS = {"DIR": "DIR", "FILE": "FILE", "PATH": "FILE"}
+_KINDS = {"DIR": "DIR", "FILE": "FILE", "PATH": "FILE", "HOST": "HOST"}
 """Kinds of values the shell can complete, by metavar."""
+_HOSTS = "hermes-browse hosts --names 2>/dev/null"
+"""Prints the names of the configured hosts."""
 
 
 class CompletionsCommand(Command):
@@ -44,7 +46,8 @@ class Place(NamedTuple):
     words: tuple[tuple[str, str], ...]
     """Commands, choices and options, each with its help."""
     takes: dict[str, str]
-    """Options with a value, and its kind: the choices separated by blanks, `DIR`, `FILE`, or empty for free text."""
+    """Options with a value, and its kind: the choices separated by blanks, `DIR`, `FILE`, `HOST`, or empty for free
+    text."""
 
 
 def _plain_help(text: str | None) -> str:
@@ -82,7 +85,7 @@ def places(parser: argparse.ArgumentParser, path: str = "") -> Iterator[Place]:
     yield from below
 
 
-def _case_branches(tree: list[Place], choices: str, folders: str, files: str) -> list[str]:
+def _case_branches(tree: list[Place], choices: str, folders: str, files: str, hosts: str) -> list[str]:
     """Build the branches of a `case` over the place and the option before the cursor, for bash and zsh.
 
     Args:
@@ -90,8 +93,9 @@ def _case_branches(tree: list[Place], choices: str, folders: str, files: str) ->
         choices: Shell code that offers values, with a field for them.
         folders: Shell code that offers folders.
         files: Shell code that offers files.
+        hosts: Shell code that offers the names of hosts.
     """
-    offers = {"DIR": folders, "FILE": files, "": "return"}
+    offers = {"DIR": folders, "FILE": files, "HOST": hosts, "": "return"}
     options = [(place.path, name, kind) for place in tree for name, kind in place.takes.items()]
     lines = [f"    '{path} {name}') {choices.format(kind)} ;;" for path, name, kind in options if kind not in offers]
     for value, offer in offers.items():
@@ -111,6 +115,7 @@ def _in_zsh(place: Place) -> str:
 
 def _in_fish(place: Place) -> str:
     offers = {"DIR": " -x -a '(__fish_complete_directories)'", "FILE": " -r -F", "": " -x"}
+    offers["HOST"] = f" -x -a '({_HOSTS})'"
     lines = []
     for name, summary in place.words:
         line = f"complete -c hermes-browse -n '__hermes_browse_at \"{place.path}\"'"
@@ -138,9 +143,12 @@ def completions(shell: str, parser: argparse.ArgumentParser) -> str:
     if shell == "bash":
         compgen = 'COMPREPLY=($(compgen {} -- "$cur")); return'
         names = f"compopt -o filenames 2>/dev/null; {compgen}"
-        values = _case_branches(tree, compgen.format("-W '{}'"), names.format("-d"), names.format("-f"))
+        hosts = compgen.format(f'-W "$({_HOSTS})"')
+        values = _case_branches(tree, compgen.format("-W '{}'"), names.format("-d"), names.format("-f"), hosts)
     elif shell == "zsh":
-        values = _case_branches(tree, "compadd -- {}; return", "_files -/; return", "_files; return")
+        hosts = f'compadd -- ${{(f)"$({_HOSTS})"}}; return'
+        choices, folders = "compadd -- {}; return", "_files -/; return"
+        values = _case_branches(tree, choices, folders, "_files; return", hosts)
     separator = " " if shell == "fish" else "|"
     fields = {
         "skipped": separator.join(with_value),

@@ -27,6 +27,8 @@ _SHOWN = (
 class ConfigCommand(Command):
     """Show or create the configuration file of the user."""
 
+    takes_host = False
+
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "what",
@@ -83,7 +85,8 @@ def _toml(value: object) -> str:
     if isinstance(value, dict):
         inner = ", ".join(f'"{one_line(name, 60)}" = {_toml(each)}' for name, each in value.items())
         return f"{{ {inner} }}" if inner else "{}"
-    return f'"{value}"'
+    escaped = str(value).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def _show(*, as_json: bool) -> int:
@@ -99,6 +102,7 @@ def _show(*, as_json: bool) -> int:
                 "path": str(configuration.path),
                 "exists": configuration.exists,
                 "options": values,
+                "hosts": [each._asdict() for each in configuration.options.hosts],
                 "keys": keys,
                 "problems": [{"line": each.line, "text": each.text, "remedy": each.remedy} for each in problems],
             }
@@ -109,6 +113,11 @@ def _show(*, as_json: bool) -> int:
     for name, value in values.items():
         comment = _("{name}: as you left it").format(name=name)
         print_text(f"{name} = {_toml(value)}" if value is not None else f"# {comment}")
+    for host in configuration.options.hosts:
+        print_text("\n[[hosts]]")
+        for name, value in host._asdict().items():
+            if value:
+                print_text(f"{name} = {_toml(value)}")
     print_text("\n[keys]")
     for name, key_names in keys.items():
         quoted = ", ".join(f'"{key}"' for key in key_names)

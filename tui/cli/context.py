@@ -101,6 +101,8 @@ class Command:
 
     takes_common_options = True
     """Whether it takes `--json` and the options that name a store."""
+    takes_host = True
+    """Whether it can run on a host (`--host`)."""
     reads_old_transcripts = False
     """Whether it accepts `--old`."""
 

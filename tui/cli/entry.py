@@ -137,6 +137,18 @@ def _run(argv: Sequence[str]) -> int:
         complain(_("writing the log: {path}").format(path=path))
     if getattr(arguments, "json", False):
         speak(ENGLISH)  # programs get the same sentences in every language
+    if command is not None and arguments.host is not None:
+        if arguments.command == "export" and arguments.output != "-":
+            from .export_there import export_from_host  # start time: rarely needed
+
+            return export_from_host(arguments)
+        from .there import run_there  # start time: rarely needed
+
+        return run_there(arguments, argv)
+    if command is not None and getattr(arguments, "all_hosts", False):
+        from .all_hosts import run_everywhere  # start time: rarely needed
+
+        return run_everywhere(command, arguments, argv)
     if command is not None:
         return command.start(arguments)
     with opened_location(arguments) as location:

@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 from hermes_browse.store.export.files import Format, export_pieces
 from hermes_browse.store.export.redact import Redactor
@@ -76,7 +77,7 @@ class ExportCommand(Command):
 
     def run(self, context: Context) -> int:
         arguments = context.arguments
-        form = Format(arguments.format or _SUFFIXES.get(Path(arguments.output or "").suffix.lower(), "markdown"))
+        form = format_of(arguments)
         to_stdout = arguments.output == "-"
         if to_stdout and context.json:
             return _refuse(_("--json and the export both want standard output; name a file with --output."))
@@ -138,6 +139,11 @@ class ExportCommand(Command):
                 }
             )
         return 0
+
+
+def format_of(arguments: SimpleNamespace) -> Format:
+    """Return the format of an export: as named, else by the suffix of the output, else Markdown."""
+    return Format(arguments.format or _SUFFIXES.get(Path(arguments.output or "").suffix.lower(), "markdown"))
 
 
 def _refuse(sentence: str) -> int:

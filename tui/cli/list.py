@@ -21,7 +21,7 @@ from ..profiles.reading import Found
 from ..store_paths import sessions_folder
 from .context import Command, Context
 from .output import conversation_json, note, print_json, print_table, store_json, title_or_preview
-from .parser import add_view_options, count
+from .parser import add_all_hosts, add_view_options, count
 from .profiles import broken_json, read_all_profiles, refuse_a_store_with_all_profiles
 
 
@@ -37,6 +37,7 @@ class ListCommand(Command):
         parser.add_argument("--limit", type=count, default=50, metavar="N", help=_("most rows, 0 for all (default 50)"))
         parser.add_argument("--all-profiles", action="store_true", help=_("of all profiles, as one list by activity"))
         parser.add_argument("--offset", type=count, default=0, metavar="N", help=_("rows to leave out first"))
+        add_all_hosts(parser)
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return the error for options that `--all-profiles` does not take; it has a single order."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NoReturn
 
 from hermes_browse.store.sessions.models import View
@@ -145,12 +145,41 @@ def text(given: str) -> str:
     return as_text(os.fsencode(given)) or ""
 
 
-def add_store_options(parser: argparse.ArgumentParser, *, top: bool = False) -> None:
+def without(words: Sequence[str], valued: Collection[str], flags: Collection[str] = ()) -> list[str]:
+    """Return the words of a command line without some of its options.
+
+    Args:
+        words: The command line, valid for the parser.
+        valued: Options with a value to leave out.
+        flags: Options without a value to leave out.
+    """
+    kept: list[str] = []
+    ahead = iter(words)
+    for word in ahead:
+        name, equals, _value = word.partition("=")
+        if word == "--":
+            return [*kept, word, *ahead]
+        if name in valued:
+            if not equals:
+                next(ahead, None)
+        elif word not in flags:
+            kept.append(word)
+    return kept
+
+
+def with_options(words: Sequence[str], *options: str) -> list[str]:
+    """Return the words of a command line with more options, ahead of the `--` that ends them."""
+    at = words.index("--") if "--" in words else len(words)
+    return [*words[:at], *options, *words[at:]]
+
+
+def add_store_options(parser: argparse.ArgumentParser, *, top: bool = False, hosts: bool = True) -> None:
     """Add the options that name a store; they are accepted before a command, after it, and after its actions.
 
     Args:
         parser: The parser of the program, a command or an action.
         top: Whether it is the parser of the program. Below it, omitted options do not override those given before.
+        hosts: Whether it can run on a host.
     """
     default, flag_default = (None, False) if top else (argparse.SUPPRESS, argparse.SUPPRESS)
     group = parser.add_argument_group(_("which store"))
@@ -160,12 +189,21 @@ def add_store_options(parser: argparse.ArgumentParser, *, top: bool = False) -> 
     group.add_argument("--profile", metavar="NAME", type=named, default=default, help=_("one of its profiles"))
     exclusive.add_argument("--db", metavar="FILE", type=named, default=default, help=_("any store file"))
     exclusive.add_argument("--demo", action="store_true", default=flag_default, help=_("a built-in sample store"))
+    if hosts:
+        host_help = _("the store of a configured host, through ssh")
+        group.add_argument("--host", metavar="HOST", type=named, default=default, help=host_help)
     old_help = _("the old transcripts beside the store: files without a session in it")
     group.add_argument("--old", action="store_true", default=flag_default, help=old_help)
     debug_help = _("write down in the log what is done: statements and failures, no text of any conversation")
     parser.add_argument("--debug", action="store_true", default=flag_default, help=debug_help)
     if top:  # for `make run`, which should also show something without Hermes
         group.add_argument("--or-demo", action="store_true", help=argparse.SUPPRESS)
+
+
+def add_all_hosts(parser: argparse.ArgumentParser) -> None:
+    """Add `--all-hosts`."""
+    hosts_help = _("of this machine and of all configured hosts")
+    parser.add_argument("--all-hosts", action="store_true", help=hosts_help)
 
 
 def add_view_options(parser: argparse.ArgumentParser, default: str | None) -> None:

@@ -16,7 +16,7 @@ from typing import Protocol
 from . import main
 
 HELP = "Browse, search, resume and clean up conversations (hermes-browse)"  # Hermes speaks English
-_STORES = ("--home", "--db", "--demo")
+_STORES = ("--home", "--db", "--demo", "--host")
 
 
 class PluginContext(Protocol):

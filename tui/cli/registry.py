@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from hermes_browse.store.wording import N_, _
 
 from .context import Command
-from .parser import Parser, add_store_options, speak_argparse
+from .parser import Parser, add_store_options, speak_argparse, without
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "list": ("list.ListCommand", N_("Conversations, newest activity first.")),
@@ -38,6 +38,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "trash": ("trash.TrashCommand", N_("Deleted conversations: list, restore or remove them for good.")),
     "export": ("export.ExportCommand", N_("Conversations as Markdown, JSON lines or HTML; secrets are redacted.")),
     "stats": ("stats.StatsCommand", N_("Sums of sessions, messages, tokens, cost and bytes.")),
+    "hosts": ("hosts.HostsCommand", N_("The configured hosts: whether they answer, and what is missing there.")),
     "profiles": ("profiles.ProfilesCommand", N_("The profiles of the Hermes root.")),
     "doctor": ("doctor.DoctorCommand", N_("Check the store, its search index, Hermes and the terminal.")),
     "serve": (
@@ -54,7 +55,7 @@ A module is imported to run its command or to print the help of that command."""
 
 _EXIT_CODES = N_("""\
 0 done · 1 unexpected failure · 2 usage · 3 no store, or unreadable · 4 not found or ambiguous
-            5 refused: unsafe, protected or not confirmed · 130 interrupted""")
+            5 refused: unsafe, protected or not confirmed · 6 some host did not answer · 130 interrupted""")
 """The second line is indented to align with the first, which follows "exit codes: " in the help."""
 _IDS = N_("""\
 ID is a full session id, a unique prefix, or a title; any segment stands for its conversation.
@@ -101,7 +102,7 @@ def make_parser(loaded: Collection[str] = COMMANDS) -> Parser:
             command = load(name)
             if command.takes_common_options:
                 child.add_argument("--json", action="store_true", help=_("one JSON document on standard output"))
-                add_store_options(child)
+                add_store_options(child, hosts=command.takes_host)
             command.add_arguments(child)
     return parser
 
@@ -129,6 +130,8 @@ def parse(argv: Sequence[str]) -> tuple[SimpleNamespace, Command | None]:
         names = [name for name in COMMANDS if load(name).reads_old_transcripts]
         message = _("--old goes with {commands}; the browser has them under the key 5")
         parser.error(message.format(commands=", ".join(names)))
+    if message := _contradiction_of_hosts(arguments, command, argv):
+        parser.error(message)
     if arguments.old and arguments.demo:
         parser.error(_("--old is about files beside a store of your own, and --demo has none"))
     if arguments.print_command and command is not None:
@@ -136,3 +139,18 @@ def parse(argv: Sequence[str]) -> tuple[SimpleNamespace, Command | None]:
     if command is not None and (message := command.contradiction(arguments)):
         parser.error(message)
     return arguments, command
+
+
+def _contradiction_of_hosts(arguments: SimpleNamespace, command: Command | None, argv: Sequence[str]) -> str:
+    """Return the error for options that do not go with `--host` or `--all-hosts`; empty if there is none."""
+    are_all = getattr(arguments, "all_hosts", False)
+    if are_all and arguments.old:
+        return _("--all-hosts is about stores, and --old about files beside one")
+    if arguments.host is None:
+        return ""
+    if command is None or not (command.takes_host and command.takes_common_options):
+        return _("--host goes with a command that reads or writes a store")
+    if arguments.home is not None or arguments.db is not None or arguments.demo or are_all:
+        return _("--host names a store elsewhere: it goes without --home, --db, --demo and --all-hosts")
+    # Behind `--` it would be sent along as a part of the command line.
+    return "" if len(without(argv, {"--host"})) < len(argv) else _("--host stands ahead of `--`")

@@ -31,7 +31,7 @@ from ..formats import timestamp
 from ..profiles.reading import search_everywhere
 from .context import Command, Context
 from .output import Json, no_text, note, print_json, print_table
-from .parser import add_view_options, count, text
+from .parser import add_all_hosts, add_view_options, count, text
 from .profiles import broken_json, read_all_profiles, refuse_a_store_with_all_profiles
 
 Around = list[tuple[int, str, str]] | None
@@ -63,6 +63,7 @@ class SearchCommand(Command):
         parser.add_argument(
             "--role", action="append", type=text, default=[], metavar="R", help=_("only this role; repeatable")
         )
+        add_all_hosts(parser)
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return the error for conflicting options, and for a filter without the number or date it needs.
@@ -75,6 +76,8 @@ class SearchCommand(Command):
             has_scope = arguments.view or arguments.source or arguments.role
             if has_scope or arguments.sort != "newest" or arguments.context:
                 return _("--all-profiles searches everything, newest first; say source: and role: in the query")
+        if arguments.all_hosts and arguments.sort == "relevance":
+            return _("--all-hosts searches by time: relevance cannot be compared between stores")
         problems = parse(" ".join(arguments.query)).problems
         return next((problem.text for problem in problems if problem.is_value), "")
 

@@ -21,6 +21,8 @@ from .entry import run
 class ServeCommand(Command):
     """Answer questions from standard input until it ends."""
 
+    takes_host = False
+
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "--stdio", action="store_true", required=True, help=_("on standard input and output, the only way")

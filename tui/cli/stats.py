@@ -15,6 +15,7 @@ from hermes_browse.store.wording import _, pgettext
 from ..formats import dollars, long_number
 from .context import Command, Context
 from .output import Json, note, print_json, print_table
+from .parser import add_all_hosts
 
 _BY = ("model", "source", "day", "week", "month", "hour", "project", "conversation", "tool")
 _WITH_BYTES = ("model", "source", "day", "tool")
@@ -35,6 +36,7 @@ class StatsCommand(Command):
             "what began, was said or called since then (default all, with bytes by model, source, day and tool)"
         )
         parser.add_argument("--period", choices=["7d", "30d", "90d", "1y", "all"], default="all", help=period_help)
+        add_all_hosts(parser)
 
     def run(self, context: Context) -> int:
         by, period = context.arguments.by, context.arguments.period

@@ -232,6 +232,19 @@ _ABOUT_KEYS = N_(
     "A key is a character (x, X, ?), a name (enter, space, tab, escape, pagedown, f5), or either behind ctrl+ or alt+."
 )
 
+_ABOUT_HOSTS = N_(
+    "Other machines with a store of Hermes, one block for each; their hermes-browse answers over ssh.\n"
+    "ssh is what you would type after ssh. The last three may be left out: program, Hermes root and profile there."
+)
+_HOSTS = """\
+# [[hosts]]
+# name = "vps"
+# ssh = "me@vps.example.org"
+# command = "hermes-browse"
+# home = "/home/me/.hermes"
+# profile = "default"
+"""
+
 
 def _comment(text: str) -> str:
     """Return text as comment lines; a translation may have more or fewer lines."""
@@ -243,6 +256,7 @@ def sample() -> str:
     parts = [_comment(_(_HEAD))]
     for option in OPTIONS:
         parts.append(f"{_comment(option.description())}# {option.name} = {option.sample}\n")
+    parts.append(_comment(_(_ABOUT_HOSTS)) + _HOSTS)
     lines = [f"{_comment(_(_ABOUT_KEYS))}[keys]"]
     for command in known_commands():
         if command.id:

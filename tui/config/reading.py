@@ -18,7 +18,7 @@ _MAX_BYTES = 1_000_000
 """A larger file is no configuration."""
 _KEYS = "keys"
 _HOSTS = "hosts"
-_TABLE = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]\s*(?:#.*)?$")
+_TABLE = re.compile(r"\s*\[\[?\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
 _ERROR = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
@@ -26,24 +26,26 @@ def _bare(name: str) -> str:
     return name.replace('"', "").replace("'", "").replace(" ", "")
 
 
-def line_of(text: str, table: str, name: str) -> int | None:
+def line_of(text: str, table: str, name: str, index: int = 0) -> int | None:
     """Return the line, counted from 1, that sets a key; None if not found, as TOML can spell keys in other ways.
 
     Args:
         text: The file.
         table: Name of the table the key is in, empty for the top.
         name: The key, or a table of that name.
+        index: Which of several tables of that name (`[[hosts]]`), counted from 0.
     """
-    current, target = "", f"{table}.{name}" if table else name
+    current, target, owner, seen = "", f"{table}.{name}" if table else name, table or name, -1
     for number, line in enumerate(text.splitlines(), 1):
         header = _TABLE.match(line)
         if header:
             current = _bare(header[1])
-            if current == target:
-                return number
+            seen += current == owner
+        elif current == owner and seen != index:
             continue
         key, equals, _rest = line.partition("=")
-        if equals and (f"{current}.{_bare(key.strip())}" if current else _bare(key.strip())) == target:
+        full = f"{current}.{_bare(key.strip())}" if current else _bare(key.strip())
+        if (current == target and max(seen, 0) == index) if header else (equals and full == target):
             return number
     return None
 
@@ -181,20 +183,29 @@ class _Parser:
 
     def take_hosts(self, value: object) -> None:
         hosts: dict[str, Host] = {}
-        for each in value if isinstance(value, list) else [value]:
+        for index, each in enumerate(value if isinstance(value, list) else [value]):
             if not isinstance(each, Mapping) or not all(isinstance(text, str) for text in each.values()):
-                self.trouble("", _HOSTS, _("“hosts” is written as [[hosts]], with texts below it: name, ssh."))
+                text = _("“hosts” is written as [[hosts]], with texts below it: name, ssh.")
+                self.host_trouble(index, "", text)
                 continue
-            if unknown := next((key for key in each if key not in Host._fields), None):
+            for unknown in [key for key in each if key not in Host._fields]:
                 text = _("a host has no “{name}”.").format(name=one_line(unknown, 60))
-                self.trouble(_HOSTS, unknown, text, similar(unknown, Host._fields))
+                self.host_trouble(index, unknown, text, similar(unknown, Host._fields))
             host = Host(**{"name": "", "ssh": "", **{key: each[key] for key in each if key in Host._fields}})
-            if problem := host.problem() or (_("there are two hosts of this name.") if host.name in hosts else ""):
+            key, problem = host.problem()
+            if not problem and host.name in hosts:
+                key, problem = "name", _("there are two hosts of this name.")
+            if problem:
                 text = _("the host {name}: {problem}").format(name=_shown(host.name), problem=problem)
-                self.trouble(_HOSTS, "name" if host.name else "ssh", text)
+                self.host_trouble(index, key, text)
             else:
                 hosts[host.name] = host
         self.values[_HOSTS] = tuple(hosts.values())
+
+    def host_trouble(self, index: int, key: str, text: str, remedy: str = "") -> None:
+        """Note a trouble at the line of a key of a host, or at the beginning of that host."""
+        line = line_of(self.text, _HOSTS, key, index) or line_of(self.text, "", _HOSTS, index)
+        self.troubles.append(Trouble(line or line_of(self.text, "", _HOSTS), text, remedy))
 
     def take_keys(self, value: object) -> None:
         if not isinstance(value, Mapping):

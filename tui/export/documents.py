@@ -74,21 +74,33 @@ def plan_documents(
         RefusedError: The folder's path is in use by something else.
         BrowseError: The folder cannot be made.
     """
-    extension = EXTENSIONS[form]
-    path = Path(named).expanduser() if named else None
     silent = type(redactor)(redactor.values, active=redactor.active)
     titles = [(silent.text(each.title or each.preview or each.id), each.id) for each in conversations]
-    if form is Format.MARKDOWN and len(conversations) > 1:
+    is_each = form is Format.MARKDOWN and len(conversations) > 1
+    groups = [[each] for each in conversations] if is_each else [conversations]
+    return [Document(path, group) for path, group in zip(plan_paths(titles, form, named), groups, strict=True)]
+
+
+def plan_paths(titles: Sequence[tuple[str, str]], form: Format, named: str | None) -> list[Path]:
+    """Choose the files for conversations, one each for several in Markdown; arguments and errors of `plan_documents`.
+
+    Args:
+        titles: Title and id of each, at least one.
+        form: The format.
+        named: The file or folder the user named.
+    """
+    extension = EXTENSIONS[form]
+    path = Path(named).expanduser() if named else None
+    if form is Format.MARKDOWN and len(titles) > 1:
         folder = path or Path(MANY)
         make_folder(folder)
-        names = unique_names(titles, extension)
-        return [Document(folder / name, [each]) for name, each in zip(names, conversations, strict=True)]
-    name = unique_names(titles, extension)[0] if len(conversations) == 1 else f"{MANY}{extension}"
+        return [folder / name for name in unique_names(titles, extension)]
+    name = unique_names(titles, extension)[0] if len(titles) == 1 else f"{MANY}{extension}"
     if path is None:
         path = Path(name)
     elif path.is_dir() or str(named).endswith(os.sep):
         path = path / name
-    return [Document(path, conversations)]
+    return [path]
 
 
 def save(

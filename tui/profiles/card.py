@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -12,8 +13,9 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import _, ngettext
+from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats
 from ..commands.screens import PROFILES
@@ -21,8 +23,8 @@ from ..screens.card import Card, keys_line
 from .reading import Profile
 
 
-class ProfilesScreen(Card["Profile | bool | None"]):
-    """Returns the profile chosen, True for all of them, or None.
+class ProfilesScreen(Card["Profile | Host | bool | None"]):
+    """Returns the profile, or the host, that was chosen, True for all of them, or None.
 
     Args:
         profiles: The profiles.
@@ -32,31 +34,51 @@ class ProfilesScreen(Card["Profile | bool | None"]):
 
     AUTO_FOCUS = "#profiles"
     KEYS = PROFILES
+    TITLE_OF_CARD: ClassVar[str] = N_("Profiles")
+    ALL: ClassVar[str] = N_("all profiles as one list")
 
     def __init__(self, profiles: Sequence[Profile], current: Location, now: float) -> None:
         super().__init__()
-        self._profiles, self._current, self._now = profiles, current, now
+        self.profiles, self.current, self._now = profiles, current, now
 
     def compose(self) -> ComposeResult:
         """Compose the list of profiles and the keys."""
         with Vertical(id="card"):
-            yield Static(Content.styled(_("Profiles"), "bold"))
+            yield Static(Content.styled(_(self.TITLE_OF_CARD), "bold"))
             yield OptionList(id="profiles", markup=False)
-            yield keys_line(self.told_keys(_("Enter open")))
+            yield keys_line(self.keys_told())
+
+    def keys_told(self) -> str:
+        """Describe the keys."""
+        return self.told_keys(_("Enter open"))
 
     def on_mount(self) -> None:
-        """Fill the list; the cursor begins on the first other profile that can be read."""
+        """Fill the list; the cursor begins on the first other one that can be read."""
         box = self.query_one(OptionList)
-        box.add_options([Option(self._line(each)) for each in self._profiles])
-        sessions = sum(each.sessions for each in self._profiles)
+        box.add_options([Option(each) for each in [*self.lines(), self.last_line()]])
+        others = [index for index, each in enumerate(self.profiles) if not self._is_current(each) and not each.error]
+        box.highlighted = others[0] if others else self.otherwise()
+
+    def otherwise(self) -> int:
+        """Return where the cursor begins if there is no other profile."""
+        return 0
+
+    def lines(self) -> list[Content]:
+        """Return a line for each choice, except the last."""
+        return [self._line(each) for each in self.profiles]
+
+    def sessions(self) -> int:
+        """Return how many sessions there are in all."""
+        return sum(each.sessions for each in self.profiles)
+
+    def last_line(self) -> Content:
+        """Return the line for all of them."""
+        sessions = self.sessions()
         count = ngettext("1 session", "{count:,} sessions", sessions).format(count=sessions)
-        whole = _("all profiles as one list")
-        box.add_option(Option(Content(f"  {whole} · {count}")))
-        others = [index for index, each in enumerate(self._profiles) if not self._is_current(each) and not each.error]
-        box.highlighted = others[0] if others else 0
+        return Content(f"  {_(self.ALL)} · {count}")
 
     def _is_current(self, profile: Profile) -> bool:
-        return profile.location.path == self._current.path
+        return profile.location.path == self.current.path
 
     def _line(self, profile: Profile) -> Content:
         mark = "● " if self._is_current(profile) else "  "
@@ -64,16 +86,24 @@ class ProfilesScreen(Card["Profile | bool | None"]):
         if profile.error:
             wrong = _("cannot be read: ")
             return Content.assemble(mark, (name, ""), (wrong, "$error"), one_line(profile.error, 200))
-        count = _("{count:>9,} sessions").format(count=profile.sessions)
-        figures = f"{count}  {formats.fit(formats.size(profile.bytes), 9, right=True)}"
-        age = formats.age(profile.last_active, self._now) if profile.last_active is not None else _("never used")
-        return Content.assemble(mark, (name, "bold"), (f"{figures}  {age}", "dim"))
+        figures = self.figures(profile.sessions, profile.bytes, profile.last_active)
+        return Content.assemble(mark, (name, "bold"), (figures, "dim"))
+
+    def figures(self, sessions: int, size: int, last_active: float | None) -> str:
+        """Return the columns of a line."""
+        count = _("{count:>9,} sessions").format(count=sessions)
+        age = formats.age(last_active, self._now) if last_active is not None else _("never used")
+        return f"{count}  {formats.fit(formats.size(size), 9, right=True)}  {age}"
 
     @on(OptionList.OptionSelected)
     def selected(self, event: OptionList.OptionSelected) -> None:
         """Return the choice; switching to a broken profile tries again and reports why it fails."""
-        index = event.option_index
-        self.dismiss(self._profiles[index] if index < len(self._profiles) else True)
+        choices = self.choices()
+        self.dismiss(choices[event.option_index] if event.option_index < len(choices) else True)
+
+    def choices(self) -> Sequence[Profile | Host]:
+        """Return the choices, except the last."""
+        return self.profiles
 
     def action_move(self, way: str) -> None:
         """Move the cursor `up` or `down` (Vim's keys)."""

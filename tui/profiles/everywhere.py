@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -15,8 +16,9 @@ from textual.events import Resize
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.sessions.models import View
+from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -30,7 +32,7 @@ from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
 from ..shared.text_box import TextBox
 from .reading import Answered, Everywhere, Found, complete_all, read_everywhere, search_everywhere
-from .rows import FoundRow, head, preview, read_preview_of
+from .rows import FoundRow, Preview, head, preview, read_preview_of
 
 _REST = 0.05
 """Seconds the cursor must stay on a row before its preview is read."""
@@ -38,11 +40,7 @@ _PAUSE = 0.12
 """Seconds between the last keystroke and the search."""
 
 
-def _place(found: Found) -> tuple[Path, str]:
-    return found.location.path, found.conversation.root_id
-
-
-def _profiles(count: int) -> str:
+def profiles(count: int) -> str:
     return ngettext("1 profile", "{count:,} profiles", count).format(count=count)
 
 
@@ -52,15 +50,29 @@ class EverywhereScreen(SubScreen):
     ENTER = N_("Open a hit, or resume a conversation")
     HELP_TITLE = N_("All profiles")
     KEYS = EVERYWHERE
+    NAME: ClassVar[str] = N_("all profiles")
+    """For the header."""
+    PLACEHOLDER: ClassVar[str] = N_("search all profiles")
+    PLACE: ClassVar[str] = N_("profile")
+    """Heading of the column that says where a conversation is."""
 
     def __init__(self, controllers: Controllers) -> None:
         super().__init__(controllers)
-        self._everywhere: Everywhere | None = None
-        self._view = View.CHATS
+        self.everywhere: Everywhere | None = None
+        self.answer: Answered | None = None
+        """What the profiles have answered to the search; None before."""
+        self.took = 0.0
+        self.asked = ""
+        """What the rows are the answer to; empty for all conversations."""
+        self.view = View.CHATS
         self._rows: list[ListRow] = []
         self._requested: set[tuple[Path, str]] = set()
+        self._complete: dict[tuple[Path, str], Conversation] = {}
+        """Conversations whose previews and counts have been read since the list was."""
+        self._is_new = True
+        """Whether the cursor has not been put on a row since another list was asked for."""
         self._search_number = 0
-        self._waiting = False
+        self._waiting = self.is_reading = False
         self._previewed = ""
         """Key of the row whose preview is shown or being read."""
         self._rest_timer: Timer | None = None
@@ -68,7 +80,7 @@ class EverywhereScreen(SubScreen):
     def compose(self) -> ComposeResult:
         """Compose the header, the search box, the list and the preview."""
         yield TextLine(id="header")
-        yield TextBox(placeholder=_("search all profiles"), id="rules", select_on_focus=False)
+        yield TextBox(placeholder=_(self.PLACEHOLDER), id="rules", select_on_focus=False)
         with Horizontal(id="panes"):
             with Vertical(id="left"):
                 yield TextLine(id="found-head")
@@ -103,58 +115,103 @@ class EverywhereScreen(SubScreen):
 
     def action_reload(self) -> None:
         """Read all profiles."""
-        here, now, view = self.context.location, self.context.clock(), self._view
+        here, now, view = self.context.host.here, self.context.clock(), self.view
         if here.root is None:
             return
+        self.begin()
+        self._complete.clear()
         self.found.show(FixedRows([NoteRow(_("reading all profiles …"))]))
-        self._waiting = True
+        self._waiting = self.is_reading = True
 
         async def run() -> None:
             try:
-                self._everywhere = await asyncio.to_thread(read_everywhere, here, now, view)
+                self.everywhere = await asyncio.to_thread(read_everywhere, here, now, view)
             except BrowseError as error:
                 self.context.failed(error)
             finally:
-                self._waiting = False
-            self._show()
+                self._waiting = self.is_reading = False
+            self.show()
 
         self.run_worker(run(), group="read", exclusive=True)
 
-    def _show(self) -> None:
-        everywhere = self._everywhere
-        if everywhere is None or not self.is_whole:
-            return
-        if self.box.value.strip():
-            self._search()
-            return
-        empty = _("no {view} in any profile · 4 every session").format(view=_(self._view.value))
-        self._list(everywhere.found, empty)
-        keys = _("Enter resumes in its own profile · o opens it there · / searches all")
-        self.tell(header.status(keys, ""))
+    def begin(self) -> None:
+        """Expect the rows of what is typed now."""
+        self.asked, self._is_new, self.answer = self.box.value, True, None
+        self._requested.clear()
 
-    def _list(self, found: Sequence[Found], empty: str) -> None:
-        everywhere = self._everywhere
-        assert everywhere is not None
-        broken = _("{profile} cannot be read: {error}")
-        rows: list[ListRow] = [
-            NoteRow(broken.format(profile=each.name, error=each.error)) for each in everywhere.broken
-        ]
-        rows += [FoundRow(each) for each in found]
-        if not found:
+    @property
+    def is_searching(self) -> bool:
+        """Whether the rows are, or will be, hits."""
+        return bool(self.asked.strip())
+
+    def show(self) -> None:
+        """Show the list, or search, if the profiles have been read."""
+        if self.everywhere is None or not self.is_whole:
+            return
+        if self.is_searching:
+            self.search(self.everywhere)
+            return
+        self.show_rows()
+        self.tell_keys()
+
+    def tell_keys(self) -> None:
+        """Say in the status line what can be done with a conversation."""
+        self.tell(header.status(_("Enter resumes in its own profile · o opens it there · / searches all"), ""))
+
+    def found_here(self) -> Sequence[Found]:
+        """Return the conversations, or the hits, of the profiles."""
+        read = self.answer if self.is_searching else None if self.is_reading else self.everywhere
+        return read.found if read is not None else ()
+
+    def notes(self) -> list[ListRow]:
+        """Return the sentences above the rows."""
+        if self.is_reading:
+            return [NoteRow(_("reading all profiles …"))]
+        broken = self.everywhere.broken if self.everywhere is not None else ()
+        sentence = _("{profile} cannot be read: {error}")
+        return [NoteRow(sentence.format(profile=each.name, error=each.error)) for each in broken]
+
+    def empty(self) -> str:
+        """Return the sentence instead of rows."""
+        if self.is_searching:
+            return _("nothing like this in any profile")
+        return _("no {view} in any profile · 4 every session").format(view=_(self.view.value))
+
+    def show_rows(self) -> None:
+        """Show what is known; the cursor stays on its row."""
+        found = self.found_here()
+        rows = self.notes()
+        rows += [FoundRow(self._detailed(each)) for each in found] if self._complete else map(FoundRow, found)
+        if not found and (empty := self.empty()):
             rows.append(NoteRow(empty))
         self._rows = rows
-        self._requested.clear()
-        self.found.show(FixedRows(rows), key=FoundRow(found[0]).key if found else None)
-        total = sum(catalog.forest.counts()[View.ALL] for _at, catalog in everywhere.catalogs)
-        summary = _("{count:,} {view} of {conversations} in {profiles}").format(
-            count=len(everywhere.found),
-            view=_(self._view.value),
-            conversations=ngettext("1 conversation", "{count:,} conversations", total).format(count=total),
-            profiles=_profiles(len(everywhere.catalogs)),
-        )
+        self.found.show(FixedRows(rows), key=FoundRow(found[0]).key if found and self._is_new else None)
+        self._is_new = self._is_new and not found
+        name = " " + _(self.NAME) + "  "
+        self.line("header").update(Content.assemble((name, "bold"), (self.summary(), "dim")))
+
+    def _detailed(self, found: Found) -> Found:
+        conversation = self._complete.get(found.place)
+        return found if conversation is None else found._replace(conversation=conversation)
+
+    def summary(self) -> str:
+        """Return what the list covers, for the header."""
+        everywhere = self.everywhere
+        if everywhere is None:
+            return ""
+        summary = self.counted(len(everywhere.found), everywhere.conversations, profiles(len(everywhere.catalogs)))
         if everywhere.broken:
             summary += " · " + _("{count:,} cannot be read").format(count=len(everywhere.broken))
-        self.line("header").update(Content.assemble((" " + _("all profiles") + "  ", "bold"), (summary, "dim")))
+        return summary
+
+    def counted(self, count: int, total: int, places: str) -> str:
+        """Return how many conversations of a view there are, of how many in all."""
+        return _("{count:,} {view} of {conversations} in {profiles}").format(
+            count=count,
+            view=_(self.view.value),
+            conversations=ngettext("1 conversation", "{count:,} conversations", total).format(count=total),
+            profiles=places,
+        )
 
     # Searching
 
@@ -169,11 +226,12 @@ class EverywhereScreen(SubScreen):
     async def _rest(self) -> None:
         await asyncio.sleep(_PAUSE)
         self._waiting = False
-        self._show()
+        self.begin()
+        self.show()
 
-    def _search(self) -> None:
-        everywhere, text, now = self._everywhere, self.box.value, self.context.clock()
-        assert everywhere is not None
+    def search(self, everywhere: Everywhere) -> None:
+        """Search what is typed."""
+        text, now = self.asked, self.context.clock()
         self._search_number += 1
         number = self._search_number
         self._waiting = True
@@ -191,17 +249,25 @@ class EverywhereScreen(SubScreen):
             finally:
                 self._waiting = self._search_number != number
             if self._search_number == number and self.is_whole:
-                self._take(answer, time.monotonic() - begun)
+                self.answer, self.took = answer, time.monotonic() - begun
+                self.show_rows()
+                self.tell_hits()
 
         self.run_worker(run(), group="search")
 
-    def _take(self, answer: Answered, took: float) -> None:
-        self._list(answer.found, _("nothing like this in any profile"))
+    def tell_hits(self) -> None:
+        """Say in the status line what was found."""
+        answer = self.answer
+        assert answer is not None
         hits = f"{len(answer.found):,}{'+' if answer.more else ''}"
-        profiles = len({each.location.path for each in answer.found})
-        count = _("{hits} hits in {profiles}").format(hits=hits, profiles=_profiles(profiles))
-        notes = " · ".join(one_line(each, 120) for each in answer.notes)
-        self.tell(header.status(" · ".join(part for part in (count, f"{took * 1000:.0f} ms", notes) if part), ""))
+        count = _("{hits} hits in {profiles}").format(
+            hits=hits, profiles=profiles(len({each.location.path for each in answer.found}))
+        )
+        self.tell_parts(count, f"{self.took * 1000:.0f} ms", *answer.notes)
+
+    def tell_parts(self, *parts: str) -> None:
+        """Show parts of a sentence in the status line."""
+        self.tell(header.status(" · ".join(one_line(each, 120) for each in parts if each), ""))
 
     # Keys
 
@@ -216,26 +282,35 @@ class EverywhereScreen(SubScreen):
         """Read previews and counts of the conversations on screen, as the list of one profile does."""
         event.stop()
         width = self.found.scrollable_content_region.width
-        self.line("found-head").update(Content.styled(head(width), "dim"))
+        self.line("found-head").update(Content.styled(head(width, _(self.PLACE)), "dim"))
         rows = self._rows[event.first : event.last + 1]
         lacking = [row.found for row in rows if isinstance(row, FoundRow) and self._is_incomplete(row.found)]
         if not lacking:
             return
-        self._requested.update(map(_place, lacking))
+        self._requested.update(each.place for each in lacking)
+        self.complete(lacking)
+
+    def complete(self, lacking: Sequence[Found]) -> None:
+        """Read previews and counts of conversations on screen."""
+        self.fill_in(lambda: asyncio.to_thread(complete_all, lacking))
+
+    def fill_in(self, read: Callable[[], Awaitable[dict[tuple[Path, str], Conversation]]]) -> None:
+        """Read conversations, and show them in their rows."""
 
         async def run() -> None:
-            complete = await asyncio.to_thread(complete_all, lacking)
-            if not self.is_whole:
+            complete = await read()
+            if not self.is_whole or not complete:
                 return
-            for index, row in enumerate(self._rows):
-                if isinstance(row, FoundRow) and (conversation := complete.get(_place(row.found))) is not None:
-                    self._rows[index] = FoundRow(row.found._replace(conversation=conversation))
+            self._complete.update(complete)
+            self._rows = [
+                FoundRow(self._detailed(row.found)) if isinstance(row, FoundRow) else row for row in self._rows
+            ]
             self.found.show(FixedRows(self._rows))
 
         self.run_worker(run(), group="names")
 
     def _is_incomplete(self, found: Found) -> bool:
-        return found.conversation.rows is None and _place(found) not in self._requested
+        return found.conversation.rows is None and found.place not in self._requested
 
     @on(ConversationList.Highlighted, "#found")
     def highlighted(self, event: ConversationList.Highlighted) -> None:
@@ -258,14 +333,14 @@ class EverywhereScreen(SubScreen):
             return
         if not isinstance(row, FoundRow):
             self._previewed = ""
-            self.query_one("#preview", Static).update("")
+            self.query_one("#preview", Static).update(self.about(row))
             return
         if row.key == self._previewed:
             return
         found, now = row.found, self.context.clock()
 
         async def run() -> None:
-            read = await asyncio.to_thread(read_preview_of, found)
+            read = await self.read_preview(found)
             if self.is_whole and self._previewed == row.key:
                 self.query_one("#preview", Static).update(preview(read, now))
                 self.query_one("#side").scroll_home(animate=False)
@@ -273,9 +348,21 @@ class EverywhereScreen(SubScreen):
         def rest() -> None:
             self._rest_timer = None
             self._previewed = row.key
+            self.reading(found)
             self.run_worker(run(), group="preview", exclusive=True)
 
         self._rest_timer = self.set_timer(_REST, rest)
+
+    def about(self, row: ListRow | None) -> Content:
+        """Return what is shown beside a row that is no conversation."""
+        return Content("")
+
+    def reading(self, found: Found) -> None:
+        """Called before the preview of a row is read."""
+
+    async def read_preview(self, found: Found) -> Preview:
+        """Read the preview of a row."""
+        return await asyncio.to_thread(read_preview_of, found, Store(found.location.path))
 
     @on(ConversationList.Selected, "#found")
     def selected(self, event: ConversationList.Selected) -> None:
@@ -300,7 +387,7 @@ class EverywhereScreen(SubScreen):
 
     def action_view(self, name: str) -> None:
         """Show another view."""
-        self._view = View(name)
+        self.view = View(name)
         self.action_reload()
 
     def action_search(self) -> None:

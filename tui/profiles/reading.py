@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import StoreEmptyError, StoreError, StoreMissingError
 from hermes_browse.store.hermes.health import summarize
-from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location
 from hermes_browse.store.messages.models import Hit
 from hermes_browse.store.messages.preview import with_details, with_names
 from hermes_browse.store.sessions.catalog import Catalog, allowed_sessions, read_catalog
@@ -43,7 +43,7 @@ class Profile(NamedTuple):
     @property
     def name(self) -> str:
         """Its name in Hermes."""
-        return self.location.profile or "default"
+        return self.location.profile or DEFAULT_PROFILE
 
 
 class Found(NamedTuple):
@@ -55,8 +55,26 @@ class Found(NamedTuple):
 
     @property
     def profile(self) -> str:
-        """Its name in Hermes."""
-        return self.location.profile or "default"
+        """Its name in Hermes; on another machine, also that of the machine."""
+        host, profile = self.location.host, self.location.profile or DEFAULT_PROFILE
+        if host is None:
+            return profile
+        return f"@{host.name}" if profile == DEFAULT_PROFILE else f"@{host.name}:{profile}"
+
+    @property
+    def place(self) -> tuple[Path, str]:
+        """The store and the root id: ids of two stores can be equal."""
+        return self.location.path, self.conversation.root_id
+
+
+def activity(found: Found) -> float:
+    """Return the sort key of a list."""
+    return found.conversation.last_active or 0.0
+
+
+def time_of_hit(found: Found) -> float:
+    """Return the sort key of hits."""
+    return (found.hit.timestamp if found.hit is not None else None) or 0.0
 
 
 class Everywhere(NamedTuple):
@@ -66,6 +84,11 @@ class Everywhere(NamedTuple):
     found: tuple[Found, ...]
     """Conversations of a view, most recently used first."""
     broken: tuple[Profile, ...]
+
+    @property
+    def conversations(self) -> int:
+        """How many there are in all views."""
+        return sum(catalog.forest.counts()[View.ALL] for _at, catalog in self.catalogs)
 
 
 class Answered(NamedTuple):
@@ -140,7 +163,7 @@ def read_everywhere(
             continue
         catalogs.append((location, catalog))
         found += [Found(location, each) for each in ordered]
-    found.sort(key=lambda each: each.conversation.last_active or 0.0, reverse=True)
+    found.sort(key=activity, reverse=True)
     return Everywhere(tuple(catalogs), tuple(found), tuple(broken))
 
 
@@ -193,7 +216,7 @@ def search_everywhere(
         engines.add(answer.engine)
     engines = engines - {"none"} or engines
     engine = "none" if not engines else next(iter(engines)) if len(engines) == 1 else "mixed"
-    found.sort(key=lambda each: (each.hit.timestamp if each.hit is not None else None) or 0.0, reverse=True)
+    found.sort(key=time_of_hit, reverse=True)
     return Answered(tuple(found), tuple(notes), more, engine, complete)
 
 

@@ -9,6 +9,7 @@ from textual.content import Content
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import StoreError
+from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.messages.models import Hit
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.recap import read_recap
@@ -32,10 +33,10 @@ class FoundRow(NamedTuple):
 
     @property
     def key(self) -> str:
-        """By store, root and message of a hit, as ids of two profiles can be equal."""
+        """By store, and root or message of a hit, as ids of two profiles can be equal."""
         found = self.found
-        message = f" {found.hit.message_id}" if found.hit is not None else ""
-        return f"f{found.location.path} {found.conversation.root_id}{message}"
+        own = found.conversation.root_id if found.hit is None else found.hit.message_id
+        return f"{'f' if found.hit is None else 'h'}{found.location.path} {own}"
 
     def spans(self, width: int, now: float) -> list[Span]:
         """Format the row in exactly `width` cells."""
@@ -45,7 +46,7 @@ class FoundRow(NamedTuple):
             width,
             formats.moment(moment, now),
             formats.source(conversation.source),
-            formats.number(conversation.message_count),
+            formats.number(conversation.message_count) if conversation.message_count or not _is_bare(found) else "",
         )
         mark, look = glyph(conversation)
         profile = formats.fit(one_line(found.profile, 60), _PROFILE)
@@ -64,6 +65,23 @@ class FoundRow(NamedTuple):
         ]
 
 
+class AwayRow(NamedTuple):
+    """A host that has not answered."""
+
+    host: Host
+    reason: str
+
+    @property
+    def key(self) -> str:
+        """By host."""
+        return f"a{self.host.name}"
+
+    def spans(self, width: int, now: float) -> list[Span]:
+        """Format the row in exactly `width` cells."""
+        name = formats.fit(f"@{self.host.name}", _PROFILE)
+        return [(" ! ", "note"), (f"{name} ", "accent"), (formats.fit(self.reason, width - 4 - _PROFILE), "note")]
+
+
 def _columns(width: int, when: str, source: str, messages: str) -> str:
     """Format the columns that fit into a row of `width` cells."""
     columns = formats.fit(when, formats.date_width(), right=True)
@@ -72,9 +90,14 @@ def _columns(width: int, when: str, source: str, messages: str) -> str:
     return columns
 
 
-def head(width: int) -> str:
-    """Return the names of the columns, in exactly `width` cells."""
-    columns, profile = _columns(width, _("when"), _("source"), _("msgs")), formats.fit(_("profile"), _PROFILE)
+def _is_bare(found: Found) -> bool:
+    """Whether nothing but the id of the conversation is known so far."""
+    return found.location.host is not None and found.conversation.rows is None
+
+
+def head(width: int, place: str) -> str:
+    """Return the names of the columns, in exactly `width` cells; `place` is that of the profiles."""
+    columns, profile = _columns(width, _("when"), _("source"), _("msgs")), formats.fit(place, _PROFILE)
     room = max(width - 3 - _PROFILE - 1 - cell_len(columns) - 2, 4)
     return f"   {profile} {formats.fit(_('title'), room)} {columns} "
 
@@ -109,17 +132,20 @@ class Preview(NamedTuple):
     lines: tuple[tuple[str, str, bool], ...] = ()
     """Role, text, and whether it is the hit: the messages around a hit, else the recap of Hermes."""
     error: str = ""
+    note: str = ""
+    """What there is instead of messages, such as that they are being read."""
 
 
-def read_preview_of(found: Found) -> Preview:
+def read_preview_of(found: Found, store: Store) -> Preview:
     """Read the preview of a row: the messages around a hit, else the recap of Hermes.
 
     Args:
-        found: A row of any profile; its store is opened for this only.
+        found: A row of any profile.
+        store: Its store, which is opened for this only.
     """
     hit = found.hit
     try:
-        with Store(found.location.path).reader() as reader:
+        with store.reader() as reader:
             detailed = found._replace(conversation=with_details(reader, [found.conversation])[0])
             if hit is None:
                 recap = read_recap(reader, found.conversation.segments)
@@ -155,6 +181,8 @@ def preview(shown: Preview, now: float) -> Content:
     lines += [Content.styled(line, "dim") for line in joined if line]
     if shown.error:
         return Content("\n").join([*lines, Content(""), Content.styled(one_line(shown.error, 300), "$error")])
+    if shown.note:
+        lines += [Content(""), Content.styled(shown.note, "dim")]
     for role, text, is_hit in shown.lines:
         lines.append(Content(""))
         if role != "earlier":

@@ -14,6 +14,7 @@ from hermes_browse.store.wording import _
 
 from ..context import Arrival, Context
 from ..list.model import read_first
+from ..screens.by_name import load
 from ..screens.panes import Panes
 from .card import ProfilesScreen
 from .reading import Found, Profile, read_profiles, short_reason
@@ -35,10 +36,10 @@ class Switching:
         self._context, self._panes, self._arrive, self._show_all = context, panes, arrive, show_all
 
     def choose(self) -> None:
-        """Show the card of this root's profiles; a message if the store belongs to no root."""
-        context, panes = self._context, self._panes
+        """Show the card of this root's profiles and of the hosts; a message if there can be none of either."""
+        context, panes, hosts = self._context, self._panes, self._context.options.hosts
         here = context.host.here
-        if here.root is None and not context.options.hosts:
+        if here.root is None and not hosts:
             context.say(_("this store belongs to no Hermes root, so it has no profiles"))
             return
         now = context.clock()
@@ -46,13 +47,17 @@ class Switching:
         async def run() -> None:
             profiles = await asyncio.to_thread(read_profiles, here, now)
             if panes.is_current:
-                panes.app.push_screen(ProfilesScreen(profiles, context.location, now), chosen)
+                facts = profiles, context.location, now
+                card = load("hosts-card")(*facts, hosts, context.host.links) if hosts else ProfilesScreen(*facts)
+                panes.app.push_screen(card, chosen)
 
-        def chosen(profile: Profile | bool | None) -> None:
-            if profile is True:
+        def chosen(choice: Profile | Host | bool | None) -> None:
+            if choice is True:
                 self._show_all()
-            elif profile:
-                self.to(profile.location, Arrival())
+            elif isinstance(choice, Host):
+                self.to_host(choice)
+            elif choice:
+                self.to(choice.location, Arrival())
 
         panes.run_worker(run(), group="profiles", exclusive=True)
 

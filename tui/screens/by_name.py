@@ -20,6 +20,8 @@ PLACES = {
     "finding": "tui.transcript.finding.Finding",
     "help": "tui.screens.help.HelpScreen",
     "here": "tui.compression.here.toggle_here",
+    "hosts": "tui.profiles.hosts.HostsScreen",
+    "hosts-card": "tui.profiles.hosts.HostsCard",
     "insights": "tui.insights.screen.InsightsScreen",
     "keymap": "tui.config.keymap.settle",
     "letters": "tui.search.searching.make_letters",

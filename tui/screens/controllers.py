@@ -131,7 +131,8 @@ class Controllers:
     def switching(self) -> Switching:
         """Switch to other profiles."""
         make: type[Switching] = load("switching")
-        return make(self.context, self._panes, self.arrive, lambda: self.open_screen("everywhere"))
+        screen = "hosts" if self.context.options.hosts else "everywhere"
+        return make(self.context, self._panes, self.arrive, lambda: self.open_screen(screen))
 
     def load_search(self) -> None:
         """Import what the first letter in the search box needs, on a thread, as it takes about three frames."""

@@ -1,0 +1,192 @@
+"""Command lines that run once on a host, each over a connection of its own; several hosts are asked at once."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import selectors
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import Generic, NoReturn, TypeVar
+
+from ..wording import _
+from .faults import NOT_FOUND, SSH_FAILED, explain, fault
+from .host import Host, ssh_command
+from .link import ANSWER_BYTES, ANSWER_SECONDS, CONNECT_SECONDS, NOISE_BYTES, Json, Reply
+
+_T = TypeVar("_T")
+_MARK = b"hermes-browse-answers-below"
+"""Printed before a command: everything ahead of it is what the shell of the host says by itself."""
+_CHUNK = 65_536
+_processes: set[subprocess.Popen[bytes]] = set()
+
+
+class Running:
+    """A line that the shell of a host runs; iterate once to get what it prints on standard output.
+
+    Args:
+        host: The host.
+        line: For its shell, such as from `Host.command_line`.
+        seconds: How long it may take; None for as long as it takes.
+        most: More bytes are refused; None for any number.
+    """
+
+    def __init__(self, host: Host, line: str, *, seconds: float | None = None, most: int | None = None) -> None:
+        self._host, self._line, self._seconds, self._most = host, line, seconds, most
+        self._said = bytearray()
+        self.code = -1
+        """Its exit code, at the end."""
+
+    @property
+    def said(self) -> str:
+        """What it has printed on standard error, or the end of that."""
+        return self._said.decode("utf-8", "replace")
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield the output as it comes, and end the process when the caller leaves.
+
+        Raises:
+            HostError: ssh failed, the host has no such program, or the output is not what was asked for.
+        """
+        command = ssh_command(self._host, f"echo {_MARK.decode()}; {self._line}")
+        pipe = subprocess.PIPE
+        try:
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, bufsize=0)
+        except (OSError, ValueError) as error:
+            raise fault(self._host, "host-ssh", said=getattr(error, "strerror", None) or str(error)) from error
+        _processes.add(process)
+        try:
+            has_begun = yield from self._read(process)
+            self.code = process.wait()
+        finally:
+            process.kill()
+            process.wait()
+            _processes.discard(process)
+            for stream in (process.stdout, process.stderr):
+                if stream is not None:
+                    stream.close()
+        if self.code == SSH_FAILED or self.code in NOT_FOUND:
+            raise explain(self._host, self.code, self.said, has_greeted=False)
+        if not has_begun:
+            raise fault(self._host, "host-noise", said=self.said)
+
+    def _read(self, process: subprocess.Popen[bytes]) -> Generator[bytes, None, bool]:
+        """Yield what follows the mark, until both streams end; return whether the mark was there."""
+        assert process.stdout is not None and process.stderr is not None
+        begun, head, size = time.monotonic(), bytearray(), 0
+        has_begun = False
+        with selectors.DefaultSelector() as selector:
+            selector.register(process.stdout, selectors.EVENT_READ)
+            selector.register(process.stderr, selectors.EVENT_READ)
+            while selector.get_map():
+                seconds = self._seconds if has_begun else CONNECT_SECONDS
+                left = None if seconds is None else begun + seconds - time.monotonic()
+                if left is not None and left <= 0:
+                    raise fault(self._host, "host-silent", seconds=seconds or 0.0)
+                for key, _events in selector.select(left):
+                    chunk = os.read(key.fd, _CHUNK)
+                    if not chunk:
+                        selector.unregister(key.fileobj)
+                    elif key.fileobj is process.stderr:
+                        self._said += chunk
+                        del self._said[:-NOISE_BYTES]
+                        continue
+                    elif not has_begun:
+                        head += chunk
+                        _noise, mark, chunk = bytes(head).partition(_MARK)
+                        end = chunk.find(b"\n") + 1
+                        has_begun, chunk = bool(mark and end), chunk[end:]
+                        if not has_begun and len(head) > NOISE_BYTES:
+                            self._refuse()
+                    if has_begun and chunk:
+                        size += len(chunk)
+                        if self._most is not None and size > self._most:
+                            self._refuse()
+                        yield chunk
+        return has_begun
+
+    def _refuse(self) -> NoReturn:
+        raise fault(self._host, "host-noise", said=_("more than was asked for"))
+
+
+def run_once(host: Host, line: str, *, seconds: float | None = ANSWER_SECONDS, most: int = ANSWER_BYTES) -> Reply:
+    """Run a line in the shell of a host and return what it printed; arguments as of `Running`.
+
+    Raises:
+        HostError: As `Running`.
+    """
+    running = Running(host, line, seconds=seconds, most=most)
+    out = b"".join(running)
+    return Reply(running.code, out.decode("utf-8", "replace"), running.said)
+
+
+def _number(text: str) -> float:
+    """Return a number that any program can use: infinities, NaN and integers beyond 64 bits are none."""
+    value = int(text) if text.lstrip("-").isdecimal() and len(text) < 21 else float(text)
+    if not math.isfinite(value) or abs(value) >= 2**64:
+        raise ValueError(text)
+    return value
+
+
+def read_document(host: Host, text: str) -> Json:
+    """Return the JSON object that a command printed.
+
+    Raises:
+        HostError: It is none.
+    """
+    try:
+        document = json.loads(text, parse_constant=_number, parse_float=_number, parse_int=_number)
+    except (ValueError, RecursionError):
+        document = None
+    if not isinstance(document, dict):
+        raise fault(host, "host-noise", said=text[:80])
+    return document
+
+
+class Asking(Generic[_T]):
+    """Asks several hosts the same, all at once; a context manager that ends what still runs.
+
+    Args:
+        hosts: The hosts.
+        ask: Asks one of them, in a thread of its own.
+    """
+
+    def __init__(self, hosts: Sequence[Host], ask: Callable[[Host], _T]) -> None:
+        self._answers: dict[int, _T] = {}
+        self._failures: list[BaseException] = []
+        self._threads = [
+            threading.Thread(target=self._ask, args=(index, host, ask), name=f"asking {host.name}", daemon=True)
+            for index, host in enumerate(hosts)
+        ]
+
+    def _ask(self, index: int, host: Host, ask: Callable[[Host], _T]) -> None:
+        try:
+            self._answers[index] = ask(host)
+        except BaseException as error:  # raised again where the answers are wanted
+            self._failures.append(error)
+
+    def __enter__(self) -> Asking[_T]:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *ended: object) -> None:
+        for process in list(_processes):
+            with contextlib.suppress(OSError):
+                process.kill()
+
+    def answers(self) -> list[_T]:
+        """Wait for all, and return what each answered, in their order.
+
+        Raises:
+            BaseException: What `ask` raised.
+        """
+        for thread in self._threads:
+            thread.join()
+        if self._failures:
+            raise self._failures[0]
+        return [self._answers[index] for index in range(len(self._threads))]

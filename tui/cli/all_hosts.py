@@ -1,0 +1,328 @@
+"""`--all-hosts`: ask this machine and all configured hosts at once, and merge what they answer."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import NoneType, SimpleNamespace
+from typing import NamedTuple
+
+from hermes_browse.store.errors import BrowseError, StoreEmptyError, StoreMissingError
+from hermes_browse.store.hosts.faults import fault
+from hermes_browse.store.hosts.host import Host
+from hermes_browse.store.hosts.link import Json
+from hermes_browse.store.hosts.running import Asking
+from hermes_browse.store.sessions.models import FAR_PAST, Sort
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import _, pgettext
+
+from ..formats import dollars, long_number, status, timestamp
+from .context import Command
+from .output import no_text, note, print_json, print_table
+from .parser import with_options, without
+from .there import ask_document, configured_hosts, how_to_add
+
+PART = 6
+"""The exit code when some host did not answer."""
+_TEXT, _NUMBER = (str, NoneType), (int, float, NoneType)
+_CONVERSATION: Mapping[str, tuple[type, ...]] = {
+    **dict.fromkeys(("id", "title", "preview", "source", "status", "profile"), _TEXT),
+    **dict.fromkeys(("last_active", "started_at", "message_count", "cost_usd", "bytes"), _NUMBER),
+    "tokens": (dict, NoneType),
+}
+_HIT: Mapping[str, tuple[type, ...]] = {
+    **dict.fromkeys(("session_id", "role", "snippet", "profile"), _TEXT),
+    **dict.fromkeys(("message_id", "timestamp"), _NUMBER),
+    "context": (list, NoneType),
+}
+_SUMS: Mapping[str, tuple[type, ...]] = {
+    "key": (str,),
+    **dict.fromkeys(("conversations", "sessions", "messages", "calls", "cost_usd", "bytes"), _NUMBER),
+    **dict.fromkeys(("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"), _NUMBER),
+}
+_ROWS = {"list": ("conversations", _CONVERSATION), "search": ("hits", _HIT), "stats": ("by", _SUMS)}
+"""By command: the list in its document, and the types of the values used here; a key that is missing counts as null."""
+
+
+class _Answers(NamedTuple):
+    """What came back."""
+
+    documents: Sequence[tuple[str | None, Json]]
+    """The host, None for this machine, and what it answered."""
+    hosts: list[Json]
+    """As in the merged document."""
+    seconds: float
+
+    @property
+    def are_all(self) -> bool:
+        """Whether all answered."""
+        return all(each["answered"] for each in self.hosts)
+
+    def rows(self, name: str) -> list[Json]:
+        """Return the rows of all documents, each with its host, and with null for what another version lacks."""
+        rows = [{"host": host} | each for host, document in self.documents for each in _objects(document, name)]
+        empty: Json = dict.fromkeys(key for row in rows for key in row)
+        return [empty | row for row in rows]
+
+    def sum(self, name: str) -> int | None:
+        """Add up a number of all documents; None if one has none."""
+        values = [document.get(name) for _host, document in self.documents]
+        return sum(each for each in values if isinstance(each, int)) if None not in values else None
+
+
+def _objects(document: Json, name: str) -> list[Json]:
+    found = document.get(name)
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+def _number(value: object, default: float = FAR_PAST) -> float:
+    return value if isinstance(value, int | float) else default
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def run_everywhere(command: Command, arguments: SimpleNamespace, argv: Sequence[str]) -> int:
+    """Run `list`, `search` or `stats` on this machine and on all configured hosts, and print one answer.
+
+    Args:
+        command: The command.
+        arguments: As parsed.
+        argv: As given.
+
+    Returns:
+        0, or 6 if some host did not answer.
+
+    Raises:
+        BrowseError: There are no hosts, and the store of this machine cannot be read.
+    """
+    begun, hosts = time.monotonic(), configured_hosts()
+    most = getattr(arguments, "limit", 0) and arguments.limit + getattr(arguments, "offset", 0)
+    words = without(
+        argv,
+        {"--home", "--profile", "--db", "--limit", "--offset"},
+        {"--demo", "--or-demo", "--debug", "--json", "--all-hosts"},
+    )
+    if arguments.command != "stats":
+        words = with_options(words, "--limit", str(most))
+    rows, kinds = _ROWS[arguments.command]
+
+    def ask(host: Host) -> Json | BrowseError:
+        if getattr(arguments, "all_profiles", False):
+            host = host._replace(profile="")
+        try:
+            document = ask_document(host, words)
+            found = document.get(rows)
+            if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+                raise fault(host, "host-noise", said=rows)
+            if wrong := [key for each in found for key, types in kinds.items() if not isinstance(each.get(key), types)]:
+                raise fault(host, "host-noise", said=wrong[0])
+        except BrowseError as error:
+            return error
+        return document
+
+    with Asking(hosts, ask) as asking:
+        here = _ask_here(command, arguments, most)
+        if isinstance(here, BrowseError) and not hosts:
+            raise here
+        there = asking.answers()
+    answers: list[tuple[str | None, Json]] = []
+    told: list[Json] = []
+    for name, answer in zip([None, *(host.name for host in hosts)], [here, *there], strict=True):
+        if isinstance(answer, BrowseError):
+            if name is None and isinstance(answer, StoreMissingError | StoreEmptyError):
+                continue  # a machine may have no store of its own
+            note(str(answer))
+            told.append({"name": name, "answered": False, "error": answer.sentence})
+        else:
+            answers.append((name, answer))
+            if name is not None:
+                told.append({"name": name, "answered": True, "error": None})
+    if not hosts:
+        note(how_to_add())
+    merged = _Answers(answers, told, time.monotonic() - begun)
+    {"list": _list, "search": _search, "stats": _stats}[arguments.command](merged, arguments)
+    return 0 if merged.are_all else PART
+
+
+def _ask_here(command: Command, arguments: SimpleNamespace, most: int) -> Json | BrowseError:
+    """Return the document of the command on this machine, or why there is none."""
+    settings: dict[str, object] = {"json": True, "all_hosts": False}
+    if arguments.command != "stats":
+        settings |= {"limit": most, "offset": 0}
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        try:
+            command.start(SimpleNamespace(**(vars(arguments) | settings)))
+        except BrowseError as error:
+            return error
+    document: Json = json.loads(printed.getvalue())
+    return document
+
+
+def _who_answered(answers: _Answers) -> str:
+    answered = sum(each["name"] is not None and bool(each["answered"]) for each in answers.hosts)
+    count = sum(each["name"] is not None for each in answers.hosts)
+    return _("{answered} of {count} hosts answered").format(answered=answered, count=count)
+
+
+def _place(row: Json) -> list[str]:
+    """Return the first cells of a row: the host, and the profile where rows have one."""
+    return [_text(row["host"]) or _("(here)"), *([_text(row["profile"])] if "profile" in row else [])]
+
+
+def _place_headers(rows: Iterable[Json]) -> list[str]:
+    return [_("host"), *([_("profile")] if any("profile" in row for row in rows) else [])]
+
+
+def _sort_key(sort: Sort) -> Callable[[Json], float | str]:
+    """Return the order of `list` over rows of JSON, as `catalog.sort_key` has it over sessions."""
+    fields = {Sort.ACTIVITY: "last_active", Sort.STARTED: "started_at", Sort.MESSAGES: "message_count"}
+    fields |= {Sort.COST: "cost_usd", Sort.SIZE: "bytes"}
+
+    def key(row: Json) -> float | str:
+        if sort is Sort.TITLE:
+            title = _text(row.get("title"))
+            return f"0{title.casefold()}" if title else "1"  # untitled conversations come last
+        if sort is Sort.TOKENS:
+            tokens = row.get("tokens")
+            names = ("input", "output", "cache_read", "cache_write")
+            return sum(_number(tokens.get(name), 0) for name in names) if isinstance(tokens, dict) else 0
+        return _number(row.get(fields[sort]))
+
+    return key
+
+
+def _list(answers: _Answers, arguments: SimpleNamespace) -> None:
+    sort = Sort(arguments.sort)
+    rows = answers.rows("conversations")
+    rows.sort(key=_sort_key(sort), reverse=arguments.reverse is (sort is Sort.TITLE))
+    page = rows[arguments.offset : arguments.offset + arguments.limit if arguments.limit else None]
+    total = answers.sum("total")
+    if arguments.json:
+        hidden: dict[str, int] = {"automation": 0, "archived": 0, "other": len(rows) - len(page)}
+        for _host, document in answers.documents:
+            counts = document.get("hidden")
+            for name in hidden:
+                hidden[name] += int(_number(counts.get(name), 0)) if isinstance(counts, dict) else 0
+        document = {"store": None, "hosts": answers.hosts, "view": arguments.view, "shown": len(page)}
+        print_json(document | {"total": total, "hidden": hidden, "conversations": page})
+        return
+    cells = [
+        [
+            *_place(row),
+            timestamp(_number(row.get("last_active"))),
+            status("pinned" if row.get("pinned") else "archived" if row.get("archived") else _text(row.get("status"))),
+            _text(row.get("source")),
+            long_number(_number(row.get("message_count"), 0)),
+            dollars(None if row.get("cost_usd") is None else _number(row["cost_usd"])),
+            _text(row.get("title")) or one_line(_text(row.get("preview")), 80) or no_text(),
+            _text(row.get("id")),
+        ]
+        for row in page
+    ]
+    places = _place_headers(page)
+    headers = [_("last active"), _("status"), _("source"), _("msgs"), _("cost"), _("title"), _("id")]
+    at = len(places)
+    optional = (at + 4, at + 2, at + 1, at + 3, at)
+    print_table([*places, *headers], cells, right=(at + 3, at + 4), flexible=at + 5, optional=optional)
+    shown = _("{count:,} of {total:,} shown").format(count=len(page), total=total or 0)
+    note(" · ".join((shown, _who_answered(answers))))
+
+
+def _search(answers: _Answers, arguments: SimpleNamespace) -> None:
+    rows = answers.rows("hits")
+    rows.sort(key=lambda row: _number(row.get("timestamp")), reverse=arguments.sort == "newest")
+    hits = rows[: arguments.limit or None]
+    engines = {str(document.get("engine")) for _host, document in answers.documents}
+    engines = engines - {"none"} or engines or {"none"}
+    documents = [document for _host, document in answers.documents]
+    total = answers.sum("total")
+    if arguments.json:
+        notes: list[str] = []
+        for host, document in answers.documents:
+            found = document.get("notes")
+            said = [str(each) for each in found] if isinstance(found, list) else []
+            notes += said if host is None else [f"{host}: {each}" for each in said]
+        print_json(
+            {
+                "query": " ".join(arguments.query),
+                "engine": engines.pop() if len(engines) == 1 else "mixed",
+                "complete": answers.are_all and all(each.get("complete") is True for each in documents),
+                "more": len(hits) < len(rows) or any(each.get("more") is True for each in documents),
+                "elapsed_ms": round(answers.seconds * 1000, 3),
+                "total": total,
+                "hits": hits,
+                "suggestions": [],
+                "notes": notes,
+                "hosts": answers.hosts,
+            }
+        )
+        return
+    cells: list[list[str]] = []
+    for hit in hits:
+        around = _objects(hit, "context") or [{"message_id": hit.get("message_id"), "role": hit.get("role")}]
+        for each in around:
+            is_hit = each.get("message_id") == hit.get("message_id")
+            words = _text(hit.get("snippet") if is_hit else each.get("text"))
+            when = timestamp(_number(hit.get("timestamp"))) if is_hit else ""
+            role, number = _text(each.get("role")), str(each.get("message_id"))
+            cells.append([*_place(hit), when, role, words, _text(hit.get("session_id")), number])
+    places = _place_headers(hits)
+    headers = [*places, _("time"), _("role"), pgettext("column", "text"), _("session"), _("message")]
+    at = len(places)
+    print_table(headers, cells, right=(len(headers) - 1,), flexible=at + 2, optional=(at + 4, at + 1))
+    shown = _("{count:,} hits shown").format(count=len(hits))
+    if total is not None:
+        shown = _("{count:,} of {total} hits").format(count=len(hits), total=f"{total:,}")
+    note(" · ".join((shown, _who_answered(answers))))
+
+
+def _stats(answers: _Answers, arguments: SimpleNamespace) -> None:
+    by: dict[str, Json] = {}
+    for _host, document in answers.documents:
+        for row in _objects(document, "by"):
+            by[str(row["key"])] = _added(by.get(str(row["key"]), {}), row)
+    total: Json = {}
+    for _host, document in answers.documents:
+        whole = document.get("total")
+        total = _added(total, whole if isinstance(whole, dict) else {})
+    rows = sorted(by.values(), key=lambda row: str(row["key"]))
+    if arguments.by not in ("day", "week", "month", "hour"):
+        rows.sort(key=lambda row: [-_number(row.get(name), 0) for name in ("calls", "messages", "bytes")])
+    if arguments.json:
+        document = {"total": total, "grouped_by": arguments.by, "by": rows, "hosts": answers.hosts}
+        print_json(document | ({"period": arguments.period} if arguments.period != "all" else {}))
+        return
+    counts = {"conversations": _("convs"), "sessions": _("sessions"), "messages": _("msgs")}
+    counts |= {"calls": _("calls")} if arguments.by == "tool" else {}
+    tokens = {"input_tokens": pgettext("column", "in"), "output_tokens": pgettext("column", "out")}
+    cells = [
+        [
+            str(row["key"]),
+            *(f"{_number(row.get(name), 0):,}" for name in counts),
+            *(long_number(_number(row.get(name), 0)) for name in tokens),
+            long_number(_number(row.get("cache_read_tokens"), 0) + _number(row.get("cache_write_tokens"), 0)),
+            dollars(_number(row.get("cost_usd"), 0)),
+            "" if row.get("bytes") is None else f"{long_number(_number(row['bytes']))}B",
+        ]
+        for row in [*rows, total | {"key": pgettext("sum", "all")}]
+    ]
+    headers = [arguments.by, *counts.values(), *tokens.values(), _("cache"), _("cost"), _("size")]
+    print_table(headers, cells, right=range(1, len(headers)), flexible=0, optional=(1, 2))
+    note(_who_answered(answers))
+
+
+def _added(sums: Json, row: Json) -> Json:
+    """Add the numbers of a row to sums; anything else is kept as it is first said."""
+    added = dict(sums)
+    for name, value in row.items():
+        before = added.get(name)
+        if isinstance(value, int | float) and isinstance(before, int | float | NoneType):
+            added[name] = (before or 0) + value
+        elif before is None:
+            added[name] = value
+    return added

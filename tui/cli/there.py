@@ -1,0 +1,193 @@
+"""`--host NAME`: run a command line on that host, and print here what it prints there."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from types import SimpleNamespace
+
+from hermes_browse.store.errors import BrowseError, NotFoundError, RefusedError
+from hermes_browse.store.hosts.faults import fault
+from hermes_browse.store.hosts.host import Host, ssh_command
+from hermes_browse.store.hosts.link import ANSWER_BYTES, Json, Reply
+from hermes_browse.store.hosts.running import Running, read_document, run_once
+from hermes_browse.store.text import one_line, printable
+from hermes_browse.store.wording import _
+
+from ..config.folders import config_path
+from ..config.reading import read_config
+from .context import on_a_terminal
+from .output import note, print_json, print_text
+from .parser import with_options, without
+
+_LONG = 1_000_000
+"""Characters of a line that are printed before its end has come."""
+_MOST = 16 * ANSWER_BYTES
+"""Bytes of the one document that was asked for."""
+
+
+def configured_hosts() -> tuple[Host, ...]:
+    """Return the hosts of the configuration."""
+    return read_config(config_path()).options.hosts
+
+
+def how_to_add() -> str:
+    """Return a sentence that says how to add a host to the configuration."""
+    sentence = _('No hosts are configured. Add one to {path}, in three lines: [[hosts]], name = "vps", ssh = "me@vps".')
+    return sentence.format(path=config_path())
+
+
+def named_host(name: str) -> Host:
+    """Return a host of the configuration by its name.
+
+    Raises:
+        NotFoundError: There is none of this name.
+    """
+    hosts = configured_hosts()
+    found = next((host for host in hosts if host.name == name), None)
+    if found is None:
+        known = (
+            _("Known hosts: {names}.").format(names=", ".join(host.name for host in hosts)) if hosts else how_to_add()
+        )
+        raise NotFoundError(_("There is no host “{name}”.").format(name=one_line(name, 80)), remedy=known)
+    return found
+
+
+def refusal(host: Host, reply: Reply) -> BrowseError:
+    """Return the error for a command that failed on a host, with its last words and its exit code."""
+    lines = [line for line in reply.err.splitlines() if line.strip()] or [""]
+    said = one_line(lines[-1].removeprefix("hermes-browse: "), 400)
+    if not said:
+        said = _("its hermes-browse ended with exit code {code}.").format(code=reply.code)
+    error = BrowseError(f"{host.name}: {said}")
+    error.exit_code = reply.code
+    return error
+
+
+def ask_document(host: Host, words: Sequence[str]) -> Json:
+    """Return the JSON document of a command on a host.
+
+    Raises:
+        HostError: The host did not answer, or not with a document.
+        BrowseError: The command failed there.
+    """
+    reply = run_once(host, host.command_line(with_options(words, "--json")))
+    if reply.code:
+        raise refusal(host, reply)
+    return read_document(host, reply.out)
+
+
+def name_host(document: Json, name: str | None) -> None:
+    """Add the host to each conversation and hit of a document; None is this machine."""
+    for key in ("conversation", "conversations", "hits", "would"):
+        found = document.get(key)
+        for each in found if isinstance(found, list) else [found]:
+            if isinstance(each, dict):
+                each["host"] = name
+
+
+def run_there(arguments: SimpleNamespace, argv: Sequence[str]) -> int:
+    """Run the command line on the host that it names.
+
+    Args:
+        arguments: As parsed.
+        argv: As given.
+
+    Returns:
+        The exit code of the command there.
+
+    Raises:
+        NotFoundError: There is no such host.
+        HostError: It did not answer.
+    """
+    host = named_host(arguments.host)
+    words = without(argv, {"--host"}, {"--debug"})
+    if arguments.command == "resume":
+        return _resume(host, words, arguments)
+    if arguments.json:
+        return _print_document(host, words)
+    running = Running(host, host.command_line(words))
+    if arguments.command == "export" and not sys.stdout.isatty():
+        sys.stdout.flush()
+        for chunk in running:
+            sys.stdout.buffer.write(chunk)
+        sys.stdout.buffer.flush()
+    else:
+        for text in _whole_lines(texts_of(running)):
+            sys.stdout.write(printable(text))
+            sys.stdout.flush()
+    repeat_notes(running.said)
+    return running.code
+
+
+def answered(host: Host) -> Json:
+    """Return what a document says of the host that it is from."""
+    return {"hosts": [{"name": host.name, "answered": True, "error": None}]}
+
+
+def texts_of(chunks: Iterable[bytes]) -> Iterator[str]:
+    """Yield chunks of UTF-8 as text."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    for chunk in chunks:
+        yield decoder.decode(chunk)
+    yield decoder.decode(b"", final=True)
+
+
+def _whole_lines(texts: Iterable[str]) -> Iterator[str]:
+    """Yield the same texts, cut between lines: what is hostile may depend on its neighbours."""
+    rest = ""
+    for text in texts:
+        rest += text
+        end = rest.rfind("\n") + 1 or (len(rest) if len(rest) > _LONG else 0)
+        yield rest[:end]
+        rest = rest[end:]
+    yield rest
+
+
+def repeat_notes(said: str) -> None:
+    """Print what a host printed on standard error."""
+    for line in said.split("\n"):
+        if line.strip():
+            note(line.rstrip("\r"))
+
+
+def _print_document(host: Host, words: Sequence[str]) -> int:
+    reply = run_once(host, host.command_line(words), seconds=None, most=_MOST)
+    repeat_notes(reply.err)
+    if reply.code == 0 or reply.out.strip():
+        document = read_document(host, reply.out)
+        name_host(document, host.name)
+        print_json(document | answered(host))
+    return reply.code
+
+
+def _resume(host: Host, words: Sequence[str], arguments: SimpleNamespace) -> int:
+    """Become ssh with the same command line on a terminal, or print that command."""
+    line = host.command_line(without(words, (), {"--print", "--json"}))
+    command = ssh_command(host, line, terminal=True)
+    if arguments.print_only:
+        document = ask_document(host, without(words, (), {"--json"}))
+        warnings = document.get("warnings")
+        for warning in warnings if isinstance(warnings, list) and not arguments.json else []:
+            note(f"{host.name}: {warning.get('text') if isinstance(warning, dict) else warning}")
+        if arguments.json:
+            print_json(document | {"argv": command, "env": {}} | answered(host))
+        else:
+            print_text(shlex.join(command))
+        return 0
+    if not on_a_terminal():
+        sentence = _("Resuming on {name} needs a terminal. Nothing was run.").format(name=host.name)
+        raise RefusedError(sentence, remedy=_("`--print` prints the command."))
+    sys.stdout.flush()
+    try:
+        if sys.platform == "win32":
+            return subprocess.run(command, check=False).returncode
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, and ssh would inherit that
+        os.execvp(command[0], command)
+    except OSError as error:
+        raise fault(host, "host-ssh", said=error.strerror or str(error)) from error

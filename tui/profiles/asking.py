@@ -1,0 +1,228 @@
+"""Ask all hosts one question at once: each on a thread of its own, so that nothing waits for one that is away."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Generic, NamedTuple, TypeVar
+
+from hermes_browse.store.errors import BrowseError, StoreError
+from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.hosts.contract import ROWS, read_list, read_search
+from hermes_browse.store.hosts.host import Host
+from hermes_browse.store.hosts.link import Link, Links
+from hermes_browse.store.hosts.remote import RemoteStore, locate_there
+from hermes_browse.store.messages.preview import with_names
+from hermes_browse.store.messages.transcript import count_rows
+from hermes_browse.store.sessions.first_page import read_neighbourhood
+from hermes_browse.store.sessions.models import Conversation, Kind, Relation, Status, View
+from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import _
+
+from .. import formats
+from .reading import Found
+
+T = TypeVar("T")
+Sent = Callable[[int], object]
+"""Takes the number of a question, by which it is cancelled."""
+AGAIN_SECONDS = 15.0
+"""Hosts that are away are asked again after this time."""
+
+
+class Listing(NamedTuple):
+    """Conversations of a host."""
+
+    found: tuple[Found, ...]
+    """Of one view, most recently used first."""
+    total: int
+    """Conversations of the store, in whichever view."""
+    sessions: int
+    bytes: int
+
+    @property
+    def is_part(self) -> bool:
+        """Whether there are more conversations than were sent."""
+        return len(self.found) == ROWS < self.total
+
+
+class Hits(NamedTuple):
+    """Hits of a host."""
+
+    found: tuple[Found, ...]
+    """Newest first."""
+    more: bool
+    notes: tuple[str, ...]
+
+
+async def on_own_thread(work: Callable[[], T], name: str) -> T:
+    """Await a function that may wait for a host: it would keep a thread of the pool from work on this machine."""
+    answer: Future[T] = Future()
+
+    def run() -> None:
+        if not answer.set_running_or_notify_cancel():
+            return
+        try:
+            answer.set_result(work())
+        except BaseException as error:  # goes to who awaits it
+            answer.set_exception(error)
+
+    threading.Thread(target=run, name=name, daemon=True).start()
+    return await asyncio.wrap_future(answer)
+
+
+class Asking(Generic[T]):
+    """What hosts have answered to the newest question.
+
+    Args:
+        links: The connections.
+        hosts: All hosts, in the order of the configuration.
+        run_worker: Runs a coroutine; a newer one for the same host replaces it.
+        changed: Called after an answer.
+    """
+
+    def __init__(
+        self,
+        links: Links,
+        hosts: Sequence[Host],
+        run_worker: Callable[[Coroutine[None, None, None], str], object],
+        changed: Callable[[], None],
+    ) -> None:
+        self.hosts = hosts
+        self._links, self._run_worker, self._changed = links, run_worker, changed
+        self._question: Callable[[Link, Sent], T] | None = None
+        self.answers: dict[str, T] = {}
+        """By the name of the host."""
+        self.away: dict[str, BrowseError] = {}
+        """Why a host has not answered, by its name; it stays while it is asked again."""
+        self.waiting: dict[str, int] = {}
+        """Numbers of the questions that wait for an answer, by the name of the host."""
+        self._asked = 0
+
+    def ask(self, question: Callable[[Link, Sent], T]) -> None:
+        """Ask all hosts; answers to older questions are dropped."""
+        self.stop()
+        self._question = question
+        for host in self.hosts:
+            self._ask(host)
+
+    def stop(self) -> None:
+        """Drop the question and its answers."""
+        self._question = None
+        self.answers, self.away, self.waiting = {}, {}, {}
+
+    def again(self, insist: Host | None = None) -> None:
+        """Ask those that are away, also those that have gone away after they had answered.
+
+        Args:
+            insist: Ask only this one, however shortly after a failure.
+        """
+        for host in self.hosts if insist is None else [insist]:
+            error = self._links.of(host).error
+            if error is not None and self.answers.pop(host.name, None) is not None:
+                self.away[host.name] = error
+                self._changed()
+            if host.name in self.away and host.name not in self.waiting and self._question is not None:
+                self._ask(host, insists=insist is not None)
+
+    def _ask(self, host: Host, *, insists: bool = False) -> None:
+        question, link = self._question, self._links.of(host)
+        assert question is not None
+        self._asked += 1
+        number = self.waiting[host.name] = self._asked
+        sent: list[int] = []
+
+        def work() -> T:
+            if insists and link.error is not None:
+                link.reconnect()
+            return question(link, sent.append)
+
+        async def run() -> None:
+            answered: dict[str, T] = {}
+            away: dict[str, BrowseError] = {}
+            try:
+                answered[host.name] = await on_own_thread(work, f"ask {host.name}")
+            except BrowseError as error:
+                away[host.name] = error
+            except asyncio.CancelledError:
+                for each in sent:
+                    link.cancel(each)
+                raise
+            if self.waiting.get(host.name) != number:
+                return  # something else was asked meanwhile
+            del self.waiting[host.name]
+            self.away.pop(host.name, None)
+            self.away |= away
+            self.answers |= answered
+            self._changed()
+
+        self._run_worker(run(), f"ask {host.name}")
+
+    def reason(self, host: Host) -> str:
+        """Return why a host is away, and since when."""
+        error, since = self.away[host.name], self._links.of(host).away_since
+        own = one_line(error.sentence.removeprefix(f"{host.name}: "), 300)
+        if since is None:
+            return _("no answer: {reason}").format(reason=own)
+        return _("away since {time}: {reason}").format(time=formats.clock(since).strip(), reason=own)
+
+
+# Questions; each runs on the thread of its host
+
+
+def list_there(link: Link, sent: Sent, view: View, limit: int = ROWS) -> Listing:
+    """Ask for the newest conversations of a view."""
+    arguments = ["list", "--json", "--view", view.value, "--limit", str(limit)]
+    listed = read_list(link, link.run(arguments, sent=sent))
+    location = locate_there(link)
+    found = tuple(Found(location, each) for each in listed.conversations)
+    return Listing(found, listed.total, listed.sessions, listed.bytes)
+
+
+def search_there(link: Link, sent: Sent, text: str, known: Mapping[str, Sequence[Found]]) -> Hits:
+    """Search, archived and automation included.
+
+    Args:
+        link: The connection.
+        sent: See `Sent`.
+        text: The query.
+        known: Conversations by the name of their host; of others only the id is known at first.
+    """
+    conversations = {each.conversation.id: each.conversation for each in known.get(link.host.name, ())}
+    searched = read_search(link, link.run(["search", "--json", "--limit", str(ROWS), "--", text], sent=sent))
+    location = locate_there(link)
+    found = [Found(location, conversations.get(at) or _bare(at), hit) for at, hit in searched.hits]
+    return Hits(tuple(found), searched.more, tuple(f"@{link.host.name}: {each}" for each in searched.notes))
+
+
+def _bare(session_id: str) -> Conversation:
+    """Return a conversation of which only the id is known, which is its name for now."""
+    session = Session(session_id, "")
+    return Conversation((session,), Relation.ROOT, Kind.CHAT, Status.ENDED, None, None, preview=session_id)
+
+
+def complete_there(links: Links, found: Sequence[Found], now: float) -> dict[tuple[Path, str], Conversation]:
+    """Read conversations of one host of which only the id is known; those that are gone are missing."""
+    lacking = {each.place: each for each in found}.values()
+    ids = [each.conversation.id for each in lacking]
+    try:
+        with store_there(links, found[0].location).reader() as reader:
+            catalog = read_neighbourhood(reader, ids, now)
+            whole = [(each, catalog.of_session(each.conversation.id)) for each in lacking]
+            named = with_names(reader, [each for _found, each in whole if each is not None])
+            counts = count_rows(reader, [segment.id for each in named for segment in each.segments])
+    except StoreError:
+        return {}  # the line of the host says why
+    detailed = {
+        each.root_id: each._replace(rows=sum(counts.get(segment.id, 0) for segment in each.segments)) for each in named
+    }
+    return {each.place: detailed[own.root_id] for each, own in whole if own is not None}
+
+
+def store_there(links: Links, location: Location) -> RemoteStore:
+    """Return the store of a host."""
+    assert location.host is not None
+    return RemoteStore(links.of(location.host), location.path)
