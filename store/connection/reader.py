@@ -41,6 +41,7 @@ TIME_LIMIT = 60.0
 """Seconds a statement may take before the watchdog interrupts it."""
 _WATCH_INTERVAL = 0.5
 _watched: weakref.WeakSet[Reader] = weakref.WeakSet()
+_interrupted: set[int] = set()
 _watch_lock = threading.Lock()
 _watchdog: threading.Thread | None = None
 
@@ -77,12 +78,19 @@ def _interrupt_late_statements() -> None:
                 reader.time_out(began)
 
 
-def interrupt_readers(thread: int | None) -> None:
-    """Interrupt the open connections that a thread made, by its identifier."""
+def interrupt_readers(thread: int) -> None:
+    """Interrupt the connections that a thread has made, by its identifier, and those it makes until `allow_readers`."""
     with _watch_lock:
+        _interrupted.add(thread)
         readers = [reader for reader in _watched if reader.thread == thread]
     for reader in readers:
         reader.interrupt()
+
+
+def allow_readers() -> None:
+    """End what `interrupt_readers` has begun for this thread."""
+    with _watch_lock:
+        _interrupted.discard(threading.get_ident())
 
 
 def decode(raw: bytes) -> str:
@@ -187,6 +195,8 @@ class Reader:
         self.thread = threading.get_ident()
         """The thread that made it."""
         _watch(self)
+        if self.thread in _interrupted:
+            self._stopped = True
 
     def rows(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:
         """Run one statement and fetch all of it; no cursor stays open.
