@@ -74,7 +74,7 @@ def _interrupt_late_statements() -> None:
                 return
             statements = [(reader, reader.began) for reader in _watched]  # read once: it may end at any moment
         for reader, began in statements:
-            if began and time.monotonic() - began > TIME_LIMIT:
+            if began and (reader.is_stopped or time.monotonic() - began > TIME_LIMIT):
                 reader.time_out(began)
 
 
@@ -260,11 +260,20 @@ class Reader:
             remedy=_("The file may be damaged, or the disk very slow. Reading a copy may work."),
         )
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether it was interrupted, and `begin` was not called since."""
+        return self._stopped
+
     def time_out(self, began: float) -> None:
-        """Interrupt the statement that began at a time, unless it has ended; called by the watchdog."""
+        """Interrupt the statement that began at a time, unless it has ended; called by the watchdog.
+
+        That is one that takes too long, or one that was interrupted just before it began: SQLite forgets that
+        (https://sqlite.org/c3ref/interrupt.html).
+        """
         with self._began_lock:  # no other statement takes its place meanwhile
             if self.began == began:
-                self._timed_out = True
+                self._timed_out = self._timed_out or not self._stopped
                 self.interrupt()
 
     def value(self, sql: str, parameters: Sequence[object] = ()) -> object:
