@@ -30,11 +30,18 @@ _OF_OTHERS = {
     *("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:", "[PRIOR CONTEXT — for reference only; not a new message]"),
     *("[END OF PRIOR CONTEXT — COMPACTION SUMMARY BELOW]", "Summary generation was unavailable", "Bot Chat"),
     *("Traceback (most recent call last)", "traceback (most recent", "decode to UTF-8", "Windows Terminal"),
+    *("REMOTE HOST IDENTIFICATION HAS CHANGED", "HAS CHANGED", "Host key verification failed", "Permission denied"),
+    *("Could not resolve hostname", "Too many authentication failures", "Connection refused", "Connection timed out"),
+    *("Operation timed out", "No route to host", "Network is unreachable", "Connection closed", "Connection reset"),
+    *("Broken pipe", "not responding"),
     *("import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))", "_files; return"),
 }
-"""What Hermes, Python, SQLite and shells write or read."""
+"""What Hermes, Python, SQLite, ssh and shells write or read."""
 _NAMES = {
     *("make smaller", "putting back", "subagent session", "open session", "old transcript", "left out"),  # keys
+    *("hermes-browse hosts --names 2>/dev/null", "uv tool install", "ssh -t {ssh} {command}"),
+    *("hermes-browse trash list --host {name}", "hermes-browse doctor --host {name}", "locked by another process"),
+    "hermes-browse list --old --host {name}",
     *("hit details", "insight names", "insight rows"),  # jobs of a worker
     *("after: before:", "hermes-browse export:", "because of", "the terminal is gone", "0 (not installed)"),
     "Browse, search, resume and clean up conversations (hermes-browse)",  # in Hermes, which speaks English

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import NotFoundError, RefusedError, StoreEmptyError, StoreMissingError
 from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location, locate
+from hermes_browse.store.sessions.first_page import read_neighbourhood
+from hermes_browse.store.sessions.resolve import resolve_session
 from hermes_browse.store.wording import _
 
 from ..store_paths import read_radar_at, sessions_folder
@@ -66,9 +68,6 @@ class Context:
         Raises:
             NotFoundError: A word matches no session, or several.
         """
-        from hermes_browse.store.sessions.first_page import read_neighbourhood  # start time: not needed for the browser
-        from hermes_browse.store.sessions.resolve import resolve_session
-
         ids = [resolve_session(reader, word) for word in words]
         catalog = read_neighbourhood(reader, ids, self.now)
         pairs: list[tuple[str, Conversation]] = []
@@ -227,7 +226,7 @@ def _opened_transcripts(beside: Location, only: Collection[str]) -> Iterator[Loc
         StoreError: The store cannot be read, so files without a session in it are unknown.
     """
     from hermes_browse.store.legacy.finding import known_sessions  # start time: rarely needed
-    from hermes_browse.store.legacy.shelf import Shelf
+    from hermes_browse.store.legacy.shelf import Shelf  # start time: rarely needed
 
     folder = sessions_folder(beside)
     if folder is None:

@@ -26,7 +26,7 @@ def user_folder(kind: str) -> Path:
         kind: `config`, `data`, `state` or `log`.
     """
     if sys.platform in ("win32", "darwin") or "ANDROID_DATA" in os.environ:
-        import platformdirs
+        import platformdirs  # start: Linux does without it
 
         folder: Path = getattr(platformdirs, f"user_{kind}_path")(_NAME, appauthor=False)
         return folder

@@ -94,7 +94,7 @@ class Configuration(NamedTuple):
 
 def similar(name: str, names: Iterable[str]) -> str:
     """Return `Did you mean “x”?`, or nothing."""
-    from difflib import get_close_matches
+    from difflib import get_close_matches  # only after a typing error
 
     matches = get_close_matches(name, list(names), n=1)
     return _("Did you mean “{name}”?").format(name=matches[0]) if matches else ""
@@ -151,7 +151,7 @@ class _Parser:
     def take_trash(self, value: object) -> None:
         if value == FOREVER:
             return
-        from hermes_browse.store.cleanup.rules import DAY, parse_age
+        from hermes_browse.store.cleanup.rules import DAY, parse_age  # start: rarely set
 
         try:
             age = parse_age(value) if isinstance(value, str) else 0.0
@@ -228,7 +228,7 @@ def _shown(value: object) -> str:
 
 def parse_config(text: str, path: Path) -> Configuration:
     """Parse TOML; the path is that of the file."""
-    import tomllib
+    import tomllib  # start: only with a configuration
 
     parser = _Parser(text)
     try:

@@ -6,6 +6,7 @@ damaged, nothing is remembered.
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -50,8 +51,6 @@ def read_memory(path: Path) -> Memory:
             raw = file.read(_MAX_BYTES + 1)
     except OSError:
         return Memory()
-    import json  # slow to import, and not needed on a first start
-
     try:
         document = json.loads(raw) if len(raw) <= _MAX_BYTES else None
     except (ValueError, RecursionError):
@@ -77,8 +76,6 @@ def write_memory(path: Path, memory: Memory) -> bool:
     Returns:
         Whether it could be written; callers ignore a failure.
     """
-    import json
-
     text = json.dumps(
         {
             "view": memory.view.value,
@@ -172,7 +169,7 @@ def read_start() -> Start:
     path = config_path()
     if not path.exists():  # the usual case: the TOML parser is not imported
         return Start(memory=memory)
-    from .reading import read_config
+    from .reading import read_config  # start: only with a configuration
 
     configuration = read_config(path)
     return Start(configuration.options, memory, configuration)

@@ -223,7 +223,7 @@ def search_everywhere(
 def _answers(
     catalogs: Sequence[tuple[Location, Catalog]], text: str, now: float, limit: int, cancelled: Callable[[], bool]
 ) -> Iterator[tuple[Location, list[Found], Answer | StoreError]]:
-    from hermes_browse.store.search import Scope, make_conditions, parse, search
+    from hermes_browse.store.search import Scope, make_conditions, parse, search  # with the first search
 
     query = parse(text)
     conditions = make_conditions(query, now)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Coroutine
 from functools import partial
 
+from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import _
 
@@ -27,14 +28,15 @@ def _take(by: Controllers, what: str) -> None:
 _THERE = {
     "trash": "hermes-browse trash list --host {name}",
     "doctor": "hermes-browse doctor --host {name}",
-    "retention": "hermes-browse list --host {name} --json",
+    "retention": "ssh -t {ssh} {command}",
     "view-old": "hermes-browse list --old --host {name}",
 }
 """Commands that show files beside a store, and what shows those of another machine."""
 
 
-def _say_there(context: Context, name: str, words: str) -> None:
-    context.say(_("this is kept on {name} and shown by `{command}`").format(name=name, command=words.format(name=name)))
+def _say_there(context: Context, host: Host, words: str) -> None:
+    command = words.format(**host._asdict())
+    context.say(_("this is kept on {name} and shown by `{command}`").format(name=host.name, command=command))
 
 
 def _toggle_mouse(context: Context, panes: Panes) -> None:
@@ -121,7 +123,7 @@ def callees(by: Controllers, panes: Panes) -> dict[str, Callee]:
     for name in ("prune", "trash", "retention", "insights", "doctor"):
         calls[name] = partial(by.open_screen, name)
     if (host := context.location.host) is not None:
-        calls |= {name: partial(_say_there, context, host.name, words) for name, words in _THERE.items()}
+        calls |= {name: partial(_say_there, context, host, words) for name, words in _THERE.items()}
     for what in ("message", "code", "output", "pager", "editor", "raw", "links"):
         calls[f"take-{what}"] = partial(_take, by, what)
     return calls
