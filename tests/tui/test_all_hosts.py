@@ -215,10 +215,13 @@ async def test_a_search_goes_to_all_at_once_and_says_who_has_answered(
         await browser.send("slash", *"lighthouse")
         await browser.wait_until(lambda: "3 hits · 1 of 2 hosts have answered" in browser.text("#status"))
         assert names(browser) == ["Own s00", "Own s01", "Chat n1"]
+        screen = app.screen
+        assert isinstance(screen, HostsScreen) and screen.found.cursor == 0
         vps.gate.set()
         await browser.wait_until(lambda: "5 hits · 2 of 2 hosts have answered" in browser.text("#status"))
         assert names(browser) == ["far", "Own s00", "Own s01", "Chat n1", "Chat v3"]
         assert vps.asked[-1] == ["search", "--json", "--limit", "200", "--", "lighthouse"]
+        assert screen.found.cursor == 0, "the newest, while something is typed"
         nas.fail(since=NOW)
         await browser.send("s")
         await browser.wait_until(lambda: "without @nas" in browser.text("#status"))

@@ -256,7 +256,9 @@ class HostsScreen(EverywhereScreen):
         )
         without = _("without {hosts}").format(hosts=_names(list(searches.away))) if searches.away else ""
         notes = chain(answer.notes if answer is not None else (), *(each.notes for each in searches.answers.values()))
-        self.tell_parts(ngettext("1 hit", "{count} hits", len(found)).format(count=hits), answered, without, *notes)
+        here = _("searching the profiles …") if answer is None else ""
+        count = ngettext("1 hit", "{count} hits", len(found)).format(count=hits)
+        self.tell_parts(count, here, answered, without, *notes)
 
     def tell_keys(self) -> None:
         """Say in the status line what can be done with a conversation."""
