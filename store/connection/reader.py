@@ -41,6 +41,7 @@ TIME_LIMIT = 60.0
 """Seconds a statement may take before the watchdog interrupts it."""
 _WATCH_INTERVAL = 0.5
 _watched: weakref.WeakSet[Reader] = weakref.WeakSet()
+_interrupted: set[int] = set()
 _watch_lock = threading.Lock()
 _watchdog: threading.Thread | None = None
 
@@ -73,16 +74,23 @@ def _interrupt_late_statements() -> None:
                 return
             statements = [(reader, reader.began) for reader in _watched]  # read once: it may end at any moment
         for reader, began in statements:
-            if began and time.monotonic() - began > TIME_LIMIT:
+            if began and (reader.is_stopped or time.monotonic() - began > TIME_LIMIT):
                 reader.time_out(began)
 
 
-def interrupt_readers(thread: int | None) -> None:
-    """Interrupt the open connections that a thread made, by its identifier."""
+def interrupt_readers(thread: int) -> None:
+    """Interrupt the connections that a thread has made, by its identifier, and those it makes until `allow_readers`."""
     with _watch_lock:
+        _interrupted.add(thread)
         readers = [reader for reader in _watched if reader.thread == thread]
     for reader in readers:
         reader.interrupt()
+
+
+def allow_readers() -> None:
+    """End what `interrupt_readers` has begun for this thread."""
+    with _watch_lock:
+        _interrupted.discard(threading.get_ident())
 
 
 def decode(raw: bytes) -> str:
@@ -187,6 +195,8 @@ class Reader:
         self.thread = threading.get_ident()
         """The thread that made it."""
         _watch(self)
+        if self.thread in _interrupted:
+            self._stopped = True
 
     def rows(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:
         """Run one statement and fetch all of it; no cursor stays open.
@@ -250,11 +260,20 @@ class Reader:
             remedy=_("The file may be damaged, or the disk very slow. Reading a copy may work."),
         )
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether it was interrupted, and `begin` was not called since."""
+        return self._stopped
+
     def time_out(self, began: float) -> None:
-        """Interrupt the statement that began at a time, unless it has ended; called by the watchdog."""
+        """Interrupt the statement that began at a time, unless it has ended; called by the watchdog.
+
+        That is one that takes too long, or one that was interrupted just before it began: SQLite forgets that
+        (https://sqlite.org/c3ref/interrupt.html).
+        """
         with self._began_lock:  # no other statement takes its place meanwhile
             if self.began == began:
-                self._timed_out = True
+                self._timed_out = self._timed_out or not self._stopped
                 self.interrupt()
 
     def value(self, sql: str, parameters: Sequence[object] = ()) -> object:

@@ -25,7 +25,7 @@ from collections.abc import Callable, Sequence
 from typing import IO
 
 from ..connection.connect import Reader, Store
-from ..connection.reader import interrupt_readers
+from ..connection.reader import allow_readers, interrupt_readers
 from ..errors import BrowseError, QueryInterruptedError
 from ..wording import _
 from .link import ANSWER_BYTES, Json, Reply
@@ -73,8 +73,8 @@ class _Channel:
         self._opened = 0
         self._lock = threading.Lock()
         self._running: object = None
-        self._thread = threading.Thread(target=self._run, name=f"channel {number}", daemon=True)
-        self._thread.start()
+        self._ident = 0
+        threading.Thread(target=self._run, name=f"channel {number}", daemon=True).start()
 
     def put(self, question: Json | None) -> None:
         """Add a question; None closes the channel."""
@@ -84,11 +84,12 @@ class _Channel:
         """Interrupt a question if it is running; without a number whatever statement is, but no command."""
         with self._lock:
             if number is not None and number == self._running:
-                interrupt_readers(self._thread.ident)
+                interrupt_readers(self._ident)
             elif number is None and self._reader is not None:
                 self._reader.interrupt()
 
     def _run(self) -> None:
+        self._ident = threading.get_ident()
         try:
             while True:
                 try:
@@ -110,6 +111,7 @@ class _Channel:
 
     def _answer(self, question: Json) -> Json:
         number, arguments = question.get("id"), question.get("argv")
+        allow_readers()
         try:
             reader = None if isinstance(arguments, list) else self._open()
             if reader is not None:

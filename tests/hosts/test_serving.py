@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
 import sqlite3
@@ -57,7 +58,7 @@ class Caller:
 def caller(hermes_home: Path) -> Iterator[Caller]:
     """Of a server in a thread, on a store of Hermes 0.19."""
     (source, questions), (answers, output) = os.pipe(), os.pipe()
-    with os.fdopen(source, "rb") as read, os.fdopen(output, "wb") as write, os.fdopen(answers, "rb") as heard:
+    with os.fdopen(source, "rb") as read, os.fdopen(answers, "rb") as heard, os.fdopen(output, "wb") as write:
         store = Store(hermes_home / "state.db")
 
         def run(words: Sequence[str]) -> Reply:
@@ -192,7 +193,10 @@ def program(hermes_home: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def _handles(pid: int, store: Path) -> list[str]:
-    found = (os.readlink(each) for each in Path(f"/proc/{pid}/fd").iterdir())
+    found = []
+    for each in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # closed while we looked
+            found.append(os.readlink(each))
     return [each for each in found if each.startswith(str(store))]
 
 

@@ -10,7 +10,7 @@ from builders import make_store
 
 from hermes_browse.store.connection import reader as module
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.errors import StoreDamagedError
+from hermes_browse.store.errors import QueryInterruptedError, StoreDamagedError
 
 _ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT count(*) FROM n"
 
@@ -29,6 +29,8 @@ def test_a_statement_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 class _Ended:
     """A reader whose statement ends between two looks at it."""
+
+    is_stopped = False
 
     def __init__(self) -> None:
         self.looks = 0
@@ -72,3 +74,20 @@ def test_the_next_statement_is_not_the_late_one(tmp_path: Path) -> None:
         reader.time_out(2.0)
         with pytest.raises(StoreDamagedError, match="took longer"):
             reader.rows("SELECT 1")
+
+
+def test_one_that_is_interrupted_just_before_it_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite forgets that interrupt; the statement ran until the time limit."""
+    monkeypatch.setattr(module, "_WATCH_INTERVAL", 0.01)
+    with Store(make_store(tmp_path / "state.db", sessions=[{"id": "a"}])).reader() as reader:
+
+        def checked_then_interrupted() -> None:
+            monkeypatch.undo()
+            reader.check()
+            reader.interrupt()
+
+        monkeypatch.setattr(reader, "check", checked_then_interrupted)
+        with pytest.raises(QueryInterruptedError):
+            reader.rows(_ENDLESS)
+        reader.begin()
+        assert reader.rows("SELECT 1") == [(1,)]
