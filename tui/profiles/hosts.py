@@ -88,7 +88,7 @@ class HostsCard(ProfilesScreen):
         self.set_interval(AGAIN_SECONDS, self._asking.again)
 
     def keys_told(self) -> str:
-        """Describe the keys; the texts of that for all of them speaks of hosts too."""
+        """Describe the keys, with this card's own text for the key that shows everything."""
         key = self.key("all")
         return self.told_keys(_("Enter open"), *([f"{key} {_(self.ALL)}"] if key else []), without=("all",))
 
