@@ -88,7 +88,8 @@ def test_hosts_for_people(machines: Machines, capsys: Capture) -> None:
     people = call(capsys, "hosts")
     assert people.code == 6 and people.out.startswith("host ") and "empty: There is no session store" in people.err
     machines.news()
-    assert call(capsys, "hosts", "--names").out == "empty\ndown\n" and machines.news() == []
+    assert call(capsys, "hosts", "--names").out == "empty\ndown\n"
+    assert [each for each in machines.news() if each.startswith("began")] == []
 
 
 def test_no_hosts(capsys: Capture) -> None:
