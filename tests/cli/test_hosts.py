@@ -150,7 +150,7 @@ def test_what_does_not_go_with_a_host(machines: Machines, capsys: Capture) -> No
         "show --all-hosts x",
     ):
         assert call(capsys, *line.split()).code == 2, line
-    assert machines.news() == []
+    assert [each for each in machines.news() if each.startswith("began")] == []
 
 
 def test_a_command_runs_there(machines: Machines, capsys: Capture) -> None:
