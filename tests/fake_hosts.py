@@ -65,10 +65,15 @@ class FakeLink:
         self.fingerprint: tuple[int, ...] = ()
         self.asked: list[list[str]] = []
         """The command lines so far."""
+        self.statements = 0
+        """How many statements were sent."""
         self.cancelled: list[int] = []
         self.gate = threading.Event()
-        """A question waits for it."""
+        """A command waits for it."""
+        self.reading = threading.Event()
+        """A statement waits for it."""
         self.gate.set()
+        self.reading.set()
         self.answer: Callable[[Sequence[str]], str] = self._answer
         """Returns what a command line prints."""
 
@@ -104,7 +109,9 @@ class FakeLink:
         return Reply(0, self.answer(arguments), "")
 
     def send(self, question: Json) -> int:
-        """As of `Link`, but it has no store to read."""
+        """As of `Link`, but it has no store to read: the connection is lost while it is read."""
+        self.statements += 1
+        self.reading.wait()
         self.open()
         raise fault(self.host, "host-lost")
 
@@ -139,3 +146,4 @@ class FakeLinks:
         self.is_closed = True
         for each in self._links.values():
             each.gate.set()
+            each.reading.set()

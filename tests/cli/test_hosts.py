@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
+import asyncssh
 import pytest
 from commandline import PROGRAM, ask, call, copy_store, spawn
 from contract import CONVERSATION, COUNT, LIST, RESUME, holds, keys
 from contract import each as each_of
 from hypothesis import given
 from hypothesis import strategies as st
-from sshing import BIN, SYSTEM, Machines
+from server import ThrowAwayServer
 
 from hermes_browse.store.demo import build_home
 from hermes_browse.store.hosts import running
@@ -26,45 +30,76 @@ from hermes_browse.tui.config.folders import config_path
 from hermes_browse.tui.version import version
 
 Capture = pytest.CaptureFixture[str]
+BIN = Path(sys.executable).parent
+PROGRAMS = {
+    "vps": None,
+    "nas": None,
+    "empty": None,
+    "locked": None,
+    "login": "",
+    "bare": "",
+    "old": f'case "$*" in *serve*) echo "invalid choice" >&2; exit 2;; esac\nexec {BIN}/hermes-browse "$@"',
+    "liar": "printf 'bad\\033[31m\\n' >&2\nexec cat ~/answer",
+    "slow": "exec sleep 600",
+}
+"""The hermes-browse of each machine: None for this one, empty for none on the PATH."""
+
+
+Machines = dict[str, ThrowAwayServer]
 
 
 @pytest.fixture(scope="module")
 def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
-    """Two machines with stores, and others where something is missing."""
-    made = Machines(tmp_path_factory.mktemp("machines"))
-    build_home(made.add("vps") / ".hermes", now=time.time() - 86_400)
-    noise = "echo 'Welcome {}'; echo 'Last login: yesterday' >&2"
-    copy_store("state-v31", made.add("nas", head=noise) / ".hermes")
-    made.add("empty")
-    (made.add("login", path=SYSTEM) / ".profile").write_text(f"PATH={BIN}:$PATH\n")
-    made.add("bare", path=SYSTEM)
-    old = made.folder / "old-bin"
-    old.mkdir()
-    (old / "hermes-browse").write_text(
-        f'#!/bin/sh\ncase "$*" in *serve*) echo "invalid choice" >&2; exit 2;; esac\nexec {BIN}/hermes-browse "$@"\n'
-    )
-    (old / "hermes-browse").chmod(0o755)
-    copy_store("state-v22", made.add("old", path=f"{old}:{SYSTEM}") / ".hermes")
-    lying = made.folder / "lying-bin"
-    lying.mkdir()
-    (lying / "hermes-browse").write_text("#!/bin/sh\nprintf 'bad\\033[31m\\n' >&2\nexec cat ~/answer\n")
-    (lying / "hermes-browse").chmod(0o755)
-    made.add("liar", path=f"{lying}:{SYSTEM}")
-    made.add("slow", head="sleep 600")
-    with made.serving():
+    """Machines with stores, and others where something is missing, by name."""
+    folder = tmp_path_factory.mktemp("machines")
+    made: Machines = {}
+    with ExitStack() as stack:
+        for name, program in PROGRAMS.items():
+            (folder / name / "hermes").mkdir(parents=True)
+            made[name] = stack.enter_context(ThrowAwayServer(folder / name, folder / name / "hermes", name))
+            made[name].environment["SHELL"] = "/bin/sh"
+            if program is not None:
+                (folder / name / "hermes-browse").write_text(f"#!/bin/sh\n{program}\n")
+                (folder / name / "hermes-browse").chmod(0o755 if program else 0o644)
+                made[name].environment["PATH"] = f"{folder / name}:/usr/bin:/bin"
+        build_home(made["vps"].home, now=time.time() - 86_400)
+        copy_store("state-v31", made["nas"].home)
+        copy_store("state-v22", made["old"].home)
+        made["nas"].noise = [b"Welcome to nas\n"]
+        (made["login"].folder / "home" / ".profile").write_text(f"PATH={BIN}:$PATH\n")
         yield made
+
+
+def ssh(machines: Machines, name: str) -> str:
+    """What reaches a machine, or fails to."""
+    if name in machines:
+        return machines[name].host.ssh
+    vps = machines["vps"]
+    if name == "changed":
+        key = asyncssh.generate_private_key("ssh-ed25519").export_public_key().decode()
+        (vps.folder / name).write_text(f"[127.0.0.1]:{vps.port} {key}")
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        closed = unused.getsockname()[1]
+    options = {"down": f"-p {closed}", "unknown": "-o HostName=no-such-machine.invalid"}
+    return f"{options.get(name, f'-o UserKnownHostsFile={vps.folder / name}')} {vps.host.ssh}"
+
+
+def asked(machines: Machines) -> int:
+    """How many commands have been run."""
+    return sum(len(each.commands) for each in machines.values())
 
 
 def configure(machines: Machines, *names: str, more: str = "") -> None:
     """Write a configuration of hosts."""
     config_path().parent.mkdir(parents=True, exist_ok=True)
-    blocks = [f'[[hosts]]\nname = "{name}"\nssh = "{machines.ssh(name)}"\n{more}' for name in names]
+    blocks = [f'[[hosts]]\nname = "{name}"\nssh = "{ssh(machines, name)}"\n{more}' for name in names]
     config_path().write_text("".join(blocks))
 
 
 def lies(machines: Machines, text: str) -> None:
     """What the machine `liar` answers to every command."""
-    (machines.folder / "liar" / "answer").write_bytes(text.encode())
+    (machines["liar"].folder / "home" / "answer").write_bytes(text.encode())
 
 
 def test_hosts_are_asked_all_at_once(machines: Machines, capsys: Capture) -> None:
@@ -73,7 +108,7 @@ def test_hosts_are_asked_all_at_once(machines: Machines, capsys: Capture) -> Non
     ended = call(capsys, "hosts", "--json")
     vps, nas, down, old = ended.document["hosts"]
     assert ended.code == 6 and "down: it cannot be reached" in ended.err
-    assert (vps["name"], vps["ssh"], vps["reachable"], vps["error"]) == ("vps", machines.ssh("vps"), True, None)
+    assert (vps["name"], vps["ssh"], vps["reachable"], vps["error"]) == ("vps", ssh(machines, "vps"), True, None)
     assert vps["version"] == nas["version"] == version() and vps["sessions"] > 100 and vps["last_active"] < time.time()
     assert 0 < vps["round_trip_ms"] < 10_000
     assert nas["sessions"] == 81, "noise of the shell is no answer"
@@ -87,9 +122,8 @@ def test_hosts_for_people(machines: Machines, capsys: Capture) -> None:
     configure(machines, "empty", "down")
     people = call(capsys, "hosts")
     assert people.code == 6 and people.out.startswith("host ") and "empty: There is no session store" in people.err
-    machines.news()
-    assert call(capsys, "hosts", "--names").out == "empty\ndown\n"
-    assert [each for each in machines.news() if each.startswith("began")] == []
+    before = asked(machines)
+    assert call(capsys, "hosts", "--names").out == "empty\ndown\n" and asked(machines) == before
 
 
 def test_no_hosts(capsys: Capture) -> None:
@@ -103,7 +137,7 @@ def test_no_hosts(capsys: Capture) -> None:
 CHECKS = [
     ("locked", "host-login", "Log in once in another terminal"),
     ("changed", "host-key", "ssh-keygen -f "),
-    ("stranger", "host-key", "Log in once and accept it"),
+    ("stranger", "host-key", "Connect once in another terminal"),
     ("login", "host-program", f'command = "{BIN}/hermes-browse"'),
     ("bare", "host-program", "uv tool install hermes-browse"),
     pytest.param("unknown", "host-unknown", "Correct `ssh` of this host", marks=pytest.mark.slow),
@@ -116,6 +150,7 @@ CHECKS = [
 def test_a_check_says_what_mends_it(machines: Machines, capsys: Capture, name: str, code: str, remedy: str) -> None:
     """One line for each thing that can be missing."""
     configure(machines, name)
+    machines["locked"].refuses = True
     ended = call(capsys, "hosts", "check", name, "--json")
     assert ended.code == 3
     (problem,) = ended.document["problems"]
@@ -135,7 +170,7 @@ def test_a_check_of_a_host_where_nothing_is_missing(machines: Machines, capsys: 
 def test_what_does_not_go_with_a_host(machines: Machines, capsys: Capture) -> None:
     """Two stores at once, no command, and commands that read none; nobody is asked."""
     configure(machines, "vps")
-    machines.news()
+    before = asked(machines)
     for line in (
         "--host vps",
         "--host vps --demo list",
@@ -150,15 +185,15 @@ def test_what_does_not_go_with_a_host(machines: Machines, capsys: Capture) -> No
         "show --all-hosts x",
     ):
         assert call(capsys, *line.split()).code == 2, line
-    assert [each for each in machines.news() if each.startswith("began")] == []
+    assert asked(machines) == before
 
 
 def test_a_command_runs_there(machines: Machines, capsys: Capture) -> None:
     """Its document says where it is from, and noise ahead of it is left out."""
     configure(machines, "nas")
     ended = call(capsys, "--host", "nas", "list", "--limit", "3", "--json")
-    assert ended.code == 0 and "Last login" in ended.err
-    assert ended.document["shown"] == 3 and ended.document["store"]["path"].startswith(str(machines.folder / "nas"))
+    assert ended.code == 0
+    assert ended.document["shown"] == 3 and ended.document["store"]["path"] == str(machines["nas"].home / "state.db")
     assert ended.document["hosts"] == [{"name": "nas", "answered": True, "error": None}]
     assert [each["host"] for each in ended.document["conversations"]] == ["nas"] * 3
     holds(ended.document, LIST)
@@ -272,7 +307,32 @@ def test_everything_as_one_list(machines: Machines, capsys: Capture, tmp_path: P
     ]
     every.sort(key=lambda row: -1 if row["cost_usd"] is None else row["cost_usd"], reverse=True)
     assert [each["cost_usd"] for each in page] == [each["cost_usd"] for each in every[2:6]]
+    hidden = ended.document["hidden"]
+    assert ended.document["total"] == ended.document["shown"] + sum(hidden.values())
     assert ended.document["shown"] == 4 and {each["host"] for each in page} <= {None, "vps", "nas"}
+
+
+@pytest.mark.slow
+def test_all_profiles_of_all_hosts(machines: Machines, capsys: Capture) -> None:
+    """Each row with both; the profile in the configuration is that of single stores."""
+    configure(machines, "vps", more='profile = "harbour"\n')
+    assert ask(capsys, "list", "--host", "vps", "--limit", "1")["store"]["profile"] == "harbour"
+    assert ask(capsys, "list", "--host", "vps", "--limit", "1", "--profile", "default")["store"]["profile"] == "default"
+    page = ask(capsys, "--demo", "list", "--all-hosts", "--limit", "0")
+    assert {each["host"] for each in page["conversations"]} == {None, "vps"}
+    both = ask(capsys, "list", "--all-hosts", "--all-profiles", "--limit", "0")
+    assert {(each["host"], each["profile"]) for each in both["conversations"]} >= {
+        ("vps", "default"),
+        ("vps", "harbour"),
+    }
+    assert both["broken"] == [] and "hidden" not in both
+
+
+def test_without_hosts_it_is_this_machine(capsys: Capture) -> None:
+    """With a sentence that says how to add one; without a store either, that is what is said."""
+    ended = call(capsys, "--demo", "list", "--all-hosts", "--limit", "1", "--json")
+    assert (ended.code, ended.document["hosts"], ended.document["shown"]) == (0, [], 1) and "[[hosts]]" in ended.err
+    assert call(capsys, "list", "--all-hosts").code == 3
 
 
 def test_one_search_over_everything(machines: Machines, capsys: Capture, tmp_path: Path) -> None:
@@ -325,7 +385,7 @@ def test_an_answer_that_is_none(machines: Machines, capsys: Capture, answer: str
 def test_an_older_version_knows_less(machines: Machines, capsys: Capture) -> None:
     """What it does not say is null."""
     configure(machines, "liar")
-    lies(machines, '{"conversations": [{"id": "x\\u001b[2J", "last_active": 9e9, "future": [1]}]}')
+    lies(machines, '{"conversations": [{"id": "x\\u001b[2J", "last_active": 9e9, "future": [1], "host": "vps"}]}')
     page = ask(capsys, "--demo", "list", "--all-hosts", "--limit", "2")["conversations"]
     assert (page[0]["host"], page[0]["title"], page[0]["future"]) == ("liar", None, [1])
     assert (page[1]["host"], page[1]["future"]) == (None, None)
@@ -343,7 +403,7 @@ def test_what_is_printed_there_cannot_act_here(machines: Machines, capsys: Captu
 
 def test_output_is_not_waited_for(machines: Machines) -> None:
     """The first of it comes while there is more, and the ssh process ends with whoever reads it."""
-    host = Host("vps", machines.ssh("vps"))
+    host = Host("vps", ssh(machines, "vps"))
     pieces = iter(Running(host, "echo one; exec sleep 60"))
     assert next(pieces) == b"one\n"
     (process,) = running._processes
@@ -353,22 +413,22 @@ def test_output_is_not_waited_for(machines: Machines) -> None:
 
 @pytest.mark.parametrize("options", [["--host", "slow"], ["--all-hosts"]], ids=lambda options: options[0])
 def test_an_interrupt_ends_what_runs_there(machines: Machines, options: list[str]) -> None:
-    """At once, and the ssh process with it: the machine sees it go."""
+    """At once, and the ssh process with it."""
     configure(machines, "slow")
-    machines.news()
+    slow, before = machines["slow"], asked(machines)
     program = subprocess.Popen([*PROGRAM, "list", *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    while "began slow" not in machines.news():
+    while asked(machines) == before:
         time.sleep(0.01)
         assert program.poll() is None
     program.send_signal(signal.SIGINT)
     assert program.communicate() == (b"", b"") and program.returncode == 130
-    while "ended slow" not in machines.news():
+    while str(slow.folder) in subprocess.run(["ps", "-Ao", "args="], capture_output=True, text=True, check=True).stdout:
         time.sleep(0.01)
 
 
 def test_what_is_too_much_or_too_late(machines: Machines, monkeypatch: pytest.MonkeyPatch) -> None:
     """Is not waited for."""
-    host = Host("vps", machines.ssh("vps"))
+    host = Host("vps", ssh(machines, "vps"))
     with pytest.raises(HostError, match="more than was asked for"):
         run_once(host, "exec cat /dev/zero", most=1_000_000)
     with pytest.raises(HostError, match="has not answered for 0 seconds"):

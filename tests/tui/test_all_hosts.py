@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, open_app
+from browsing import NOW, Browser, browsing, open_app
 from builders import make_store
 from fake_hosts import FakeLink, FakeLinks, conversation, hit
 from store_builder import T0
 
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hosts.host import Host
+from hermes_browse.store.hosts.link import Links
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.list.rows import ListRow, NoteRow
 from hermes_browse.tui.profiles.hosts import HostsCard, HostsScreen
@@ -104,14 +108,14 @@ async def test_the_card_shows_profiles_at_once_and_hosts_when_they_answer(
     )
     vps.gate.clear()
     vps.total = 20_113
-    nas.fail(since=T0)
+    nas.fail(since=NOW)
     async with browsing(app) as browser:
         await browser.send("0")
         await browser.wait_until(lambda: bool(app.screen.query("#profiles")) and "away" in browser.text("#profiles"))
         own, first, second, last = (line for line in browser.text("#profiles").splitlines() if line.strip())
         assert own.split()[:4] == ["●", "default", "40", "sessions"]
         assert first.split() == ["@vps", "asking", "…"]
-        assert "@nas" in second and "away since 09:00: it cannot be reached (Connection refused)." in second
+        assert "@nas" in second and "away since 20:26: it cannot be reached (Connection refused)." in second
         assert last.split("·")[0].strip() == "everything as one list" and "40 sessions" in last
         vps.gate.set()
         await browser.wait_until(lambda: "20,113 sessions" in browser.text("#profiles"))
@@ -152,7 +156,8 @@ async def test_own_rows_come_at_once_and_those_of_hosts_without_moving_the_curso
         assert told[:3] == ["Chat v1", "Chat v2", "Own s00"] and told[-1] == "Chat v3"
         assert told.index("Chat n1") in (told.index("Own s15") - 1, told.index("Own s15") + 1)
         assert "44 chats · 44 conversations in 1 profile and 2 hosts" in browser.text("#header")
-        await browser.press("home")
+        await browser.press("4", "home")
+        assert vps.asked[-1] == ["list", "--json", "--view", "all", "--limit", "200"]
         assert browser.text("#found").splitlines()[0].split()[1:4] == ["@vps", "Chat", "v1"]
         assert browser.text("#found-head").split()[0] == "where"
 
@@ -162,12 +167,12 @@ async def test_a_host_that_is_away_is_one_line_and_comes_back_by_itself(
 ) -> None:
     """With the reason, since when, and what to do; one that goes away later loses its rows until it is back."""
     monkeypatch.setattr("hermes_browse.tui.profiles.hosts.AGAIN_SECONDS", 0.02)
-    nas.fail("host-login", since=T0)
+    nas.fail("host-login", since=NOW)
     async with everything(app) as browser:
         screen = app.screen
         assert isinstance(screen, HostsScreen)
         await browser.wait_until(lambda: "Chat v1" in names(browser) and bool(lines(browser)))
-        told = "@nas: away since 09:00: it wants a password or another key."
+        told = "@nas: away since 20:26: it wants a password or another key."
         assert lines(browser) == [told] and "Chat n1" not in names(browser)
         assert "without @nas" in browser.text("#header")
         await browser.send("home")
@@ -181,16 +186,18 @@ async def test_a_host_that_is_away_is_one_line_and_comes_back_by_itself(
         await browser.wait_until(lambda: "Chat n1" in names(browser))
         assert lines(browser) == []
         assert screen.found.current is not None and screen.found.current.key == row.key
-        vps.fail("host-lost", since=T0 + 60)
-        await browser.wait_until(lambda: lines(browser) == ["@vps: away since 09:01: the connection was lost."])
+        vps.fail("host-lost", since=NOW + 60)
+        await browser.wait_until(lambda: lines(browser) == ["@vps: away since 20:27: the connection was lost."])
         assert "Chat v1" not in names(browser) and "Chat n1" in names(browser)
         vps.come_back()
         await browser.wait_until(lambda: "Chat v1" in names(browser))
+        nas.fail(since=NOW - 86_400)
+        await browser.wait_until(lambda: any("away since 2026-05-27 20:26: it" in line for line in lines(browser)))
 
 
 async def test_enter_asks_a_host_again_that_is_away(app: BrowseApp, vps: FakeLink, nas: FakeLink) -> None:
     """Without waiting for the next time."""
-    nas.fail(since=T0)
+    nas.fail(since=NOW)
     async with everything(app) as browser:
         await browser.settle()
         nas.come_back()
@@ -212,7 +219,7 @@ async def test_a_search_goes_to_all_at_once_and_says_who_has_answered(
         await browser.wait_until(lambda: "5 hits · 2 of 2 hosts have answered" in browser.text("#status"))
         assert names(browser) == ["far", "Own s00", "Own s01", "Chat n1", "Chat v3"]
         assert vps.asked[-1] == ["search", "--json", "--limit", "200", "--", "lighthouse"]
-        nas.fail(since=T0)
+        nas.fail(since=NOW)
         await browser.send("s")
         await browser.wait_until(lambda: "without @nas" in browser.text("#status"))
         assert "1 of 2 hosts have answered" in browser.text("#status")
@@ -278,6 +285,75 @@ async def test_a_store_without_a_root_has_hosts_all_the_same(tmp_path: Path, vps
         assert names(browser) == ["Chat v1", "Chat v2", "Chat v3"]
 
 
+async def test_a_preview_that_takes_long_holds_up_nothing(app: BrowseApp, vps: FakeLink, nas: FakeLink) -> None:
+    """While it is read it says so; when it comes the cursor is elsewhere, and it is dropped."""
+    vps.reading.clear()
+    async with everything(app) as browser:
+        await browser.wait_until(lambda: "Chat v1" in names(browser))
+        await browser.send("home")
+        await browser.wait_until(lambda: "asking @vps …" in browser.text("#preview"))
+        assert "Chat v1" in browser.text("#preview")
+        await browser.send("down", "down")
+        await browser.wait_until(lambda: "the lighthouse here" in browser.text("#preview"))
+        assert vps.statements
+        vps.reading.set()
+        await browser.settle()
+        assert "the lighthouse here" in browser.text("#preview") and "Own s00" in browser.text("#preview")
+
+
+SSH = """#!/bin/sh
+for each in "$@"; do line="$each"; done
+exec sh -c "$line"
+"""
+
+
+@pytest.fixture
+def far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Host:
+    """A host that a stand-in for ssh reaches: a chat, and a long run of a job that has no title."""
+    programs, home = tmp_path / "programs", tmp_path / "far home"
+    programs.mkdir()
+    home.mkdir()
+    (programs / "ssh").write_text(SSH, encoding="utf-8")
+    (programs / "ssh").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    make_store(
+        home / "state.db",
+        sessions=[
+            {"id": "chat", "title": "Far chat", "started_at": T0 + 90},
+            {"id": "cron_a", "source": "cron", "started_at": T0 + 70, "ended_at": T0 + 71, "end_reason": "compression"},
+            {"id": "cron_b", "source": "cron", "started_at": T0 + 71, "parent_session_id": "cron_a"},
+        ],
+        messages=[
+            {"session_id": "chat", "content": "a boat far away", "timestamp": T0 + 90},
+            {"session_id": "cron_a", "content": "what the job was told", "timestamp": T0 + 70},
+            {"session_id": "cron_b", "content": "it saw a lighthouse", "timestamp": T0 + 80},
+        ],
+    )
+    return Host("far", "me@far", command=f"{sys.executable} -m hermes_browse.tui", home=str(home))
+
+
+async def test_conversations_of_a_host_are_previewed_named_and_opened(app: BrowseApp, far: Host) -> None:
+    """The recap of one, the messages around a hit; what the list did not send is read when it comes into sight."""
+    app.start = app.start._replace(options=app.start.options._replace(hosts=(far,)))
+    app.__dict__["links"] = Links()
+    async with everything(app) as browser:
+        await browser.settle()
+        assert names(browser)[0] == "Far chat"
+        await browser.press("home")
+        await browser.wait_until(lambda: "a boat far away" in browser.text("#preview"))
+        assert "@far · " in browser.text("#preview")
+        await browser.press("slash")
+        await browser.type("lighthouse")
+        await browser.wait_until(lambda: "what the job was told" in names(browser))
+        (row,) = (row for row in rows_of(browser) if isinstance(row, FoundRow) and row.found.location.host)
+        assert [each.id for each in row.found.conversation.segments] == ["cron_a", "cron_b"]
+        await browser.press("enter", "home")
+        assert "it saw a lighthouse" in browser.text("#preview")
+        await browser.press("enter")
+        await browser.wait_until(lambda: browser.screen.context.location.host == far)
+        await browser.wait_until(lambda: "it saw a lighthouse" in browser.text("#transcript"))
+
+
 async def test_the_end_of_the_browser_ends_the_connections(app: BrowseApp, vps: FakeLink) -> None:
     """Also while one is asked; nothing waits for it."""
     vps.gate.clear()
@@ -286,3 +362,15 @@ async def test_the_end_of_the_browser_ends_the_connections(app: BrowseApp, vps: 
     async with everything(app):
         assert not links.is_closed
     assert links.is_closed
+
+
+def test_without_hosts_nothing_of_them_is_loaded() -> None:
+    """The card and the list of profiles are as they were."""
+    script = (
+        "import sys, hermes_browse.tui.profiles.card, hermes_browse.tui.profiles.everywhere\n"
+        "print(*sorted(each for each in sys.modules if each.startswith('hermes_browse.')))"
+    )
+    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    assert "hermes_browse.tui.profiles.everywhere" in loaded
+    of_hosts = {each for each in loaded if ".hosts" in each or each.endswith(".asking")}
+    assert of_hosts <= {"hermes_browse.store.hosts", "hermes_browse.store.hosts.host"}

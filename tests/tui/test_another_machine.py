@@ -11,10 +11,13 @@ from browsing import Browser, browsing, demo_app
 from server import ThrowAwayServer
 
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.hosts.faults import HostError
+from hermes_browse.store.hosts.link import Links
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.context import Arrival
 from hermes_browse.tui.list.rows import ConversationRow
+from hermes_browse.tui.profiles.asking import list_there, search_there, store_there
 from hermes_browse.tui.screens.main import MainScreen
 
 NOW = 1_800_000_000.0
@@ -141,3 +144,21 @@ async def test_the_way_home_is_open_while_a_machine_is_away(browser: Browser, ma
     screen.controllers.switching.to(here, Arrival())
     await browser.settle()
     assert browser.screen.context.location == here
+
+
+@pytest.mark.slow
+def test_an_older_program_there_still_lists_and_searches(machine: ThrowAwayServer) -> None:
+    """One without `serve`, such as 0.1: each question is a command; opening a conversation says that it is too old."""
+    script = machine.folder / "old"
+    script.write_text('case "$*" in *serve*) echo "no such command" >&2; exit 2;; esac\nexec hermes-browse "$@"\n')
+    links = Links()
+    try:
+        link = links.of(machine.host._replace(command=f"sh {script}"))
+        listed = list_there(link, id, View.ALL)
+        assert len(listed.found) == len(_conversations(machine)) == listed.total
+        found = search_there(link, id, "the", {})
+        assert found.found and all(each.hit is not None for each in found.found)
+        with pytest.raises(HostError, match="too old"), store_there(links, listed.found[0].location).reader():
+            pass
+    finally:
+        links.close()

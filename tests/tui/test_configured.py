@@ -259,7 +259,7 @@ def test_without_a_configuration_nothing_of_it_is_loaded(tmp_path: Path) -> None
 
     program = (
         "import sys; from hermes_browse.tui.config.start import read_start; read_start(); "
-        "print(*({'tomllib', 'platformdirs', 'json', 'textual', 'ast'} & set(sys.modules)))"
+        "print(*({'tomllib', 'platformdirs', 'textual', 'ast'} & set(sys.modules)))"
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ended.stdout.split() == []

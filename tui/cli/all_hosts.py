@@ -63,7 +63,11 @@ class _Answers(NamedTuple):
 
     def rows(self, name: str) -> list[Json]:
         """Return the rows of all documents, each with its host, and with null for what another version lacks."""
-        rows = [{"host": host} | each for host, document in self.documents for each in _objects(document, name)]
+        rows = [
+            {"host": None} | each | {"host": host}
+            for host, document in self.documents
+            for each in _objects(document, name)
+        ]
         empty: Json = dict.fromkeys(key for row in rows for key in row)
         return [empty | row for row in rows]
 
@@ -71,6 +75,14 @@ class _Answers(NamedTuple):
         """Add up a number of all documents; None if one has none."""
         values = [document.get(name) for _host, document in self.documents]
         return sum(each for each in values if isinstance(each, int)) if None not in values else None
+
+    def sums(self, name: str) -> Json:
+        """Add up an object of numbers of all documents."""
+        sums: Json = {}
+        for _host, document in self.documents:
+            part = document.get(name)
+            sums = _added(sums, part if isinstance(part, dict) else {})
+        return sums
 
 
 def _objects(document: Json, name: str) -> list[Json]:
@@ -166,6 +178,8 @@ def _ask_here(command: Command, arguments: SimpleNamespace, most: int) -> Json |
 def _who_answered(answers: _Answers) -> str:
     answered = sum(each["name"] is not None and bool(each["answered"]) for each in answers.hosts)
     count = sum(each["name"] is not None for each in answers.hosts)
+    if not count:
+        return ""
     return _("{answered} of {count} hosts answered").format(answered=answered, count=count)
 
 
@@ -203,13 +217,18 @@ def _list(answers: _Answers, arguments: SimpleNamespace) -> None:
     page = rows[arguments.offset : arguments.offset + arguments.limit if arguments.limit else None]
     total = answers.sum("total")
     if arguments.json:
-        hidden: dict[str, int] = {"automation": 0, "archived": 0, "other": len(rows) - len(page)}
-        for _host, document in answers.documents:
-            counts = document.get("hidden")
-            for name in hidden:
-                hidden[name] += int(_number(counts.get(name), 0)) if isinstance(counts, dict) else 0
-        document = {"store": None, "hosts": answers.hosts, "view": arguments.view, "shown": len(page)}
-        print_json(document | {"total": total, "hidden": hidden, "conversations": page})
+        document: Json = {
+            "store": None,
+            "hosts": answers.hosts,
+            "view": arguments.view,
+            "shown": len(page),
+            "total": total,
+        }
+        if arguments.all_profiles:
+            document["broken"] = answers.rows("broken")
+        else:
+            document["hidden"] = _added(answers.sums("hidden"), {"other": len(rows) - len(page)})
+        print_json(document | {"conversations": page})
         return
     cells = [
         [
@@ -230,7 +249,7 @@ def _list(answers: _Answers, arguments: SimpleNamespace) -> None:
     optional = (at + 4, at + 2, at + 1, at + 3, at)
     print_table([*places, *headers], cells, right=(at + 3, at + 4), flexible=at + 5, optional=optional)
     shown = _("{count:,} of {total:,} shown").format(count=len(page), total=total or 0)
-    note(" · ".join((shown, _who_answered(answers))))
+    note(" · ".join(filter(None, (shown, _who_answered(answers)))))
 
 
 def _search(answers: _Answers, arguments: SimpleNamespace) -> None:
@@ -278,7 +297,7 @@ def _search(answers: _Answers, arguments: SimpleNamespace) -> None:
     shown = _("{count:,} hits shown").format(count=len(hits))
     if total is not None:
         shown = _("{count:,} of {total} hits").format(count=len(hits), total=f"{total:,}")
-    note(" · ".join((shown, _who_answered(answers))))
+    note(" · ".join(filter(None, (shown, _who_answered(answers)))))
 
 
 def _stats(answers: _Answers, arguments: SimpleNamespace) -> None:
@@ -286,16 +305,14 @@ def _stats(answers: _Answers, arguments: SimpleNamespace) -> None:
     for _host, document in answers.documents:
         for row in _objects(document, "by"):
             by[str(row["key"])] = _added(by.get(str(row["key"]), {}), row)
-    total: Json = {}
-    for _host, document in answers.documents:
-        whole = document.get("total")
-        total = _added(total, whole if isinstance(whole, dict) else {})
+    total = answers.sums("total")
     rows = sorted(by.values(), key=lambda row: str(row["key"]))
     if arguments.by not in ("day", "week", "month", "hour"):
         rows.sort(key=lambda row: [-_number(row.get(name), 0) for name in ("calls", "messages", "bytes")])
     if arguments.json:
         document = {"total": total, "grouped_by": arguments.by, "by": rows, "hosts": answers.hosts}
-        print_json(document | ({"period": arguments.period} if arguments.period != "all" else {}))
+        first: Json = answers.documents[0][1] if answers.documents else {}
+        print_json(document | {name: first[name] for name in ("period", "since") if name in first})
         return
     counts = {"conversations": _("convs"), "sessions": _("sessions"), "messages": _("msgs")}
     counts |= {"calls": _("calls")} if arguments.by == "tool" else {}
@@ -313,7 +330,8 @@ def _stats(answers: _Answers, arguments: SimpleNamespace) -> None:
     ]
     headers = [arguments.by, *counts.values(), *tokens.values(), _("cache"), _("cost"), _("size")]
     print_table(headers, cells, right=range(1, len(headers)), flexible=0, optional=(1, 2))
-    note(_who_answered(answers))
+    if answered := _who_answered(answers):
+        note(answered)
 
 
 def _added(sums: Json, row: Json) -> Json:

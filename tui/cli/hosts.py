@@ -112,7 +112,7 @@ def _look_at(hosts: tuple[Host, ...] | list[Host]) -> list[Seen]:
 def _look(link: Link) -> Seen:
     host, seen = link.host, Seen(link.host)
     try:
-        seen = seen._replace(version=link.open().version)
+        seen = seen._replace(version=one_line(link.open().version, 40))
         seen = seen._replace(round_trip=link.round_trip())
         return _with_newest(seen, link.run(_NEWEST))
     except HostError as error:
@@ -204,6 +204,9 @@ def _problem(seen: Seen) -> tuple[str, str, str]:
         return error.code, error.sentence, _found_by_login(host) or error.remedy
     if error.code == "host-key":
         return (error.code, *_about_key(host, error))
+    if error.code == "host-version":
+        sentence = _("{name}: its hermes-browse {version} lacks `serve`, so only commands with --host work there.")
+        return error.code, sentence.format(name=host.name, version=seen.version or ""), error.remedy
     look = _("To see what is wrong, type: `{command}`").format(command=login_command(host))
     return error.code, error.sentence, error.remedy or look
 
@@ -230,7 +233,7 @@ def _found_by_login(host: Host) -> str:
 
 
 def _about_key(host: Host, error: HostError) -> tuple[str, str]:
-    """Return a sentence about the key of a host, whether it is new or has changed, and what to type."""
+    """Return a sentence about the key of a host, and what to type; if it has changed, what forgets the old one."""
     probe = Running(host, "true")
     try:
         for _chunk in probe:
@@ -238,8 +241,7 @@ def _about_key(host: Host, error: HostError) -> tuple[str, str]:
     except HostError:
         pass
     if "HAS CHANGED" not in probe.said:
-        sentence = _("{name}: its key is not known here yet.").format(name=host.name)
-        return sentence, _("Log in once and accept it: `{command}`").format(command=login_command(host))
+        return error.sentence, error.remedy
     try:
         shown = subprocess.run(
             ["ssh", "-G", *host.ssh_words()], capture_output=True, text=True, timeout=10, check=False

@@ -7,14 +7,17 @@ import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
+from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.errors import BrowseError, StoreError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hosts.contract import ROWS, read_list, read_search
+from hermes_browse.store.hosts.faults import HostError
 from hermes_browse.store.hosts.host import Host
-from hermes_browse.store.hosts.link import Link, Links
+from hermes_browse.store.hosts.link import Link, Links, Reply
 from hermes_browse.store.hosts.remote import RemoteStore, locate_there
+from hermes_browse.store.hosts.running import run_once
 from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.messages.transcript import count_rows
 from hermes_browse.store.sessions.first_page import read_neighbourhood
@@ -26,9 +29,14 @@ from hermes_browse.store.wording import _
 from .. import formats
 from .reading import Found
 
+if TYPE_CHECKING:
+    from textual.worker import Worker
+
 T = TypeVar("T")
 Sent = Callable[[int], object]
 """Takes the number of a question, by which it is cancelled."""
+_DECODING = threading.Lock()
+"""One thread decodes at a time: the screen waits a turn of each that computes."""
 AGAIN_SECONDS = 15.0
 """Hosts that are away are asked again after this time."""
 
@@ -80,7 +88,8 @@ class Asking(Generic[T]):
     Args:
         links: The connections.
         hosts: All hosts, in the order of the configuration.
-        run_worker: Runs a coroutine; a newer one for the same host replaces it.
+        clock: Returns Unix seconds.
+        run_worker: Runs a coroutine.
         changed: Called after an answer.
     """
 
@@ -88,19 +97,20 @@ class Asking(Generic[T]):
         self,
         links: Links,
         hosts: Sequence[Host],
-        run_worker: Callable[[Coroutine[None, None, None], str], object],
+        clock: Callable[[], float],
+        run_worker: Callable[[Coroutine[None, None, None]], Worker[None]],
         changed: Callable[[], None],
     ) -> None:
         self.hosts = hosts
-        self._links, self._run_worker, self._changed = links, run_worker, changed
+        self._links, self._clock, self._run_worker, self._changed = links, clock, run_worker, changed
         self._question: Callable[[Link, Sent], T] | None = None
         self.answers: dict[str, T] = {}
         """By the name of the host."""
         self.away: dict[str, BrowseError] = {}
         """Why a host has not answered, by its name; it stays while it is asked again."""
-        self.waiting: dict[str, int] = {}
-        """Numbers of the questions that wait for an answer, by the name of the host."""
-        self._asked = 0
+        self.waiting: set[str] = set()
+        """Names of the hosts that are being asked."""
+        self._workers: dict[str, Worker[None]] = {}
 
     def ask(self, question: Callable[[Link, Sent], T]) -> None:
         """Ask all hosts; answers to older questions are dropped."""
@@ -110,9 +120,11 @@ class Asking(Generic[T]):
             self._ask(host)
 
     def stop(self) -> None:
-        """Drop the question and its answers."""
+        """Cancel the question, and drop its answers."""
+        for worker in self._workers.values():
+            worker.cancel()
         self._question = None
-        self.answers, self.away, self.waiting = {}, {}, {}
+        self.answers, self.away, self.waiting, self._workers = {}, {}, set(), {}
 
     def again(self, insist: Host | None = None) -> None:
         """Ask those that are away, also those that have gone away after they had answered.
@@ -131,8 +143,7 @@ class Asking(Generic[T]):
     def _ask(self, host: Host, *, insists: bool = False) -> None:
         question, link = self._question, self._links.of(host)
         assert question is not None
-        self._asked += 1
-        number = self.waiting[host.name] = self._asked
+        self.waiting.add(host.name)
         sent: list[int] = []
 
         def work() -> T:
@@ -151,15 +162,18 @@ class Asking(Generic[T]):
                 for each in sent:
                     link.cancel(each)
                 raise
-            if self.waiting.get(host.name) != number:
-                return  # something else was asked meanwhile
-            del self.waiting[host.name]
+            self.waiting.discard(host.name)
             self.away.pop(host.name, None)
             self.away |= away
             self.answers |= answered
             self._changed()
 
-        self._run_worker(run(), f"ask {host.name}")
+        self._workers[host.name] = self._run_worker(run())
+
+    @property
+    def names_waiting(self) -> list[str]:
+        """Names of the hosts that are being asked, in the order of the configuration."""
+        return [host.name for host in self.hosts if host.name in self.waiting]
 
     def reason(self, host: Host) -> str:
         """Return why a host is away, and since when."""
@@ -167,18 +181,37 @@ class Asking(Generic[T]):
         own = one_line(error.sentence.removeprefix(f"{host.name}: "), 300)
         if since is None:
             return _("no answer: {reason}").format(reason=own)
-        return _("away since {time}: {reason}").format(time=formats.clock(since).strip(), reason=own)
+        is_today = formats.day_key(since) == formats.day_key(self._clock())
+        time = formats.clock(since).strip() if is_today else formats.timestamp(since)
+        return _("away since {time}: {reason}").format(time=time, reason=own)
 
 
 # Questions; each runs on the thread of its host
 
 
+def _run(link: Link, sent: Sent, arguments: Sequence[str]) -> tuple[Reply, Location]:
+    """Run a command there; where the program is too old to stay connected (0.1), over a connection of its own.
+
+    Returns:
+        Its output, and where its conversations are.
+    """
+    try:
+        return link.run(arguments, sent=sent), locate_there(link)
+    except HostError as error:
+        if error.code != "host-version":
+            raise
+    host = link.host
+    location = Location(Path(f"{host.name}:"), label=host.name, host=host)
+    return run_once(host, host.command_line(arguments)), location
+
+
 def list_there(link: Link, sent: Sent, view: View, limit: int = ROWS) -> Listing:
     """Ask for the newest conversations of a view."""
     arguments = ["list", "--json", "--view", view.value, "--limit", str(limit)]
-    listed = read_list(link, link.run(arguments, sent=sent))
-    location = locate_there(link)
-    found = tuple(Found(location, each) for each in listed.conversations)
+    reply, location = _run(link, sent, arguments)
+    with _DECODING:
+        listed = read_list(link, reply)
+        found = tuple(Found(location, each) for each in listed.conversations)
     return Listing(found, listed.total, listed.sessions, listed.bytes)
 
 
@@ -192,8 +225,9 @@ def search_there(link: Link, sent: Sent, text: str, known: Mapping[str, Sequence
         known: Conversations by the name of their host; of others only the id is known at first.
     """
     conversations = {each.conversation.id: each.conversation for each in known.get(link.host.name, ())}
-    searched = read_search(link, link.run(["search", "--json", "--limit", str(ROWS), "--", text], sent=sent))
-    location = locate_there(link)
+    reply, location = _run(link, sent, ["search", "--json", "--limit", str(ROWS), "--", text])
+    with _DECODING:
+        searched = read_search(link, reply)
     found = [Found(location, conversations.get(at) or _bare(at), hit) for at, hit in searched.hits]
     return Hits(tuple(found), searched.more, tuple(f"@{link.host.name}: {each}" for each in searched.notes))
 
@@ -222,7 +256,23 @@ def complete_there(links: Links, found: Sequence[Found], now: float) -> dict[tup
     return {each.place: detailed[own.root_id] for each, own in whole if own is not None}
 
 
-def store_there(links: Links, location: Location) -> RemoteStore:
+def store_there(links: Links, location: Location) -> BriefStore:
     """Return the store of a host."""
     assert location.host is not None
-    return RemoteStore(links.of(location.host), location.path)
+    return BriefStore(links.of(location.host), location.path)
+
+
+class BriefStore(RemoteStore):
+    """The store of a host for one burst of reading, which can be cut short."""
+
+    _reader: Reader | None = None
+
+    def open(self) -> Reader:
+        """As of `RemoteStore`; one reader at a time."""
+        self._reader = super().open()
+        return self._reader
+
+    def interrupt(self) -> None:
+        """Interrupt what is being read, from any thread."""
+        if self._reader is not None:
+            self._reader.interrupt()

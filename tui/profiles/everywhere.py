@@ -31,17 +31,13 @@ from ..shared import header
 from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
 from ..shared.text_box import TextBox
-from .reading import Answered, Everywhere, Found, complete_all, read_everywhere, search_everywhere
+from .reading import Answered, Everywhere, Found, complete_all, profiles, read_everywhere, search_everywhere
 from .rows import FoundRow, Preview, head, preview, read_preview_of
 
 _REST = 0.05
 """Seconds the cursor must stay on a row before its preview is read."""
 _PAUSE = 0.12
 """Seconds between the last keystroke and the search."""
-
-
-def profiles(count: int) -> str:
-    return ngettext("1 profile", "{count:,} profiles", count).format(count=count)
 
 
 class EverywhereScreen(SubScreen):
@@ -199,19 +195,16 @@ class EverywhereScreen(SubScreen):
         everywhere = self.everywhere
         if everywhere is None:
             return ""
-        summary = self.counted(len(everywhere.found), everywhere.conversations, profiles(len(everywhere.catalogs)))
+        total = everywhere.conversations
+        summary = _("{count:,} {view} of {conversations} in {profiles}").format(
+            count=len(everywhere.found),
+            view=_(self.view.value),
+            conversations=ngettext("1 conversation", "{count:,} conversations", total).format(count=total),
+            profiles=profiles(len(everywhere.catalogs)),
+        )
         if everywhere.broken:
             summary += " · " + _("{count:,} cannot be read").format(count=len(everywhere.broken))
         return summary
-
-    def counted(self, count: int, total: int, places: str) -> str:
-        """Return how many conversations of a view there are, of how many in all."""
-        return _("{count:,} {view} of {conversations} in {profiles}").format(
-            count=count,
-            view=_(self.view.value),
-            conversations=ngettext("1 conversation", "{count:,} conversations", total).format(count=total),
-            profiles=places,
-        )
 
     # Searching
 
@@ -260,9 +253,8 @@ class EverywhereScreen(SubScreen):
         answer = self.answer
         assert answer is not None
         hits = f"{len(answer.found):,}{'+' if answer.more else ''}"
-        count = _("{hits} hits in {profiles}").format(
-            hits=hits, profiles=profiles(len({each.location.path for each in answer.found}))
-        )
+        places = profiles(len({each.location.path for each in answer.found}))
+        count = _("{hits} hits in {profiles}").format(hits=hits, profiles=places)
         self.tell_parts(count, f"{self.took * 1000:.0f} ms", *answer.notes)
 
     def tell_parts(self, *parts: str) -> None:
@@ -302,9 +294,8 @@ class EverywhereScreen(SubScreen):
             if not self.is_whole or not complete:
                 return
             self._complete.update(complete)
-            self._rows = [
-                FoundRow(self._detailed(row.found)) if isinstance(row, FoundRow) else row for row in self._rows
-            ]
+            rows = self._rows
+            self._rows = [FoundRow(self._detailed(row.found)) if isinstance(row, FoundRow) else row for row in rows]
             self.found.show(FixedRows(self._rows))
 
         self.run_worker(run(), group="names")
@@ -369,7 +360,7 @@ class EverywhereScreen(SubScreen):
         """Open a hit, or resume a conversation."""
         event.stop()
         if isinstance(event.row, FoundRow) and event.row.found.hit is not None:
-            self.controllers.switching.open(event.row.found)
+            self.open_there(event.row.found)
         else:
             self.action_resume()
 
@@ -383,7 +374,11 @@ class EverywhereScreen(SubScreen):
         """Open the current conversation in its own profile."""
         row = self.found.current
         if isinstance(row, FoundRow):
-            self.controllers.switching.open(row.found)
+            self.open_there(row.found)
+
+    def open_there(self, found: Found) -> None:
+        """Open a conversation in its own profile."""
+        self.controllers.switching.open(found)
 
     def action_view(self, name: str) -> None:
         """Show another view."""

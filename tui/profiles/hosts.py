@@ -5,7 +5,8 @@ Profiles are shown at once. Each host is asked on a thread of its own, and its r
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Sequence
+import asyncio
+from collections.abc import Sequence
 from functools import partial
 from itertools import chain
 
@@ -38,8 +39,8 @@ from .asking import (
     store_there,
 )
 from .card import ProfilesScreen
-from .everywhere import EverywhereScreen, profiles
-from .reading import Everywhere, Found, Profile, activity, time_of_hit
+from .everywhere import EverywhereScreen
+from .reading import Everywhere, Found, Profile, activity, profiles, time_of_hit
 from .rows import AwayRow, Preview, preview, read_preview_of
 
 _TOGETHER = 0.05
@@ -76,7 +77,7 @@ class HostsCard(ProfilesScreen):
         super().__init__(profiles, current, now)
         self._hosts = hosts
         self._asking: Asking[Listing] = Asking(
-            links, hosts, lambda run, group: self.run_worker(run, group=group, exclusive=True), self._answered
+            links, hosts, lambda: now, partial(self.run_worker, group="ask"), self._answered
         )
 
     def on_mount(self) -> None:
@@ -137,13 +138,11 @@ class HostsScreen(EverywhereScreen):
     def __init__(self, controllers: Controllers) -> None:
         super().__init__(controllers)
         self._links, hosts = self.context.host.links, self.context.options.hosts
-        self._lists: Asking[Listing] = Asking(self._links, hosts, partial(self._run, "list"), self._answered)
-        self._searches: Asking[Hits] = Asking(self._links, hosts, partial(self._run, "search"), self._answered)
+        run = partial(self.run_worker, group="ask")
+        self._lists: Asking[Listing] = Asking(self._links, hosts, self.context.clock, run, self._answered)
+        self._searches: Asking[Hits] = Asking(self._links, hosts, self.context.clock, run, self._answered)
         self._soon: Timer | None = None
         self._is_about_host = False
-
-    def _run(self, kind: str, run: Coroutine[None, None, None], group: str) -> None:
-        self.run_worker(run, group=f"{kind} {group}", exclusive=True)
 
     def on_mount(self) -> None:
         """Ask those that are away from time to time; Textual calls the inherited handler as well."""
@@ -212,7 +211,7 @@ class HostsScreen(EverywhereScreen):
     def empty(self) -> str:
         """Return the sentence instead of rows."""
         if self._asking.waiting:
-            return _("asking {hosts} …").format(hosts=_names(list(self._asking.waiting)))
+            return _("asking {hosts} …").format(hosts=_names(self._asking.names_waiting))
         if self.is_reading or (self.is_searching and self.answer is None):
             return ""
         if self.is_searching:
@@ -228,7 +227,7 @@ class HostsScreen(EverywhereScreen):
         part = _("{count:,} of {total:,} of @{host}")
         parts = [
             _("{count:,} {view}").format(count=len(found), view=_(self.view.value)),
-            asking.format(hosts=_names(list(lists.waiting))) if lists.waiting else "",
+            asking.format(hosts=_names(lists.names_waiting)) if lists.waiting else "",
             without.format(hosts=_names(list(lists.away))) if lists.away else "",
             _("{count:,} cannot be read").format(count=len(everywhere.broken)) if everywhere.broken else "",
             *(
@@ -298,6 +297,19 @@ class HostsScreen(EverywhereScreen):
         else:
             super().action_resume()
 
+    def open_there(self, found: Found) -> None:
+        """Open a conversation where it is; one of which only the id is known is read first."""
+        if found.location.host is None or found.conversation.rows is not None:
+            super().open_there(found)
+            return
+
+        async def run() -> None:
+            work = partial(complete_there, self._links, [found], self.context.clock())
+            read = await on_own_thread(work, "open")
+            self.controllers.switching.open(found._replace(conversation=read.get(found.place, found.conversation)))
+
+        self.run_worker(run(), group="open", exclusive=True)
+
     def reading(self, found: Found) -> None:
         """Say that a host is asked for the preview."""
         if found.location.host is not None:
@@ -310,7 +322,11 @@ class HostsScreen(EverywhereScreen):
         if host is None:
             return await super().read_preview(found)
         store = store_there(self._links, found.location)
-        return await on_own_thread(lambda: read_preview_of(found, store), f"preview {host.name}")
+        try:
+            return await on_own_thread(lambda: read_preview_of(found, store), f"preview {host.name}")
+        except asyncio.CancelledError:
+            store.interrupt()  # the cursor has moved on
+            raise
 
     def complete(self, lacking: Sequence[Found]) -> None:
         """Read previews and counts of conversations on screen, those of each host there."""

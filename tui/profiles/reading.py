@@ -18,7 +18,7 @@ from hermes_browse.store.messages.preview import with_details, with_names
 from hermes_browse.store.sessions.catalog import Catalog, allowed_sessions, read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.models import Conversation, View
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import _, ngettext
 
 if TYPE_CHECKING:
     from hermes_browse.store.search import Answer
@@ -65,6 +65,11 @@ class Found(NamedTuple):
     def place(self) -> tuple[Path, str]:
         """The store and the root id: ids of two stores can be equal."""
         return self.location.path, self.conversation.root_id
+
+
+def profiles(count: int) -> str:
+    """Return a number of profiles."""
+    return ngettext("1 profile", "{count:,} profiles", count).format(count=count)
 
 
 def activity(found: Found) -> float:
