@@ -109,6 +109,13 @@ def fault(host: Host, code: str, *, said: str = "", seconds: float = 0.0, versio
     return HostError(host, _CODES.get(code, code), _(_SENTENCES[code]).format(**fields), remedy=remedy)
 
 
+def cannot_start(host: Host, error: OSError | ValueError) -> HostError:
+    """Return why there is no ssh process."""
+    missing = isinstance(error, FileNotFoundError)
+    said = _("it is not installed here") if missing else getattr(error, "strerror", None) or str(error)
+    return fault(host, "host-ssh", said=said)
+
+
 def explain(host: Host, exit_code: int | None, said: str, has_greeted: bool) -> HostError:
     """Return why a connection ended.
 

@@ -24,7 +24,7 @@ from ..errors import QueryInterruptedError
 from ..temporary import TemporaryFolder
 from ..text import one_line
 from ..wording import _
-from .faults import HostError, explain, fault
+from .faults import HostError, cannot_start, explain, fault
 from .host import Host, ssh_command
 
 Json = dict[str, object]
@@ -160,9 +160,7 @@ class Link:
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
-            missing = isinstance(error, FileNotFoundError)
-            said = _("it is not installed here") if missing else getattr(error, "strerror", None) or str(error)
-            problem = fault(self.host, "host-ssh", said=said)
+            problem = cannot_start(self.host, error)
             self._failed(problem)
             raise problem from error
         self._process, self._greeted, self._asked, self.error = process, Future(), {}, None

@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Generic, NoReturn, TypeVar
 
 from ..wording import _
-from .faults import NOT_FOUND, SSH_FAILED, explain, fault
+from .faults import NOT_FOUND, SSH_FAILED, cannot_start, explain, fault
 from .host import Host, ssh_command
 from .link import ANSWER_BYTES, ANSWER_SECONDS, CONNECT_SECONDS, NOISE_BYTES, Json, Reply
 
@@ -57,7 +57,7 @@ class Running:
         try:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, bufsize=0)
         except (OSError, ValueError) as error:
-            raise fault(self._host, "host-ssh", said=getattr(error, "strerror", None) or str(error)) from error
+            raise cannot_start(self._host, error) from error
         _processes.add(process)
         try:
             has_begun = yield from self._read(process)

@@ -99,7 +99,9 @@ class _Channel:
                     continue
                 if question is None:
                     return
-                self._server.say({"id": question.get("id")} | self._answer(question))
+                answer = self._answer(question)
+                if (number := question.get("id")) is not None:
+                    self._server.say({"id": number} | answer)
         finally:
             self._close()
 
@@ -180,6 +182,8 @@ class Server:
         """Say hello, and answer until the source ends."""
         self.say({"hello": hello})
         threading.Thread(target=self._watch, name="watch", daemon=True).start()
+        # While the hello travels: the modules of the first list are loaded, and its pages are read.
+        self._heard({"argv": ["list", "--json", "--limit", "1"]})
         try:
             while line := source.readline(_QUESTION_BYTES):
                 try:

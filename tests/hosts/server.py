@@ -96,11 +96,12 @@ class ThrowAwayServer:
 
     def start(self) -> Self:
         """Listen: the first time on a free port, then on the same again."""
+        is_new = not self.port
         _wait(self._start())
         self.folder.mkdir(parents=True, exist_ok=True)
         (self.folder / "home").mkdir(exist_ok=True)
         key = self.folder / "id"
-        if not key.exists():
+        if is_new:
             key.touch(0o600)
             key.write_bytes(_key("user").export_private_key())
             public = _key("host").export_public_key().decode().strip()

@@ -207,7 +207,7 @@ def test_the_program_holds_no_handle_and_ends_with_its_input(
     """A channel that is closed has no handle; one that is left open has none soon after."""
     assert program.stdin is not None and program.stdout is not None
     caller, store = Caller(program.stdin, program.stdout), hermes_home / "state.db"  # type: ignore[arg-type]
-    caller.heard("hello")
+    assert caller.heard("id", caller.send(argv=["list", "--json"]))["code"] == 0
     assert _handles(program.pid, store) == []
     assert caller.ask("SELECT count(*) FROM sessions")["rows"]
     assert _handles(program.pid, store) != []
