@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from types import FrameType
@@ -25,7 +24,7 @@ from textual.content import Content
 from textual.driver import Driver
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.screen import Screen
-from textual.theme import BUILTIN_THEMES, Theme, ThemeProvider
+from textual.theme import ThemeProvider
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location
@@ -46,6 +45,7 @@ from .shared.key_names import key_names
 from .shared.lines import GlyphFilter
 from .start.prepaint import Handover
 from .textual_private import driver_of, end_with, forget_colours
+from .themes import ANSI_LIGHT, DARK, LIGHT, colour_filter
 
 if sys.platform != "win32":
     from .start.driver import BrowserDriver, PaintedScreenDriver
@@ -65,40 +65,6 @@ _OF_TEXTUAL = (
 _PALETTE = "--command-palette"
 """The id Textual gives its palette."""
 _STYLES = Path(__file__).resolve().parent.parent / "styles"
-
-DARK = Theme(
-    name="hermes-dark",
-    primary="#7aa2c8",
-    secondary="#8a8f98",
-    accent="#d8a657",
-    warning="#d8a657",
-    success="#8fb573",
-    error="#e06c6c",
-    foreground="#d5d3cd",
-    background="#16171a",
-    surface="#16171a",
-    panel="#24262b",
-    dark=True,
-)
-LIGHT = Theme(
-    name="hermes-light",
-    primary="#2f5f8f",
-    secondary="#6b6f76",
-    accent="#8a5a00",
-    warning="#8a5a00",
-    success="#3d6b21",
-    error="#b3261e",
-    foreground="#26282c",
-    background="#faf9f6",
-    surface="#faf9f6",
-    panel="#eae8e2",
-    dark=False,
-)
-ANSI_LIGHT = replace(BUILTIN_THEMES["ansi-light"], warning="ansi_yellow")
-"""Textual's has two reds for errors and warnings; here warnings are gold as in all themes."""
-
-
-_NO_COLORS, _GREYS = NoColor(), Monochrome()
 
 
 def _driver(*, is_painted: bool) -> type[Driver] | None:
@@ -299,7 +265,7 @@ class BrowseApp(_App):
         """Add the filter for ASCII glyphs; without colours use that of the theme: Textual keeps that of the first."""
         filters = super().get_line_filters()
         if self.no_color:  # greys of the colours that a terminal has by default are black on black
-            right = _NO_COLORS if self.native_ansi_color else _GREYS
+            right = colour_filter(is_ansi=self.native_ansi_color)
             filters = [right if isinstance(each, NoColor | Monochrome) else each for each in filters]
         return [*filters, self.glyph_filter] if self.glyph_filter is not None else filters
 

@@ -14,7 +14,7 @@ from hermes_browse.store.messages.models import ChatMessage, Part, Reading, Stat
 from hermes_browse.store.messages.transcript import END, Bone, Skeleton
 from hermes_browse.store.sessions.models import Conversation, Kind, Relation, Status
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.tui.app import DARK
+from hermes_browse.tui.themes import DARK
 from hermes_browse.tui.transcript.model import Look, Tools, TranscriptModel
 from hermes_browse.tui.transcript.view import TranscriptView
 

@@ -1,0 +1,46 @@
+"""The themes of the browser, beside those of Textual."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from textual.filter import LineFilter, Monochrome, NoColor
+from textual.theme import BUILTIN_THEMES, Theme
+
+DARK = Theme(
+    name="hermes-dark",
+    primary="#7aa2c8",
+    secondary="#8a8f98",
+    accent="#d8a657",
+    warning="#d8a657",
+    success="#8fb573",
+    error="#e06c6c",
+    foreground="#d5d3cd",
+    background="#16171a",
+    surface="#16171a",
+    panel="#24262b",
+    dark=True,
+)
+LIGHT = Theme(
+    name="hermes-light",
+    primary="#2f5f8f",
+    secondary="#6b6f76",
+    accent="#8a5a00",
+    warning="#8a5a00",
+    success="#3d6b21",
+    error="#b3261e",
+    foreground="#26282c",
+    background="#faf9f6",
+    surface="#faf9f6",
+    panel="#eae8e2",
+    dark=False,
+)
+ANSI_LIGHT = replace(BUILTIN_THEMES["ansi-light"], warning="ansi_yellow")
+"""Textual's has two reds for errors and warnings; here warnings are gold as in all themes."""
+
+_NO_COLORS, _GREYS = NoColor(), Monochrome()
+
+
+def colour_filter(*, is_ansi: bool) -> LineFilter:
+    """Return what takes the colours away: greys, but with the colours of the terminal itself none at all."""
+    return _NO_COLORS if is_ansi else _GREYS
