@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 
 from hermes_browse.store.wording import N_, _
@@ -60,6 +61,11 @@ def _option(action: argparse.Action) -> str:
     return f"{names} {_placeholder(value)}" if value else names
 
 
+def _path(path: Path) -> str:
+    """Return a path that may be broken behind each slash (groff(7), \\:)."""
+    return _placeholder(str(path)).replace("/", "/\\:")
+
+
 def _options(parser: argparse.ArgumentParser, excluded: frozenset[str]) -> Iterator[str]:
     """Yield the options and arguments of a parser with their help, except the `excluded` options."""
     for action in parser._actions:  # argparse has no public accessor
@@ -111,7 +117,7 @@ def manual(parser: argparse.ArgumentParser, version: str) -> str:
         _section(_("COMMANDS")),
         *_commands(parser, "", common),
         _section(_("FILES")),
-        *(f".TP\n{_placeholder(str(path))}\n{_roff(purpose)}" for purpose, path in files.items()),
+        *(f".TP\n{_path(path)}\n{_roff(purpose)}" for purpose, path in files.items()),
         _section(_("EXIT STATUS"), ".nf\n" + _roff(codes.removeprefix(_("exit codes:")).strip()) + "\n.fi"),
     ]
     return "\n".join(sections)
