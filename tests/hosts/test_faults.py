@@ -222,6 +222,18 @@ def test_a_program_that_dies(links: Links, server: ThrowAwayServer, command: str
     assert failure(one).code == "host-lost"
 
 
+@pytest.mark.parametrize(
+    "rows", ["[]", "[[]]", "7", "[7]", '["ab"]', "[[1], [1, 2]]", '[[{"b64": 1}]]', '[["x"]]', "[[null]]", "[[[1]]]"]
+)
+def test_rows_that_no_store_has(links: Links, server: ThrowAwayServer, rows: str) -> None:
+    """It is said that they are no answer."""
+    answers = f"""n=0; while read -r l; do n=$((n + 1)); printf '{{"id": %d, "rows": %s}}\\n' $n '{rows}'; done #"""
+    store = remote(links.of(server.host._replace(command=HELLO + answers)))
+    with pytest.raises(HostError) as caught, store.reader():
+        pass
+    assert caught.value.code == "host-noise"
+
+
 # What is there
 
 
