@@ -18,7 +18,7 @@ from store_builder import T0
 
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hosts.host import Host
-from hermes_browse.store.hosts.link import Links
+from hermes_browse.store.hosts.link import Links, Reply
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.list.rows import ListRow, NoteRow
 from hermes_browse.tui.profiles.hosts import HostsCard, HostsScreen
@@ -195,6 +195,25 @@ async def test_a_host_that_is_away_is_one_line_and_comes_back_by_itself(
         await browser.wait_until(lambda: any("away since 2026-05-27 20:26: it" in line for line in lines(browser)))
 
 
+async def test_a_program_that_is_too_old_to_stay_connected_is_not_away(
+    app: BrowseApp, nas: FakeLink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its answers come over connections of their own, and stay."""
+    monkeypatch.setattr("hermes_browse.tui.profiles.hosts.AGAIN_SECONDS", 0.02)
+    monkeypatch.setattr(
+        "hermes_browse.tui.profiles.asking.run_once",
+        lambda host, line: Reply(0, nas.answer(["list", "--limit", "200"]), ""),
+    )
+    nas.fail("host-version", since=NOW)
+    async with everything(app) as browser:
+        screen = app.screen
+        assert isinstance(screen, HostsScreen)
+        await browser.wait_until(lambda: "Chat n1" in names(browser))
+        screen._lists.again()
+        assert lines(browser) == [] and screen._lists.names_waiting == []
+        assert "nas" in screen._lists.answers
+
+
 async def test_enter_asks_a_host_again_that_is_away(app: BrowseApp, vps: FakeLink, nas: FakeLink) -> None:
     """Without waiting for the next time."""
     nas.fail(since=NOW)
@@ -215,10 +234,13 @@ async def test_a_search_goes_to_all_at_once_and_says_who_has_answered(
         await browser.send("slash", *"lighthouse")
         await browser.wait_until(lambda: "3 hits · 1 of 2 hosts have answered" in browser.text("#status"))
         assert names(browser) == ["Own s00", "Own s01", "Chat n1"]
+        screen = app.screen
+        assert isinstance(screen, HostsScreen) and screen.found.cursor == 0
         vps.gate.set()
         await browser.wait_until(lambda: "5 hits · 2 of 2 hosts have answered" in browser.text("#status"))
         assert names(browser) == ["far", "Own s00", "Own s01", "Chat n1", "Chat v3"]
         assert vps.asked[-1] == ["search", "--json", "--limit", "200", "--", "lighthouse"]
+        assert screen.found.cursor == 0, "the newest, while something is typed"
         nas.fail(since=NOW)
         await browser.send("s")
         await browser.wait_until(lambda: "without @nas" in browser.text("#status"))

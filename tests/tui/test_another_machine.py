@@ -13,11 +13,12 @@ from server import ThrowAwayServer
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hosts.faults import HostError
 from hermes_browse.store.hosts.link import Links
+from hermes_browse.store.hosts.remote import open_store
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.context import Arrival
 from hermes_browse.tui.list.rows import ConversationRow
-from hermes_browse.tui.profiles.asking import list_there, search_there, store_there
+from hermes_browse.tui.profiles.asking import list_there, search_there
 from hermes_browse.tui.screens.main import MainScreen
 
 NOW = 1_800_000_000.0
@@ -158,7 +159,7 @@ def test_an_older_program_there_still_lists_and_searches(machine: ThrowAwayServe
         assert len(listed.found) == len(_conversations(machine)) == listed.total
         found = search_there(link, id, "the", {})
         assert found.found and all(each.hit is not None for each in found.found)
-        with pytest.raises(HostError, match="too old"), store_there(links, listed.found[0].location).reader():
+        with pytest.raises(HostError, match="too old"), open_store(listed.found[0].location, links).reader():
             pass
     finally:
         links.close()

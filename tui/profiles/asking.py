@@ -9,14 +9,14 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError, StoreError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hosts.contract import ROWS, read_list, read_search
 from hermes_browse.store.hosts.faults import HostError
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Link, Links, Reply
-from hermes_browse.store.hosts.remote import RemoteStore, locate_there
+from hermes_browse.store.hosts.remote import locate_there
 from hermes_browse.store.hosts.running import run_once
 from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.messages.transcript import count_rows
@@ -134,7 +134,8 @@ class Asking(Generic[T]):
         """
         for host in self.hosts if insist is None else [insist]:
             error = self._links.of(host).error
-            if error is not None and self.answers.pop(host.name, None) is not None:
+            is_lost = error is not None and error.code != "host-version"  # such a one answers without a connection
+            if error is not None and is_lost and self.answers.pop(host.name, None) is not None:
                 self.away[host.name] = error
                 self._changed()
             if host.name in self.away and host.name not in self.waiting and self._question is not None:
@@ -238,12 +239,12 @@ def _bare(session_id: str) -> Conversation:
     return Conversation((session,), Relation.ROOT, Kind.CHAT, Status.ENDED, None, None, preview=session_id)
 
 
-def complete_there(links: Links, found: Sequence[Found], now: float) -> dict[tuple[Path, str], Conversation]:
+def complete_there(store: Store, found: Sequence[Found], now: float) -> dict[tuple[Path, str], Conversation]:
     """Read conversations of one host of which only the id is known; those that are gone are missing."""
     lacking = {each.place: each for each in found}.values()
     ids = [each.conversation.id for each in lacking]
     try:
-        with store_there(links, found[0].location).reader() as reader:
+        with store.reader() as reader:
             catalog = read_neighbourhood(reader, ids, now)
             whole = [(each, catalog.of_session(each.conversation.id)) for each in lacking]
             named = with_names(reader, [each for _found, each in whole if each is not None])
@@ -254,25 +255,3 @@ def complete_there(links: Links, found: Sequence[Found], now: float) -> dict[tup
         each.root_id: each._replace(rows=sum(counts.get(segment.id, 0) for segment in each.segments)) for each in named
     }
     return {each.place: detailed[own.root_id] for each, own in whole if own is not None}
-
-
-def store_there(links: Links, location: Location) -> BriefStore:
-    """Return the store of a host."""
-    assert location.host is not None
-    return BriefStore(links.of(location.host), location.path)
-
-
-class BriefStore(RemoteStore):
-    """The store of a host for one burst of reading, which can be cut short."""
-
-    _reader: Reader | None = None
-
-    def open(self) -> Reader:
-        """As of `RemoteStore`; one reader at a time."""
-        self._reader = super().open()
-        return self._reader
-
-    def interrupt(self) -> None:
-        """Interrupt what is being read, from any thread."""
-        if self._reader is not None:
-            self._reader.interrupt()

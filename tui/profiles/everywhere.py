@@ -174,14 +174,14 @@ class EverywhereScreen(SubScreen):
         return _("no {view} in any profile · 4 every session").format(view=_(self.view.value))
 
     def show_rows(self) -> None:
-        """Show what is known; the cursor stays on its row."""
-        found = self.found_here()
-        rows = self.notes()
+        """Show what is known; the cursor stays on its row, or on the first while something is typed."""
+        found, rows = self.found_here(), self.notes()
         rows += [FoundRow(self._detailed(each)) for each in found] if self._complete else map(FoundRow, found)
         if not found and (empty := self.empty()):
             rows.append(NoteRow(empty))
         self._rows = rows
-        self.found.show(FixedRows(rows), key=FoundRow(found[0]).key if found and self._is_new else None)
+        is_free = self._is_new or self.box.has_focus
+        self.found.show(FixedRows(rows), key=FoundRow(found[0]).key if found and is_free else None)
         self._is_new = self._is_new and not found
         name = " " + _(self.NAME) + "  "
         self.line("header").update(Content.assemble((name, "bold"), (self.summary(), "dim")))

@@ -9,15 +9,18 @@ import asyncio
 from collections.abc import Sequence
 from functools import partial
 from itertools import chain
+from pathlib import Path
 
 from textual import on
 from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import OptionList, Static
 
+from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Links
+from hermes_browse.store.hosts.remote import open_store
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
@@ -36,7 +39,6 @@ from .asking import (
     list_there,
     on_own_thread,
     search_there,
-    store_there,
 )
 from .card import ProfilesScreen
 from .everywhere import EverywhereScreen
@@ -86,7 +88,7 @@ class HostsCard(ProfilesScreen):
         self.set_interval(AGAIN_SECONDS, self._asking.again)
 
     def keys_told(self) -> str:
-        """Describe the keys; the texts of that for all of them speaks of hosts too."""
+        """Describe the keys, with this card's own text for the key that shows everything."""
         key = self.key("all")
         return self.told_keys(_("Enter open"), *([f"{key} {_(self.ALL)}"] if key else []), without=("all",))
 
@@ -141,6 +143,7 @@ class HostsScreen(EverywhereScreen):
         run = partial(self.run_worker, group="ask")
         self._lists: Asking[Listing] = Asking(self._links, hosts, self.context.clock, run, self._answered)
         self._searches: Asking[Hits] = Asking(self._links, hosts, self.context.clock, run, self._answered)
+        self._stores: dict[Path, Store] = {}
         self._soon: Timer | None = None
         self._is_about_host = False
 
@@ -253,7 +256,9 @@ class HostsScreen(EverywhereScreen):
         )
         without = _("without {hosts}").format(hosts=_names(list(searches.away))) if searches.away else ""
         notes = chain(answer.notes if answer is not None else (), *(each.notes for each in searches.answers.values()))
-        self.tell_parts(ngettext("1 hit", "{count} hits", len(found)).format(count=hits), answered, without, *notes)
+        here = _("searching the profiles …") if answer is None else ""
+        count = ngettext("1 hit", "{count} hits", len(found)).format(count=hits)
+        self.tell_parts(count, here, answered, without, *notes)
 
     def tell_keys(self) -> None:
         """Say in the status line what can be done with a conversation."""
@@ -304,7 +309,7 @@ class HostsScreen(EverywhereScreen):
             return
 
         async def run() -> None:
-            work = partial(complete_there, self._links, [found], self.context.clock())
+            work = partial(complete_there, self._store_of(found), [found], self.context.clock())
             read = await on_own_thread(work, "open")
             self.controllers.switching.open(found._replace(conversation=read.get(found.place, found.conversation)))
 
@@ -321,12 +326,18 @@ class HostsScreen(EverywhereScreen):
         host = found.location.host
         if host is None:
             return await super().read_preview(found)
-        store = store_there(self._links, found.location)
+        readers: list[Reader] = []
+        work = partial(read_preview_of, found, self._store_of(found), readers.append)
         try:
-            return await on_own_thread(lambda: read_preview_of(found, store), f"preview {host.name}")
+            return await on_own_thread(work, f"preview {host.name}")
         except asyncio.CancelledError:
-            store.interrupt()  # the cursor has moved on
+            for reader in readers:
+                reader.interrupt()  # the cursor has moved on
             raise
+
+    def _store_of(self, found: Found) -> Store:
+        """Return its store; it is kept, as what it knows of the schema takes ten questions."""
+        return self._stores.setdefault(found.location.path, open_store(found.location, self._links))
 
     def complete(self, lacking: Sequence[Found]) -> None:
         """Read previews and counts of conversations on screen, those of each host there."""
@@ -335,5 +346,5 @@ class HostsScreen(EverywhereScreen):
             super().complete(here)
         for host, found in by_host.items():
             if found:
-                work = partial(complete_there, self._links, found, self.context.clock())
+                work = partial(complete_there, self._store_of(found[0]), found, self.context.clock())
                 self.fill_in(partial(on_own_thread, work, f"names {host.name}"))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from rich.cells import cell_len
 from textual.content import Content
 
-from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import StoreError
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.messages.models import Hit
@@ -136,16 +137,19 @@ class Preview(NamedTuple):
     """What there is instead of messages, such as that they are being read."""
 
 
-def read_preview_of(found: Found, store: Store) -> Preview:
+def read_preview_of(found: Found, store: Store, opened: Callable[[Reader], object] | None = None) -> Preview:
     """Read the preview of a row: the messages around a hit, else the recap of Hermes.
 
     Args:
         found: A row of any profile.
         store: Its store, which is opened for this only.
+        opened: Called with the reader, to interrupt it.
     """
     hit = found.hit
     try:
         with store.reader() as reader:
+            if opened is not None:
+                opened(reader)
             detailed = found._replace(conversation=with_details(reader, [found.conversation])[0])
             if hit is None:
                 recap = read_recap(reader, found.conversation.segments)

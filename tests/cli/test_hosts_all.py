@@ -1,0 +1,174 @@
+"""`--all-hosts`, what a host answers that is no answer, and how commands there end."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from commandline import PROGRAM, ask, call, copy_store
+from contract import CONVERSATION, COUNT, holds, keys
+from contract import each as each_of
+from hosting import Machines, asked, configure, lies, ssh
+
+from hermes_browse.store.hosts import running
+from hermes_browse.store.hosts.faults import HostError
+from hermes_browse.store.hosts.host import Host
+from hermes_browse.store.hosts.running import Running, run_once
+
+Capture = pytest.CaptureFixture[str]
+
+
+def test_everything_as_one_list(machines: Machines, capsys: Capture, tmp_path: Path) -> None:
+    """This machine and the hosts; sorted as one, limits after that, and who did not answer."""
+    store = str(copy_store("state-v22", tmp_path))
+    configure(machines, "vps", "nas", "down")
+    ended = call(
+        capsys, "--db", store, "list", "--all-hosts", "--limit", "4", "--offset", "2", "--sort", "cost", "--json"
+    )
+    assert ended.code == 6 and "down: it cannot be reached" in ended.err
+    page = ended.document["conversations"]
+    assert [(each["name"], each["answered"]) for each in ended.document["hosts"]] == [
+        ("vps", True),
+        ("nas", True),
+        ("down", False),
+    ]
+    holds(ended.document | {"store": None}, keys(conversations=each_of(CONVERSATION), total=COUNT))
+    every = [
+        {"host": host} | row
+        for host, options in ((None, ("--db", store)), ("vps", ("--host", "vps")), ("nas", ("--host", "nas")))
+        for row in ask(capsys, "list", "--sort", "cost", "--limit", "0", *options)["conversations"]
+    ]
+    every.sort(key=lambda row: -1 if row["cost_usd"] is None else row["cost_usd"], reverse=True)
+    assert [each["cost_usd"] for each in page] == [each["cost_usd"] for each in every[2:6]]
+    hidden = ended.document["hidden"]
+    assert ended.document["total"] == ended.document["shown"] + sum(hidden.values())
+    assert ended.document["shown"] == 4 and {each["host"] for each in page} <= {None, "vps", "nas"}
+
+
+@pytest.mark.slow
+def test_all_profiles_of_all_hosts(machines: Machines, capsys: Capture) -> None:
+    """Each row with both; the profile in the configuration is that of single stores."""
+    configure(machines, "vps", more='profile = "harbour"\n')
+    assert ask(capsys, "list", "--host", "vps", "--limit", "1")["store"]["profile"] == "harbour"
+    assert ask(capsys, "list", "--host", "vps", "--limit", "1", "--profile", "default")["store"]["profile"] == "default"
+    page = ask(capsys, "--demo", "list", "--all-hosts", "--limit", "0")
+    assert {each["host"] for each in page["conversations"]} == {None, "vps"}
+    both = ask(capsys, "list", "--all-hosts", "--all-profiles", "--limit", "0")
+    assert {(each["host"], each["profile"]) for each in both["conversations"]} >= {
+        ("vps", "default"),
+        ("vps", "harbour"),
+    }
+    assert both["broken"] == [] and "hidden" not in both
+
+
+def test_without_hosts_it_is_this_machine(capsys: Capture) -> None:
+    """With a sentence that says how to add one; without a store either, that is what is said."""
+    ended = call(capsys, "--demo", "list", "--all-hosts", "--limit", "1", "--json")
+    assert (ended.code, ended.document["hosts"], ended.document["shown"]) == (0, [], 1) and "[[hosts]]" in ended.err
+    assert call(capsys, "list", "--all-hosts").code == 3
+
+
+def test_one_search_over_everything(machines: Machines, capsys: Capture, tmp_path: Path) -> None:
+    """Newest first; incomplete as long as one did not answer. A machine without a store of its own is no failure."""
+    configure(machines, "vps", "old")
+    ended = call(capsys, "search", "auth", "--all-hosts", "--limit", "200", "--json")
+    assert ended.code == 0 and ended.document["complete"] is True
+    times = [each["timestamp"] for each in ended.document["hits"]]
+    assert times == sorted(times, reverse=True)
+    assert {each["host"] for each in ended.document["hits"]} == {"vps", "old"}
+    assert ended.document["total"] == len(times)
+    configure(machines, "old", "down")
+    store = str(copy_store("state-v22", tmp_path))
+    people = call(capsys, "--db", store, "search", "auth", "--all-hosts", "--limit", "2", "--context", "1")
+    assert people.code == 6 and people.out.startswith("host") and "1 of 2 hosts answered" in people.err
+    assert "(here)" in people.out
+
+
+def test_sums_over_everything(machines: Machines, capsys: Capture, tmp_path: Path) -> None:
+    """By key."""
+    store = str(copy_store("state-v22", tmp_path))
+    configure(machines, "nas")
+    whole = ask(capsys, "--db", store, "stats", "--all-hosts")
+    here, there = ask(capsys, "--db", store, "stats"), ask(capsys, "stats", "--host", "nas")
+    for name in ("messages", "input_tokens", "cost_usd", "bytes"):
+        assert whole["total"][name] == pytest.approx(here["total"][name] + there["total"][name])
+        for row in whole["by"]:
+            parts = [each[name] for each in (*here["by"], *there["by"]) if each["key"] == row["key"]]
+            assert row[name] == pytest.approx(sum(parts))
+    assert "1 of 1 hosts answered" in call(capsys, "--db", store, "stats", "--all-hosts").err
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *("", "no JSON", "[]", '{"conversations": 3}', '{"conversations": [3]}', '{"conversations": [{"id": 3}]}'),
+        *('{"conversations": [{"cost_usd": 1e999}]}', '{"conversations": [{"last_active": NaN}]}', "[" * 100_000),
+    ],
+)
+def test_an_answer_that_is_none(machines: Machines, capsys: Capture, answer: str) -> None:
+    """Is named as such, and takes nothing else with it."""
+    configure(machines, "liar")
+    lies(machines, answer)
+    ended = call(capsys, "--demo", "list", "--all-hosts", "--limit", "2", "--json")
+    assert ended.code == 6 and ended.document["shown"] == 2
+    (liar,) = ended.document["hosts"]
+    assert not liar["answered"] and "not an answer of hermes-browse" in liar["error"]
+
+
+def test_an_older_version_knows_less(machines: Machines, capsys: Capture) -> None:
+    """What it does not say is null."""
+    configure(machines, "liar")
+    lies(machines, '{"conversations": [{"id": "x\\u001b[2J", "last_active": 9e9, "future": [1], "host": "vps"}]}')
+    page = ask(capsys, "--demo", "list", "--all-hosts", "--limit", "2")["conversations"]
+    assert (page[0]["host"], page[0]["title"], page[0]["future"]) == ("liar", None, [1])
+    assert (page[1]["host"], page[1]["future"]) == (None, None)
+    people = call(capsys, "--demo", "list", "--all-hosts", "--limit", "2")
+    assert people.code == 0 and "x␛[2J" in people.out and "\x1b" not in people.out
+
+
+def test_what_is_printed_there_cannot_act_here(machines: Machines, capsys: Capture) -> None:
+    """Neither on standard output nor on standard error."""
+    configure(machines, "liar")
+    lies(machines, "one\x1b[2J\r\ntwo\u202e\nthree")
+    ended = call(capsys, "list", "--host", "liar")
+    assert ended.out == "one␛[2J\ntwo\ufffd\nthree" and ended.err == "bad␛[31m\n"
+
+
+def test_output_is_not_waited_for(machines: Machines) -> None:
+    """The first of it comes while there is more, and the ssh process ends with whoever reads it."""
+    host = Host("vps", ssh(machines, "vps"))
+    pieces = iter(Running(host, "echo one; exec sleep 60"))
+    assert next(pieces) == b"one\n"
+    (process,) = running._processes
+    pieces.close()  # type: ignore[attr-defined]  # it is a generator
+    assert process.poll() is not None and not running._processes
+
+
+@pytest.mark.parametrize("options", [["--host", "slow"], ["--all-hosts"]], ids=lambda options: options[0])
+def test_an_interrupt_ends_what_runs_there(machines: Machines, options: list[str]) -> None:
+    """At once, and the ssh process with it."""
+    configure(machines, "slow")
+    slow, before = machines["slow"], asked(machines)
+    program = subprocess.Popen([*PROGRAM, "list", *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    while asked(machines) == before:
+        time.sleep(0.01)
+        assert program.poll() is None
+    program.send_signal(signal.SIGINT)
+    assert program.communicate() == (b"", b"") and program.returncode == 130
+    while str(slow.folder) in subprocess.run(["ps", "-Ao", "args="], capture_output=True, text=True, check=True).stdout:
+        time.sleep(0.01)
+
+
+def test_what_is_too_much_or_too_late(machines: Machines, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Is not waited for."""
+    host = Host("vps", ssh(machines, "vps"))
+    with pytest.raises(HostError, match="more than was asked for"):
+        run_once(host, "exec cat /dev/zero", most=1_000_000)
+    with pytest.raises(HostError, match="has not answered for 0 seconds"):
+        run_once(host, "exec sleep 60", seconds=0.2)
+    monkeypatch.setattr(running, "CONNECT_SECONDS", 0.0)
+    with pytest.raises(HostError, match="has not answered"):
+        run_once(host, "true")
