@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import signal
 import socket
 import sqlite3
@@ -378,6 +379,20 @@ def test_the_users_own_configuration_does_not_keep_ssh_alive(links: Links, serve
     assert folder is not None and not folder.exists()
     running = subprocess.run(["ps", "-Ao", "args="], capture_output=True, text=True, check=True).stdout
     assert str(folder) not in running
+
+
+def test_an_ssh_that_is_a_script_ends_too(
+    links: Links, server: ThrowAwayServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The script is told to end, and what it has started sees the end of its input."""
+    script = tmp_path / "bin" / "ssh"
+    script.parent.mkdir()
+    script.write_text(f'#!/bin/sh\n{shutil.which("ssh")} "$@"\nexit $?\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{script.parent}:{os.environ['PATH']}")
+    assert links.of(server.host).ask({"sql": "SELECT 1"})["rows"] == [[1]]
+    links.close()
+    until(lambda: server.alive() == [])
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
