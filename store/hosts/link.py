@@ -283,14 +283,21 @@ class Link:
         # First this: who learns of the error may end the program. The thread that listens sees the end, and clears up.
         if process is not None:
             process.terminate()
+            self._close_input(process)  # for an `ssh` that is a script
         for future in waiting:
             with contextlib.suppress(Exception):  # it has its answer
                 future.set_exception(error)
 
+    def _close_input(self, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdin is not None
+        if self._writing.acquire(timeout=0.2):  # else a thread is writing, which fails when the process has ended
+            process.stdin.close()
+            self._writing.release()
+
     # The threads that listen; the next connection may have begun before they end
 
     def _listen(self, process: subprocess.Popen[bytes], greeted: Future[Hello]) -> None:
-        assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+        assert process.stdout is not None and process.stderr is not None
         said = bytearray()
         saying = threading.Thread(target=_keep_end, args=(process.stderr, said), daemon=True)
         saying.start()
@@ -309,8 +316,7 @@ class Link:
             process.kill()
             process.wait()
         process.stdout.close()
-        with self._writing:
-            process.stdin.close()
+        self._close_input(process)
 
     def _read(self, out: IO[bytes], greeted: Future[Hello]) -> None:
         line, noise = bytearray(), 0

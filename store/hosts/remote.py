@@ -14,6 +14,7 @@ from ..connection.connect import Fingerprint, Reader, Store
 from ..connection.reader import Row, translate
 from ..errors import QueryInterruptedError
 from ..hermes.homes import DEFAULT_PROFILE, Location
+from ..text import one_line
 from .faults import fault
 from .link import Json, Link, Links
 
@@ -54,7 +55,7 @@ class _Rows(list[Row]):
 
 
 def _sqlite_error(said: str, code: int) -> sqlite3.OperationalError:
-    error = sqlite3.OperationalError(said)
+    error = sqlite3.OperationalError(one_line(said, 400))
     error.sqlite_errorcode = code
     return error
 
@@ -107,7 +108,7 @@ class RemoteConnection:
     @staticmethod
     def _decode(answer: Json) -> _Rows:
         rows = answer.get("rows")
-        if not isinstance(rows, list):
+        if not isinstance(rows, list) or not all(isinstance(row, list) and len(row) == len(rows[0]) for row in rows):
             raise ValueError(rows)
         return _Rows(tuple(map(decode_value, row)) for row in rows)
 
@@ -174,6 +175,8 @@ class RemoteStore(Store):
             return Reader(connection, self.path, self._schema(connection, shared), shared=shared)
         except sqlite3.Error as error:
             raise translate(error, self.path) from error
+        except (TypeError, ValueError, IndexError) as error:  # rows that no SQLite has for these statements
+            raise fault(self.link.host, "host-noise", said=str(error)) from error
 
 
 def locate_there(link: Link) -> Location:

@@ -4,73 +4,25 @@ from __future__ import annotations
 
 import os
 import shlex
-import signal
-import socket
 import sqlite3
-import stat
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from asking import ASKING, ENDLESS, HELLO, failure, remote, until
 from server import ThrowAwayServer
 
-from hermes_browse.store.errors import BrowseError, QueryInterruptedError, WriteInDoubtError
+from hermes_browse.store.errors import BrowseError, WriteInDoubtError
 from hermes_browse.store.hosts import edits, link
 from hermes_browse.store.hosts.faults import HostError
 from hermes_browse.store.hosts.host import Host, ssh_command
 from hermes_browse.store.hosts.link import Link, Links
-from hermes_browse.store.hosts.remote import RemoteStore, locate_there
 
 Started = Callable[..., ThrowAwayServer]
-ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
-HELLO = """printf '{"hello": {"version": "9.9", "path": "/s", "profile": ""}, "more": 1}\\n'; """
-_ASKING = """
-import sys
-from hermes_browse.store.hosts.faults import HostError
-from hermes_browse.store.hosts.host import Host
-from hermes_browse.store.hosts.link import Links
-links = Links()
-one = links.of(Host(*sys.argv[1:]))
-"""
-"""The beginning of a program with a connection; its arguments are the fields of the host."""
-
-
-@pytest.fixture
-def links() -> Iterator[Links]:
-    """Connections, closed at the end."""
-    several = Links()
-    yield several
-    several.close()
-
-
-@pytest.fixture
-def server(ssh_server: Started, hermes_home: Path) -> ThrowAwayServer:
-    """A machine with a store of Hermes 0.19."""
-    return ssh_server(hermes_home)
-
-
-def failure(one: Link) -> HostError:
-    """Why a question fails."""
-    with pytest.raises(HostError) as caught:
-        one.ask({"sql": "SELECT 1"})
-    return caught.value
-
-
-def until(condition: Callable[[], object]) -> None:
-    """Wait until it holds."""
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-
-
-def remote(one: Link) -> RemoteStore:
-    """The store behind a connection."""
-    return RemoteStore(one, locate_there(one).path)
 
 
 # Not reached
@@ -189,7 +141,7 @@ _MANY = "head -c 110000000 /dev/zero | tr '\\0' "
 )
 def test_a_hundred_megabytes_of_noise(server: ThrowAwayServer, command: str, megabytes: int) -> None:
     """They are not kept, and nothing that follows is believed. Memory is that of a process of its own."""
-    code = _ASKING + (
+    code = ASKING + (
         "from resource import RUSAGE_SELF, getrusage\n"
         "before = getrusage(RUSAGE_SELF).ru_maxrss\n"
         "try: one.ask({'sql': 'SELECT 1'})\n"
@@ -220,6 +172,18 @@ def test_a_program_that_dies(links: Links, server: ThrowAwayServer, command: str
     """It is a lost connection, whatever it said before."""
     one = links.of(server.host._replace(command=command))
     assert failure(one).code == "host-lost"
+
+
+@pytest.mark.parametrize(
+    "rows", ["[]", "[[]]", "7", "[7]", '["ab"]', "[[1], [1, 2]]", '[[{"b64": 1}]]', '[["x"]]', "[[null]]", "[[[1]]]"]
+)
+def test_rows_that_no_store_has(links: Links, server: ThrowAwayServer, rows: str) -> None:
+    """It is said that they are no answer."""
+    answers = f"""n=0; while read -r l; do n=$((n + 1)); printf '{{"id": %d, "rows": %s}}\\n' $n '{rows}'; done #"""
+    store = remote(links.of(server.host._replace(command=HELLO + answers)))
+    with pytest.raises(HostError) as caught, store.reader():
+        pass
+    assert caught.value.code == "host-noise"
 
 
 # What is there
@@ -264,128 +228,6 @@ def test_no_ssh_here(links: Links, server: ThrowAwayServer, monkeypatch: pytest.
     monkeypatch.setenv("PATH", str(tmp_path))
     error = failure(links.of(server.host))
     assert error.code == "host-ssh" and "not installed" in str(error)
-
-
-# Several at once
-
-
-def test_questions_are_cancelled(links: Links, server: ThrowAwayServer) -> None:
-    """Whoever waits goes on at once, and the statement there stops."""
-    one = links.of(server.host)
-    number = one.send({"sql": ENDLESS})
-    threading.Timer(0.2, one.cancel, [number]).start()
-    with pytest.raises(QueryInterruptedError):
-        one.answer_of(number)
-    assert one.ask({"sql": "SELECT 1"})["rows"] == [[1]]
-
-
-def test_a_connection_is_closed_while_others_wait(links: Links, server: ThrowAwayServer) -> None:
-    """They get an error, and later questions do not open it again."""
-    one = links.of(server.host)
-    one.open()
-    errors: list[str] = []
-
-    def wait() -> None:
-        with pytest.raises(HostError) as caught:
-            one.ask({"sql": ENDLESS})
-        errors.append(caught.value.code)
-
-    waiting = [threading.Thread(target=wait) for _ in range(3)]
-    for each in waiting:
-        each.start()
-    until(lambda: len(one._asked) == 3)
-    links.close()
-    for each in waiting:
-        each.join(20)
-    assert errors == ["host-lost"] * 3
-    assert failure(one).code == "host-lost"
-    until(lambda: server.alive() == [])
-
-
-def test_an_error_that_is_told_often_does_not_grow(links: Links) -> None:
-    """One object is raised for each question while a host is away."""
-    one = links.of(Host("vps", "-F none nobody.invalid"))
-    errors = [failure(one) for _ in range(20)]
-    depth, trace = 0, errors[-1].__traceback__
-    while trace is not None:
-        depth, trace = depth + 1, trace.tb_next
-    assert depth < 8
-
-
-# Processes and sockets
-
-
-def test_commands_share_the_connection(links: Links, server: ThrowAwayServer) -> None:
-    """The questions, and commands through the control socket: one TCP connection."""
-    one = links.of(server.host)
-    one.open()
-    for _ in range(3):
-        command = ssh_command(server.host, "echo $0", control=one.control)
-        assert subprocess.run(command, capture_output=True, text=True, timeout=30).stdout == "sh\n"
-    assert server.connections == 1 and len(server.commands) == 4
-
-
-def test_the_control_socket_is_private_and_goes(links: Links, server: ThrowAwayServer) -> None:
-    """The folder is ours alone; nothing is left of it."""
-    one = links.of(server.host._replace(name="n" * 63))
-    one.open()
-    assert one.control is not None and stat.S_ISSOCK(one.control.stat().st_mode)
-    folder = one.control.parent
-    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    links.close()
-    assert not folder.exists()
-
-
-def test_a_path_that_is_too_long_for_a_socket(
-    server: ThrowAwayServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """It works without one."""
-    long = tmp_path / ("x" * 80)
-    long.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(long))
-    links = Links()
-    try:
-        one = links.of(server.host)
-        assert one.control is None and one.ask({"sql": "SELECT 1"})["rows"] == [[1]]
-    finally:
-        links.close()
-
-
-def test_the_users_own_configuration_does_not_keep_ssh_alive(links: Links, server: ThrowAwayServer) -> None:
-    """Nor does it lend anything to the host: sharing, persistence, forwarding and commands of theirs are not for us."""
-    with socket.socket() as taken, (server.folder / "config").open("a") as config:
-        taken.bind(("127.0.0.1", 0))
-        config.write("  ControlMaster auto\n  ControlPersist yes\n  ExitOnForwardFailure yes\n  LogLevel QUIET\n")
-        config.write(f"  LocalForward {taken.getsockname()[1]} 127.0.0.1:1\n  RemoteCommand echo no\n")
-    one = links.of(server.host)
-    assert one.ask({"sql": "SELECT 1"})["rows"] == [[1]]
-    process, folder = one._process, one.control
-    links.close()
-    assert process is not None and process.wait(20) is not None
-    until(lambda: server.alive() == [])
-    assert folder is not None and not folder.exists()
-    running = subprocess.run(["ps", "-Ao", "args="], capture_output=True, text=True, check=True).stdout
-    assert str(folder) not in running
-
-
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_both_ends_end_with_ours(server: ThrowAwayServer, number: signal.Signals) -> None:
-    """However that ends: ssh here, the program there."""
-    code = _ASKING + "one.open()\nprint(one._process.pid, flush=True)\nsys.stdin.read()"
-    command = [sys.executable, "-c", code, *server.host]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as ours:
-        assert ours.stdout is not None
-        ssh = int(ours.stdout.readline())
-        assert len(server.alive()) == 1
-        ours.send_signal(number)
-        assert ours.wait(20) == -number
-    until(lambda: server.alive() == [])
-
-    def has_ended() -> bool:
-        shown = subprocess.run(["ps", "-o", "stat=", "-p", str(ssh)], capture_output=True, text=True).stdout
-        return not shown.strip() or shown.startswith("Z")
-
-    until(has_ended)
 
 
 # Reading and changing

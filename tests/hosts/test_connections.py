@@ -1,0 +1,157 @@
+"""Connections to hosts: several askers at once, processes, sockets; with the real ssh client."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from asking import ASKING, ENDLESS, failure, until
+from server import ThrowAwayServer
+
+from hermes_browse.store.errors import QueryInterruptedError
+from hermes_browse.store.hosts.faults import HostError
+from hermes_browse.store.hosts.host import Host, ssh_command
+from hermes_browse.store.hosts.link import Links
+
+# Several at once
+
+
+def test_questions_are_cancelled(links: Links, server: ThrowAwayServer) -> None:
+    """Whoever waits goes on at once, and the statement there stops."""
+    one = links.of(server.host)
+    number = one.send({"sql": ENDLESS})
+    threading.Timer(0.2, one.cancel, [number]).start()
+    with pytest.raises(QueryInterruptedError):
+        one.answer_of(number)
+    assert one.ask({"sql": "SELECT 1"})["rows"] == [[1]]
+
+
+def test_a_connection_is_closed_while_others_wait(links: Links, server: ThrowAwayServer) -> None:
+    """They get an error, and later questions do not open it again."""
+    one = links.of(server.host)
+    one.open()
+    errors: list[str] = []
+
+    def wait() -> None:
+        with pytest.raises(HostError) as caught:
+            one.ask({"sql": ENDLESS})
+        errors.append(caught.value.code)
+
+    waiting = [threading.Thread(target=wait) for _ in range(3)]
+    for each in waiting:
+        each.start()
+    until(lambda: len(one._asked) == 3)
+    links.close()
+    for each in waiting:
+        each.join(20)
+    assert errors == ["host-lost"] * 3
+    assert failure(one).code == "host-lost"
+    until(lambda: server.alive() == [])
+
+
+def test_an_error_that_is_told_often_does_not_grow(links: Links) -> None:
+    """One object is raised for each question while a host is away."""
+    one = links.of(Host("vps", "-F none nobody.invalid"))
+    errors = [failure(one) for _ in range(20)]
+    depth, trace = 0, errors[-1].__traceback__
+    while trace is not None:
+        depth, trace = depth + 1, trace.tb_next
+    assert depth < 8
+
+
+# Processes and sockets
+
+
+def test_commands_share_the_connection(links: Links, server: ThrowAwayServer) -> None:
+    """The questions, and commands through the control socket: one TCP connection."""
+    one = links.of(server.host)
+    one.open()
+    for _ in range(3):
+        command = ssh_command(server.host, "echo $0", control=one.control)
+        assert subprocess.run(command, capture_output=True, text=True, timeout=30).stdout == "sh\n"
+    assert server.connections == 1 and len(server.commands) == 4
+
+
+def test_the_control_socket_is_private_and_goes(links: Links, server: ThrowAwayServer) -> None:
+    """The folder is ours alone; nothing is left of it."""
+    one = links.of(server.host._replace(name="n" * 63))
+    one.open()
+    assert one.control is not None and stat.S_ISSOCK(one.control.stat().st_mode)
+    folder = one.control.parent
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    links.close()
+    assert not folder.exists()
+
+
+def test_a_path_that_is_too_long_for_a_socket(
+    server: ThrowAwayServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It works without one."""
+    long = tmp_path / ("x" * 80)
+    long.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(long))
+    links = Links()
+    try:
+        one = links.of(server.host)
+        assert one.control is None and one.ask({"sql": "SELECT 1"})["rows"] == [[1]]
+    finally:
+        links.close()
+
+
+def test_the_users_own_configuration_does_not_keep_ssh_alive(links: Links, server: ThrowAwayServer) -> None:
+    """Nor does it lend anything to the host: sharing, persistence, forwarding and commands of theirs are not for us."""
+    with socket.socket() as taken, (server.folder / "config").open("a") as config:
+        taken.bind(("127.0.0.1", 0))
+        config.write("  ControlMaster auto\n  ControlPersist yes\n  ExitOnForwardFailure yes\n  LogLevel QUIET\n")
+        config.write(f"  LocalForward {taken.getsockname()[1]} 127.0.0.1:1\n  RemoteCommand echo no\n")
+    one = links.of(server.host)
+    assert one.ask({"sql": "SELECT 1"})["rows"] == [[1]]
+    process, folder = one._process, one.control
+    links.close()
+    assert process is not None and process.wait(20) is not None
+    until(lambda: server.alive() == [])
+    assert folder is not None and not folder.exists()
+    running = subprocess.run(["ps", "-Ao", "args="], capture_output=True, text=True, check=True).stdout
+    assert str(folder) not in running
+
+
+def test_an_ssh_that_is_a_script_ends_too(
+    links: Links, server: ThrowAwayServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The script is told to end, and what it has started sees the end of its input."""
+    script = tmp_path / "bin" / "ssh"
+    script.parent.mkdir()
+    script.write_text(f'#!/bin/sh\n{shutil.which("ssh")} "$@"\nexit $?\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{script.parent}:{os.environ['PATH']}")
+    assert links.of(server.host).ask({"sql": "SELECT 1"})["rows"] == [[1]]
+    links.close()
+    until(lambda: server.alive() == [])
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_both_ends_end_with_ours(server: ThrowAwayServer, number: signal.Signals) -> None:
+    """However that ends: ssh here, the program there."""
+    code = ASKING + "one.open()\nprint(one._process.pid, flush=True)\nsys.stdin.read()"
+    command = [sys.executable, "-c", code, *server.host]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as ours:
+        assert ours.stdout is not None
+        ssh = int(ours.stdout.readline())
+        assert len(server.alive()) == 1
+        ours.send_signal(number)
+        assert ours.wait(20) == -number
+    until(lambda: server.alive() == [])
+
+    def has_ended() -> bool:
+        shown = subprocess.run(["ps", "-o", "stat=", "-p", str(ssh)], capture_output=True, text=True).stdout
+        return not shown.strip() or shown.startswith("Z")
+
+    until(has_ended)
