@@ -147,7 +147,7 @@ def read_document(host: Host, text: str) -> Json:
     return document
 
 
-class Asking(Generic[_T]):
+class AskAll(Generic[_T]):
     """Asks several hosts the same, all at once; a context manager that ends what still runs.
 
     Args:
@@ -169,7 +169,7 @@ class Asking(Generic[_T]):
         except BaseException as error:  # raised again where the answers are wanted
             self._failures.append(error)
 
-    def __enter__(self) -> Asking[_T]:
+    def __enter__(self) -> AskAll[_T]:
         for thread in self._threads:
             thread.start()
         return self

@@ -14,7 +14,7 @@ from hermes_browse.store.errors import BrowseError, StoreEmptyError, StoreMissin
 from hermes_browse.store.hosts.faults import fault
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Json
-from hermes_browse.store.hosts.running import Asking
+from hermes_browse.store.hosts.running import AskAll
 from hermes_browse.store.sessions.models import FAR_PAST, Sort
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
@@ -137,7 +137,7 @@ def run_everywhere(command: Command, arguments: SimpleNamespace, argv: Sequence[
             return error
         return document
 
-    with Asking(hosts, ask) as asking:
+    with AskAll(hosts, ask) as asking:
         here = _ask_here(command, arguments, most)
         if isinstance(here, BrowseError) and not hosts:
             raise here

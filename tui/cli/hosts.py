@@ -13,7 +13,7 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hosts.faults import HostError, fault, login_command
 from hermes_browse.store.hosts.host import PROGRAM, Host
 from hermes_browse.store.hosts.link import Json, Link, Links, Reply
-from hermes_browse.store.hosts.running import Asking, Running, read_document, run_once
+from hermes_browse.store.hosts.running import AskAll, Running, read_document, run_once
 from hermes_browse.store.temporary import removed_when_told_to_end
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
@@ -103,7 +103,7 @@ def _look_at(hosts: tuple[Host, ...] | list[Host]) -> list[Seen]:
     links = Links()
     with removed_when_told_to_end():
         try:
-            with Asking(hosts, lambda host: _look(links.of(host))) as asking:
+            with AskAll(hosts, lambda host: _look(links.of(host))) as asking:
                 return asking.answers()
         finally:
             links.close()
