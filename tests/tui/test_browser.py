@@ -200,7 +200,7 @@ async def test_what_a_writer_kept_us_from_reading_is_read_when_it_lets_go(tmp_pa
             await browser.press("down")
             row = browser.row
             assert isinstance(row, ConversationRow)
-            assert "is locked by another process" in browser.text("#status")
+            assert "is locked by another process" in " ".join(browser.text("#status").split())
             title = (row.conversation.title or "")[:16]
             assert browser.screen.transcript.model is None and title in browser.text("#title")  # not another one's text
             writer.execute("ROLLBACK")
@@ -210,7 +210,7 @@ async def test_what_a_writer_kept_us_from_reading_is_read_when_it_lets_go(tmp_pa
             writer.execute("BEGIN EXCLUSIVE")
             await browser.press("slash")
             await browser.type("auth")
-            assert "is locked by another process" in browser.text("#status")
+            assert "is locked by another process" in " ".join(browser.text("#status").split())
             writer.execute("ROLLBACK")
             await browser.press("f5")
             assert isinstance(browser.row, ConversationRow) and browser.row.hits

@@ -27,8 +27,8 @@ def _silent(text: str) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _written() -> Iterator[None]:
-    """A file is written on a thread, and its folder goes with the test."""
+def _written(tmp_path: Path) -> Iterator[None]:
+    """A file is written on a thread, and its folder goes with the test: `tmp_path` ends after this."""
     yield
     _wait()
 
