@@ -62,6 +62,7 @@ def test_hermes_without_a_provider_says_so_itself(tmp_path: Path) -> None:
     assert "hermes setup" in written and "hermes-browse" not in written
 
 
+@pytest.mark.slow
 def test_hermes_resumes_the_tip(tmp_path: Path) -> None:
     """Given the first segment of a chain, and with a sticky profile that points elsewhere, Hermes resumes the tip."""
     root = tmp_path / ".hermes"

@@ -195,6 +195,7 @@ async def test_a_host_that_is_away_is_one_line_and_comes_back_by_itself(
         await browser.wait_until(lambda: any("away since 2026-05-27 20:26: it" in line for line in lines(browser)))
 
 
+@pytest.mark.slow
 async def test_a_program_that_is_too_old_to_stay_connected_is_not_away(
     app: BrowseApp, nas: FakeLink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -297,6 +298,7 @@ async def test_a_host_with_more_conversations_than_were_sent_says_so(app: Browse
         assert len(names(browser)) == 40 + 200 + 1
 
 
+@pytest.mark.slow
 async def test_a_store_without_a_root_has_hosts_all_the_same(tmp_path: Path, vps: FakeLink) -> None:
     """The card shows them, and the list their conversations."""
     copy = make_store(tmp_path / "copy.db", sessions=[{"id": "a", "started_at": T0}])

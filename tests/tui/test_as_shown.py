@@ -196,6 +196,7 @@ async def test_the_status_line_knows_who_writes(tmp_path: Path) -> None:
         assert "no one is writing" in browser.text("#status")
 
 
+@pytest.mark.slow
 async def test_a_sentence_of_the_page_goes_with_the_page(tmp_path: Path) -> None:
     """The way back from the recap is told while there is one."""
     async with browsing(demo_app(tmp_path)) as browser:

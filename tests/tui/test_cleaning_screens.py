@@ -126,6 +126,7 @@ async def test_the_question_is_on_a_small_screen(tmp_path: Path) -> None:
             assert shown.contains_region(each.region) and each.region.height
 
 
+@pytest.mark.slow
 async def test_a_short_clean_up_tells_how_far_it_is(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From the key that confirms it to the end, where there is no card; the screen takes keys meanwhile."""
     monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)

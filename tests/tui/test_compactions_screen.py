@@ -201,6 +201,7 @@ async def test_a_session_compressed_in_place_has_a_tree_too(tmp_path: Path) -> N
         assert tree.display
 
 
+@pytest.mark.slow
 async def test_a_hit_says_whether_the_model_still_has_it(tmp_path: Path) -> None:
     async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW), (120, 36)) as browser:
         await browser.press("/", *"is:forgotten fridays", "down")

@@ -13,6 +13,7 @@ from terminal import Terminal
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("colours", slow_but(["truecolor"], ["truecolor", ""]), ids=["ahead", "not ahead"])
 def test_hermes_runs_and_the_browser_is_back(hermes_home: Path, tmp_path: Path, colours: str) -> None:
     """Hermes has a sane terminal and Ctrl+c; afterwards the screen is the browser's, at the same conversation."""

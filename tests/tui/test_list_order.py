@@ -155,6 +155,7 @@ async def test_sizes_come_in_and_are_sorted_once(tmp_path: Path, monkeypatch: py
         assert formats.size(sizes[0] or 0) in browser.text("#list")
 
 
+@pytest.mark.slow
 async def test_the_numbers_of_a_conversation_are_the_same_everywhere(tmp_path: Path) -> None:
     """Messages and bytes in the list, on the card of details, on that of a delete, and in the plan of a clean-up."""
     path = tmp_path / "state.db"

@@ -194,6 +194,7 @@ def _prune(browser: Browser) -> PruneScreen:
     return screen
 
 
+@pytest.mark.slow
 async def test_the_cutoff_moves_with_keys_and_mouse(path: Path) -> None:
     """The rule, the line on the axis and the plan below are one."""
     async with browsing(open_app(loose(path), NOW)) as browser:

@@ -57,6 +57,7 @@ def _suggestions(browser: Browser) -> dict[str, int]:
     return {row.text: row.hits for row in _rows(browser) if isinstance(row, SuggestionRow)}
 
 
+@pytest.mark.slow
 async def test_what_finds_nothing_offers_what_does(tmp_path: Path) -> None:
     """Each offer is measured and taken with Enter, from the box."""
     async with browsing(demo_app(tmp_path)) as browser:

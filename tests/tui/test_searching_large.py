@@ -169,6 +169,7 @@ async def test_every_order_reads_on_to_the_end(large: Path) -> None:
             await browser.press("o")
 
 
+@pytest.mark.slow
 async def test_a_scan_tells_how_far_it_is_and_escape_stops_it(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was found until then is shown, and said not to be all."""
     gate, slices = threading.Event(), list[str]()

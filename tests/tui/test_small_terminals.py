@@ -47,6 +47,7 @@ async def test_hardly_a_terminal_has_the_list_and_says_so(tmp_path: Path) -> Non
         assert "too small" not in browser.text("#header") and browser.screen.transcript.size.height > 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", slow_but("P", ["P", "X", "W", "I", "H"]))
 async def test_hardly_a_terminal_says_so_on_each_screen(key: str, tmp_path: Path) -> None:
     """And more room brings back what was there, with the keys where they were."""

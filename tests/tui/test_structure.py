@@ -70,6 +70,7 @@ def test_a_first_page_asks_as_much_of_a_large_store(stores: list[Path]) -> None:
     assert asked[1] <= asked[0] + 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "typed", slow_but(["n", "日本"], ["n", "ne", "needle", "harb", '"the quay"', "日本", "absentword", "rare"])
 )
@@ -106,6 +107,7 @@ async def test_the_thread_of_the_screen_runs_no_sql(stores: list[Path], monkeypa
     assert threading.main_thread() not in threads
 
 
+@pytest.mark.slow
 @pytest.mark.collector
 async def test_after_the_first_reading_only_changes_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A commit of Hermes' does not make the whole list be read again."""
