@@ -133,7 +133,7 @@ def ask_for(capsys: Capture, root: Path, command: str, *arguments: str) -> Any:
     return ended.document
 
 
-@pytest.mark.parametrize("name", STORES)
+@pytest.mark.parametrize("name", slow_but(["state-v31"], STORES))
 @pytest.mark.parametrize(
     "value",
     [b"\xff\xfe blob \x1b[2J", 9e999, -9e999, -1, 2**63 - 1, 1e300, "", "[]", '{"a": [', "\x00json:{", '"\\ud800"'],

@@ -59,7 +59,7 @@ def test_every_conversation_of_a_real_store_goes_and_comes_back(
 
 
 @pytest.mark.parametrize("shape", shapes.NAMES)
-@pytest.mark.parametrize("journal", ["wal", "delete"])
+@pytest.mark.parametrize("journal", slow_but(["wal"], ["wal", "delete"]))
 def test_every_shape_of_store(tmp_path: Path, shape: str, journal: str) -> None:
     """A conversation with everything; searching finds the same before and after, and nothing of it between."""
     path = family(tmp_path / "state.db", shape, journal=journal)
@@ -85,7 +85,7 @@ def test_every_shape_of_store(tmp_path: Path, shape: str, journal: str) -> None:
     assert {text: hits(path, text) for text in found} == found
 
 
-@pytest.mark.parametrize("shape", shapes.NAMES)
+@pytest.mark.parametrize("shape", slow_but(shapes.NAMES[::3], shapes.NAMES))
 def test_many_at_once_are_one_bundle(tmp_path: Path, shape: str) -> None:
     """A whole store deleted and restored."""
     path = big_store(tmp_path / "state.db", 60, 700, shape=shape)

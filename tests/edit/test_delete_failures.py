@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from builders import big_store
+from effort import slow_but
 from trashing import NOW, dump, family, health, opened, put_back, remove
 
 from hermes_browse.store.connection.connect import Store
@@ -50,7 +51,7 @@ def limited(path: Path, limit: int, *arguments: str) -> subprocess.CompletedProc
 
 
 @pytest.mark.parametrize("journal", ["wal", "delete"])
-@pytest.mark.parametrize("limit", [2_000, 110_000])
+@pytest.mark.parametrize("limit", slow_but([110_000], [2_000, 110_000]))
 def test_no_room(tmp_path: Path, journal: str, limit: int) -> None:
     """For the bundle, or, once that is written, for the store: nothing is deleted, and no bundle is left."""
     path = big_store(tmp_path / "state.db", 20, 2000)

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from asking import ASKING, ENDLESS, HELLO, failure, remote, until
+from effort import slow_but
 from server import ThrowAwayServer
 
 from hermes_browse.store.errors import BrowseError, WriteInDoubtError
@@ -83,7 +84,7 @@ def test_a_login_that_is_refused(links: Links, server: ThrowAwayServer) -> None:
     assert error.code == "host-login" and f"ssh {server.host.ssh}" in error.remedy
 
 
-@pytest.mark.parametrize("before", ["the login", "the hello"])
+@pytest.mark.parametrize("before", slow_but(["the hello"], ["the login", "the hello"]))
 def test_a_machine_that_hangs(
     links: Links, server: ThrowAwayServer, monkeypatch: pytest.MonkeyPatch, before: str
 ) -> None:

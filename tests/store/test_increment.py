@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from builders import big_store, make_store
-from effort import examples
+from effort import examples, slow_but
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from search_stores import change
@@ -125,7 +125,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("what", CHANGES)
+@pytest.mark.parametrize("what", slow_but([*CHANGES][::2], CHANGES))
 def test_changes_are_seen(store: Path, what: str) -> None:
     with Store(store).reader() as reader:
         catalog, mark = read_catalog(reader, NOW), read_mark(reader)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from builders import make_store, tool_call
-from effort import examples
+from effort import examples, slow_but
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from search_stores import NOW, rows
@@ -86,7 +86,7 @@ _CASES = [(shape, state) for shape in NAMES for state in [*_STATES, "no index"]]
 _SLOW = settings(max_examples=examples(30), suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-@pytest.fixture(scope="module", params=_CASES, ids=lambda case: f"{case[0]} {case[1]}")
+@pytest.fixture(scope="module", params=slow_but(_CASES[::2], _CASES), ids=lambda case: f"{case[0]} {case[1]}")
 def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     shape, state = request.param
     path = make_store(tmp_path_factory.mktemp("shape") / "state.db", shape, _SESSIONS, _ROWS, fts=state != "no index")

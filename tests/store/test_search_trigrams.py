@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from builders import make_store
+from effort import slow_but
 from search_stores import change
 
 from hermes_browse.store.connection.connect import Store
@@ -34,7 +35,7 @@ TEXTS = (
 )
 
 
-@pytest.fixture(params=["11", "22", "31-migrated"])
+@pytest.fixture(params=slow_but(["31-migrated"], ["11", "22", "31-migrated"]))
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """Texts of many scripts among two thousand plain ones."""
     rows = [{"session_id": "s", "content": f"plain row {number}"} for number in range(2000)]

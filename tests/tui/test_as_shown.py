@@ -109,7 +109,14 @@ async def test_help_goes_where_lists_go(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "enter"), [("W", "Read this"), ("P", "Read this"), ("X", "Open"), ("I", "Show the"), ("H", None)]
+    ("key", "enter"),
+    [
+        ("W", "Read this"),
+        pytest.param("P", "Read this", marks=pytest.mark.slow),
+        pytest.param("X", "Open", marks=pytest.mark.slow),
+        pytest.param("I", "Show the", marks=pytest.mark.slow),
+        ("H", None),
+    ],
 )
 async def test_help_says_what_enter_does_on_a_screen(key: str, enter: str | None, tmp_path: Path) -> None:
     """Nowhere over the main screen Enter resumes, and help does not say so."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from browsing import NOW, browsing, demo_app, loose
+from effort import slow_but
 from rich.cells import cell_len
 
 from hermes_browse.store.connection.connect import Store
@@ -131,7 +132,7 @@ async def test_columns_and_moments_are_as_set(tmp_path: Path) -> None:
         assert f" {conversation.source} " not in line
 
 
-@pytest.mark.parametrize("width", [20, 45, 80, 200])
+@pytest.mark.parametrize("width", slow_but([20, 80], [20, 45, 80, 200]))
 @pytest.mark.parametrize("dates", DATES)
 @pytest.mark.parametrize("sort", [Sort.ACTIVITY, Sort.COST])
 def test_rows_are_as_wide_as_they_should_be(tmp_path: Path, width: int, dates: str, sort: Sort) -> None:
