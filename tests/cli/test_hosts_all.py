@@ -147,6 +147,7 @@ def test_output_is_not_waited_for(machines: Machines) -> None:
     assert process.poll() is not None and not running._processes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [["--host", "slow"], ["--all-hosts"]], ids=lambda options: options[0])
 def test_an_interrupt_ends_what_runs_there(machines: Machines, options: list[str]) -> None:
     """At once, and the ssh process with it."""
@@ -162,6 +163,7 @@ def test_an_interrupt_ends_what_runs_there(machines: Machines, options: list[str
         time.sleep(0.01)
 
 
+@pytest.mark.slow
 def test_what_is_too_much_or_too_late(machines: Machines, monkeypatch: pytest.MonkeyPatch) -> None:
     """Is not waited for."""
     host = Host("vps", ssh(machines, "vps"))

@@ -62,6 +62,7 @@ def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return small_store(tmp_path / "state.db", str(request.param))
 
 
+@pytest.mark.slow
 def test_locked_by_another_process(path: Path) -> None:
     """Busy is said after as long as was allowed, and nothing is changed; when it is free it is done."""
     before = dump(path)

@@ -193,6 +193,7 @@ def test_a_taken_title_names_its_holder(store: Path) -> None:
         titles.rename(Store(store), "other", "Ferry #2")
 
 
+@pytest.mark.slow
 def test_a_store_that_is_busy_stays_as_it_is(store: Path) -> None:
     before = everything(store)
     with closing(sqlite3.connect(store, isolation_level=None)) as writer:

@@ -46,6 +46,7 @@ def test_every_stage_is_told(path: Path) -> None:
     assert dump(path) == before and set(health(path).values()) == {"ok"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["saving", "checking", "deleting"])
 def test_stopped_in_every_stage(path: Path, name: str) -> None:
     """Nothing is changed, no bundle is left; while it is saved no transaction has begun."""

@@ -36,6 +36,7 @@ def without_triggers(path: Path, events: tuple[str, ...]) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("events", [("insert", "delete", "update"), ("insert",), ("delete",)], ids=" ".join)
 @pytest.mark.parametrize("shape", shapes.NAMES)
 def test_deleted_and_put_back_without_triggers(tmp_path: Path, shape: str, events: tuple[str, ...]) -> None:

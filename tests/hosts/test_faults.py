@@ -70,6 +70,7 @@ def test_a_changed_key(links: Links, server: ThrowAwayServer) -> None:
     assert server.commands == []
 
 
+@pytest.mark.slow
 def test_a_machine_that_was_never_met(links: Links, server: ThrowAwayServer) -> None:
     """Its key is not accepted by itself; the remedy says how a person does that."""
     (server.folder / "known").write_text("")
@@ -105,6 +106,7 @@ def test_a_machine_that_hangs(
     assert process is not None and process.wait(20) is not None
 
 
+@pytest.mark.slow
 def test_a_machine_that_falls_silent(links: Links, server: ThrowAwayServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """An answer does not come: the connection is given up, and the next one works."""
     one = links.of(server.host)
@@ -175,6 +177,7 @@ def test_a_program_that_dies(links: Links, server: ThrowAwayServer, command: str
     assert failure(one).code == "host-lost"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "rows", ["[]", "[[]]", "7", "[7]", '["ab"]', "[[1], [1, 2]]", '[[{"b64": 1}]]', '[["x"]]', "[[null]]", "[[[1]]]"]
 )
@@ -202,6 +205,7 @@ def test_a_hermes_browse_that_knows_no_serve(links: Links, server: ThrowAwayServ
     assert error.code == "host-version" and "invalid choice: serve" in str(error)
 
 
+@pytest.mark.slow
 def test_a_newer_hermes_browse(links: Links, server: ThrowAwayServer) -> None:
     """What it says beyond what is known here does no harm."""
     one = links.of(server.host._replace(command=HELLO + "cat >/dev/null #"))
@@ -218,6 +222,7 @@ def test_no_store_there(links: Links, ssh_server: Started, tmp_path: Path) -> No
     assert caught.value.code == "host-refused" and str(home / "state.db") in str(caught.value)
 
 
+@pytest.mark.slow
 def test_no_such_profile_there(links: Links, server: ThrowAwayServer) -> None:
     """What the program there said before it ended is passed on."""
     error = failure(links.of(server.host._replace(profile="nobody")))
@@ -274,6 +279,7 @@ def test_the_connection_is_lost_after_a_delete(links: Links, server: ThrowAwaySe
     assert _exists(hermes_home, session)
 
 
+@pytest.mark.slow
 def test_the_connection_is_lost_before_a_delete(
     links: Links, server: ThrowAwayServer, hermes_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -286,6 +292,7 @@ def test_the_connection_is_lost_before_a_delete(
     assert _exists(hermes_home, session)
 
 
+@pytest.mark.slow
 def test_the_machine_is_gone_after_a_delete(links: Links, server: ThrowAwayServer, hermes_home: Path) -> None:
     """Nobody can say what was done, and that is what is said."""
     (session,) = _conversations(hermes_home, 1)
@@ -296,6 +303,7 @@ def test_the_machine_is_gone_after_a_delete(links: Links, server: ThrowAwayServe
         edits.delete(store, [session])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kilobytes", "what"), [(64, "The trash at .* free disk space"), (1000, "could not be written")]
 )

@@ -98,6 +98,7 @@ def test_groups_add_up_to_the_whole(store: Path, by: str) -> None:
         assert sum(each.sessions for each in found.rows) == found.total.sessions
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("by", "key"),
     [

@@ -77,6 +77,7 @@ def _scan(path: Path) -> list[int]:
     return sorted((key for key, *texts in rows if any(word.search(text) for text in texts if text)), reverse=True)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_spec("hermes_state") is None, reason="Hermes is not installed here")
 @pytest.mark.parametrize("how", _DAMAGES)
 def test_what_is_advised_mends_the_index(tmp_path: Path, how: str) -> None:

@@ -272,6 +272,7 @@ async def test_a_newer_search_drops_the_answers_to_older_ones(app: BrowseApp, vp
         assert names(browser)[0] == "Chat v1" and "Chat v2" not in names(browser)
 
 
+@pytest.mark.slow
 async def test_what_is_no_answer_is_one_line_and_nothing_reaches_the_terminal(
     app: BrowseApp, vps: FakeLink, nas: FakeLink
 ) -> None:
@@ -288,6 +289,7 @@ async def test_what_is_no_answer_is_one_line_and_nothing_reaches_the_terminal(
         assert "\x1b" not in shown and "\u202e" not in shown
 
 
+@pytest.mark.slow
 async def test_a_host_with_more_conversations_than_were_sent_says_so(app: BrowseApp, vps: FakeLink) -> None:
     """In the header."""
     vps.conversations = [conversation(f"w{number}", T0 - number) for number in range(300)]
@@ -311,6 +313,7 @@ async def test_a_store_without_a_root_has_hosts_all_the_same(tmp_path: Path, vps
         assert names(browser) == ["Chat v1", "Chat v2", "Chat v3"]
 
 
+@pytest.mark.slow
 async def test_a_preview_that_takes_long_holds_up_nothing(app: BrowseApp, vps: FakeLink, nas: FakeLink) -> None:
     """While it is read it says so; when it comes the cursor is elsewhere, and it is dropped."""
     vps.reading.clear()

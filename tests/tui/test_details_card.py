@@ -37,6 +37,7 @@ def test_no_card_can_act(tmp_path: Path) -> None:
         assert printable(text) == text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(120, 36), (40, 12)])
 async def test_the_card_tells_of_the_conversation_on_screen(tmp_path: Path, size: tuple[int, int]) -> None:
     async with browsing(demo_app(tmp_path), size) as browser:

@@ -137,6 +137,7 @@ async def test_files_that_go_meanwhile_leave_a_sentence(hermes_home: Path) -> No
         assert type(browser.screen) is MainScreen
 
 
+@pytest.mark.slow
 async def test_help_leaves_out_what_is_refused(hermes_home: Path) -> None:
     """Files cannot be resumed, archived or deleted."""
     home_of(hermes_home, 2)

@@ -91,6 +91,7 @@ def test_what_is_painted_ahead_has_the_same_shares(hermes_home: Path, memory: Me
     assert terminal.wait_for_end() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 def test_the_mouse_is_left_and_taken_back(hermes_home: Path) -> None:
     """By a key; where the configuration leaves it, the key takes it."""

@@ -31,6 +31,7 @@ async def test_what_is_typed_in_one_go_is_shown_in_every_pane(tmp_path: Path) ->
             await browser.press("escape", "escape")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keys", [("I", "7", "enter"), ("P", "enter")])
 async def test_back_from_a_screen_the_list_is_on_what_was_opened(keys: tuple[str, ...], tmp_path: Path) -> None:
     """What a screen over the main one opened is marked in the list, or where it is not listed, nothing is."""

@@ -68,6 +68,7 @@ async def test_filters_without_words_are_looked_for_in_other_views(tmp_path: Pat
         assert not _offers(browser)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("typed", "meant"), [("source:telegran", "with source:telegram"), ("source:tele", "with source:telegram")]
 )

@@ -49,6 +49,7 @@ def top(app: ViewApp) -> EntryKind:
     return app.view.model.entries[app.view.page.place[0]].kind
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("forward", "back", "kind"),
     [
