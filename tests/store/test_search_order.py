@@ -35,6 +35,9 @@ def _by_time(path: Path, keys: list[int], *, oldest: bool = False) -> list[int]:
     return sorted(keys, key=lambda key: (times[key] is not None, times[key], key), reverse=not oldest)
 
 
+_ORDERS = ("shuffled", "imported", "one late", "backwards")
+
+
 @pytest.fixture(scope="module", params=slow_but(("shuffled", "one late"), _ORDERS))
 def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """1,500 messages whose ids do not follow their times."""

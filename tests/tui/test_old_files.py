@@ -7,6 +7,7 @@ import os
 import shutil
 from pathlib import Path
 
+import pytest
 from browsing import Browser, browsing, open_app
 from textual.widgets import Input
 
