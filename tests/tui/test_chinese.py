@@ -96,6 +96,7 @@ def test_looks(size: tuple[int, int], tmp_path: Path, snap_compare: Callable[...
     async def run(pilot: Pilot[ResumePlan]) -> None:
         browser = Browser(pilot.app, pilot)  # type: ignore[arg-type]  # the pilot's app is the browser
         await browser.settle()
+        await browser.measure()
         browser.screen.line("status").update("")  # it tells milliseconds
 
     assert snap_compare(demo_app(tmp_path), terminal_size=size, run_before=run)
