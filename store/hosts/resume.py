@@ -35,7 +35,7 @@ def plan_there(link: Link, reader: Reader, session_id: str) -> ResumePlan:
     document = document_of(link, link.run(["resume", "--print", "--json", "--", target.id]))
     listed = document.get("warnings")
     warnings = [
-        Caution(str(each.get("code")), str(each.get("text")))
+        Caution(str(each.get("code")), f"{link.host.name}: {each.get('text')}")  # its “here” is that machine
         for each in (listed if isinstance(listed, list) else [])
         if isinstance(each, dict)
     ]
