@@ -117,10 +117,11 @@ def test_private_names_of_textual_stand_in_one_module() -> None:
 
 
 def modules_after(code: str) -> set[str]:
-    """Top-level modules loaded in a fresh interpreter that ran some code."""
-    script = f"import sys\n{code}\nprint('\\n'.join(sorted({{name.split('.')[0] for name in sys.modules}})))"
+    """Modules loaded in a fresh interpreter that ran some code; those of others only by their top-level name."""
+    script = f"import sys\n{code}\nprint('\\n'.join(sys.modules))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    return set(done.stdout.split())
+    names = done.stdout.split()
+    return {each if each.startswith("hermes_browse.") else each.split(".")[0] for each in names}
 
 
 @pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["--demo", "list"], ["--demo", "search", "boat"]])
@@ -137,11 +138,19 @@ def test_the_store_loads_nothing_else() -> None:
         "import hermes_browse.store.sessions.catalog, hermes_browse.store.search, hermes_browse.store.sessions.lineage"
     )
     third_party = {name for name in loaded - before if name not in sys.stdlib_module_names and not name.startswith("_")}
-    assert third_party <= {"hermes_browse"}
+    assert {name.split(".")[0] for name in third_party} <= {"hermes_browse"}
 
 
 IN_FUNCTIONS = 40
 """Imports inside functions."""
+
+
+def test_without_hosts_nothing_of_them_is_loaded() -> None:
+    """The card and the list of profiles need no more than the name of a host."""
+    loaded = modules_after("import hermes_browse.tui.profiles.card, hermes_browse.tui.profiles.everywhere")
+    assert "hermes_browse.tui.profiles.everywhere" in loaded
+    of_hosts = {each for each in loaded if ".hosts" in each or each.endswith(".asking")}
+    assert of_hosts <= {"hermes_browse.store.hosts", "hermes_browse.store.hosts.host"}
 
 
 def _imported(path: Path, node: ast.ImportFrom, modules: dict[str, Path]) -> Iterator[Path]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import threading
 from collections.abc import AsyncIterator
@@ -391,15 +390,3 @@ async def test_the_end_of_the_browser_ends_the_connections(app: BrowseApp, vps: 
     async with everything(app):
         assert not links.is_closed
     assert links.is_closed
-
-
-def test_without_hosts_nothing_of_them_is_loaded() -> None:
-    """The card and the list of profiles are as they were."""
-    script = (
-        "import sys, hermes_browse.tui.profiles.card, hermes_browse.tui.profiles.everywhere\n"
-        "print(*sorted(each for each in sys.modules if each.startswith('hermes_browse.')))"
-    )
-    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
-    assert "hermes_browse.tui.profiles.everywhere" in loaded
-    of_hosts = {each for each in loaded if ".hosts" in each or each.endswith(".asking")}
-    assert of_hosts <= {"hermes_browse.store.hosts", "hermes_browse.store.hosts.host"}
