@@ -103,7 +103,7 @@ def remove_abandoned() -> None:
 
 
 @contextlib.contextmanager
-def removed_when_told_to_end() -> Iterator[None]:
+def removed_on_signals() -> Iterator[None]:
     """Within the block, SIGTERM and SIGHUP remove the temporary folders of this process before they end it.
 
     The handler raises no exception: Python ignores one raised in a callback of SQLite or of a weak reference, and the

@@ -35,7 +35,7 @@ from hermes_browse.store.wording import N_, _, language
 from .bindings import bindings, working
 from .commands import final_keys
 from .commands.panes import APP, MAIN, TRANSCRIPT
-from .config.start import Memory, Start, set_rows
+from .config.start import LastState, Start, set_rows
 from .context import Arrival
 from .logfile import log_failure
 from .screens.by_name import load
@@ -317,7 +317,7 @@ class BrowseApp(_App):
         if (driver := driver_of(self)) is not None and (event := getattr(driver, "exit_event", None)) is not None:
             event.set()
 
-    def new_memory(self) -> Memory:
+    def new_memory(self) -> LastState:
         """Return what the next start begins with.
 
         View and order of the sample store are not remembered, nor is a theme unless it was chosen in the palette and

@@ -16,7 +16,7 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 
 from .config.options import Options
-from .list.model import Details
+from .list.model import RowDetails
 from .shared import header
 from .worker import Worker
 from .writer import Writer
@@ -41,7 +41,7 @@ class Arrival(NamedTuple):
     """Search for this."""
 
 
-class Host(Protocol):
+class Application(Protocol):
     """The application, as its screens see it."""
 
     start: Start
@@ -83,13 +83,13 @@ class Context:
     """
 
     def __init__(
-        self, host: Host, location: Location, store: Store, first: Catalog, post: Callable[[Message], bool]
+        self, host: Application, location: Location, store: Store, first: Catalog, post: Callable[[Message], bool]
     ) -> None:
         self.host, self.location, self.store = host, location, store
         self.clock = host.clock
         """Returns Unix seconds; tests freeze it."""
         self.catalog = first
-        self.details = Details()
+        self.details = RowDetails()
         """Previews and counts read so far."""
         self.sizes: dict[str, Sizes] = {}
         """Bytes of the sessions measured in this sitting; changed on the thread of `plan_worker` only."""

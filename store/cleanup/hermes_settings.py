@@ -34,7 +34,7 @@ class _UnclearError(Exception):
     """A part of the file is not supported here; the message says which."""
 
 
-class Block(NamedTuple):
+class SettingsBlock(NamedTuple):
     """The settings of one block of a file."""
 
     values: dict[str, Value]
@@ -91,7 +91,7 @@ def _scalar(value: list[yaml.Event]) -> Value | None:
     return number if isinstance(number, Value) and abs(number) <= _MOST else None
 
 
-def _parse_block(text: str, name: str) -> Block:
+def _parse_block(text: str, name: str) -> SettingsBlock:
     """Parse the settings of a block from the events of the YAML parser.
 
     Events instead of objects, because aliases then cannot multiply, deep nesting does not crash the C parser, and
@@ -104,7 +104,7 @@ def _parse_block(text: str, name: str) -> Block:
     events = yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     next(events)  # StreamStartEvent
     if isinstance(next(events), yaml.StreamEndEvent):
-        return Block({})
+        return SettingsBlock({})
     if not isinstance(next(events), yaml.MappingStartEvent):
         raise _UnclearError(_("it is no list of settings"))
     top = _pairs(events)
@@ -115,10 +115,10 @@ def _parse_block(text: str, name: str) -> Block:
     if len(blocks) > 1:
         raise _UnclearError(_("it has several blocks named {name}").format(name=name))
     if not blocks:
-        return Block({})
+        return SettingsBlock({})
     head, *inside = blocks[0]
     if isinstance(head, yaml.ScalarEvent) and head.implicit[0] and head.value in ("", "~", "null", "Null", "NULL"):
-        return Block({})
+        return SettingsBlock({})
     if not isinstance(head, yaml.MappingStartEvent) or head.tag is not None or (head.flow_style and len(inside) > 1):
         raise _UnclearError(_("its block {name} is written in a form that is not read here").format(name=name))
     values: dict[str, Value] = {}
@@ -130,20 +130,20 @@ def _parse_block(text: str, name: str) -> Block:
             values.pop(key, None)
         else:
             values[key] = scalar
-    return Block(values, frozenset(unclear))
+    return SettingsBlock(values, frozenset(unclear))
 
 
-def read_block(path: Path) -> Block:
+def read_block(path: Path) -> SettingsBlock:
     """Read the block `sessions` of a `config.yaml`; a missing file or block is an empty one."""
     try:
         if path.stat().st_size > _MOST_BYTES:
-            return Block({}, trouble=_("{path} is too large to be a configuration").format(path=path))
+            return SettingsBlock({}, trouble=_("{path} is too large to be a configuration").format(path=path))
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        return Block({})
+        return SettingsBlock({})
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else _("it is no UTF-8 text")
-        return Block({}, trouble=_("{path} cannot be read: {reason}").format(path=path, reason=reason))
+        return SettingsBlock({}, trouble=_("{path} cannot be read: {reason}").format(path=path, reason=reason))
     try:
         return _parse_block(text, "sessions")
     except _UnclearError as unclear:
@@ -152,7 +152,7 @@ def read_block(path: Path) -> Block:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark is not None else 1
         reason = _("line {number} is not valid YAML").format(number=line)
-    return Block({}, trouble=_("{path} cannot be understood: {reason}").format(path=path, reason=reason))
+    return SettingsBlock({}, trouble=_("{path} cannot be understood: {reason}").format(path=path, reason=reason))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import os
 import re
 from dataclasses import dataclass
 
-from ..sessions.models import Conversation, Kind
+from ..sessions.models import Conversation, ConversationKind
 from ..wording import _, ngettext, pgettext
 from .protection import Standing, idle_seconds, standing
 
@@ -162,7 +162,7 @@ class Rules:
             and (self.cwd is None or _below(self.cwd, conversation.cwd))
             and (self.model is None or self.model.casefold() in (conversation.model or "").casefold())
             and (not self.empty or not any(segment.has_messages for segment in conversation.segments))
-            and (not self.automation or conversation.kind is not Kind.CHAT)
+            and (not self.automation or conversation.kind is not ConversationKind.CHAT)
             and (self.max_cost is None or (conversation.cost_usd or 0.0) <= self.max_cost)
         )
 

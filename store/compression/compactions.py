@@ -25,14 +25,14 @@ from .rows import Row, read_rows, written_at_once
 _FALLBACK = "Summary generation was unavailable"
 
 
-class Kind(StrEnum):
+class CompactionKind(StrEnum):
     """Way in which a conversation was compressed."""
 
     ROTATION = "rotation"
     IN_PLACE = "in_place"
 
 
-class Note(StrEnum):
+class CompactionNote(StrEnum):
     """Something unknown or unusual about a compaction or a context; `NOTES` has the sentences."""
 
     ABORTED = "aborted"
@@ -55,27 +55,33 @@ class Note(StrEnum):
     PROMPT = "prompt_overwritten"
 
 
-NOTES: Mapping[Note, str] = {
-    Note.ABORTED: N_("Hermes ended the session to compress it, and nothing was written after that."),
-    Note.SHELLS: N_("Empty sessions stand between the two."),
-    Note.NO_SUMMARY: N_("No summary is stored: what stood before is in no message that follows."),
-    Note.NO_ORIGINALS: N_("The messages that the summary stands for are not in this conversation."),
-    Note.NOT_MARKED: N_("The messages that were replaced still count as live: a resume sends them and the summary."),
-    Note.FALLBACK: N_("No model wrote the summary: Hermes put it together after the call had failed."),
-    Note.NOT_STORED_AGAIN: N_(
+NOTES: Mapping[CompactionNote, str] = {
+    CompactionNote.ABORTED: N_("Hermes ended the session to compress it, and nothing was written after that."),
+    CompactionNote.SHELLS: N_("Empty sessions stand between the two."),
+    CompactionNote.NO_SUMMARY: N_("No summary is stored: what stood before is in no message that follows."),
+    CompactionNote.NO_ORIGINALS: N_("The messages that the summary stands for are not in this conversation."),
+    CompactionNote.NOT_MARKED: N_(
+        "The messages that were replaced still count as live: a resume sends them and the summary."
+    ),
+    CompactionNote.FALLBACK: N_("No model wrote the summary: Hermes put it together after the call had failed."),
+    CompactionNote.NOT_STORED_AGAIN: N_(
         "The newest messages were not stored again: the model still had them (`/compress here`), but a resume does not."
     ),
-    Note.REPEATED: N_("There was nothing to summarise: the same messages were written again."),
-    Note.EDGE: N_("Which messages were carried over is inferred from what they say."),
-    Note.ORDER: N_("Hermes 0.17 may have sent these messages in the order of their times, after a resume."),
-    Note.GAP: N_("Ids are missing among these messages: rows of this or of another session are gone from the store."),
-    Note.SHORTENED: N_("Some messages were carried over shortened: old results of tools, arguments, images."),
-    Note.UNANSWERED: N_("No answer is stored after this message: nothing shows that the model was given it."),
-    Note.STORED_LATE: N_("This message was stored only after the compaction that followed it."),
-    Note.COPY: N_("This row repeats an earlier one; the context is that of the original."),
-    Note.SUMMARY: N_("This is a summary; the context is what the model was given from then on."),
-    Note.REWOUND: N_("Messages were taken back more than once: which of them were there is inferred."),
-    Note.PROMPT: N_("Compression in place may have changed the system prompt; only the newest one is stored."),
+    CompactionNote.REPEATED: N_("There was nothing to summarise: the same messages were written again."),
+    CompactionNote.EDGE: N_("Which messages were carried over is inferred from what they say."),
+    CompactionNote.ORDER: N_("Hermes 0.17 may have sent these messages in the order of their times, after a resume."),
+    CompactionNote.GAP: N_(
+        "Ids are missing among these messages: rows of this or of another session are gone from the store."
+    ),
+    CompactionNote.SHORTENED: N_("Some messages were carried over shortened: old results of tools, arguments, images."),
+    CompactionNote.UNANSWERED: N_("No answer is stored after this message: nothing shows that the model was given it."),
+    CompactionNote.STORED_LATE: N_("This message was stored only after the compaction that followed it."),
+    CompactionNote.COPY: N_("This row repeats an earlier one; the context is that of the original."),
+    CompactionNote.SUMMARY: N_("This is a summary; the context is what the model was given from then on."),
+    CompactionNote.REWOUND: N_("Messages were taken back more than once: which of them were there is inferred."),
+    CompactionNote.PROMPT: N_(
+        "Compression in place may have changed the system prompt; only the newest one is stored."
+    ),
 }
 """A sentence for each note, passed to `_` when shown."""
 
@@ -85,7 +91,7 @@ class Compaction(NamedTuple):
 
     at: float | None
     """Unix seconds when its first row was written; if aborted, when the session ended."""
-    kind: Kind
+    kind: CompactionKind
     session_id: str
     """Session whose rows were replaced."""
     into_session_id: str | None
@@ -109,17 +115,22 @@ class Compaction(NamedTuple):
     """Empty sessions between the two."""
     gap: IdGap | None
     """Ids missing in its block."""
-    notes: tuple[Note, ...]
+    notes: tuple[CompactionNote, ...]
 
     @property
     def is_known(self) -> bool:
         """Whether the rows leave no doubt about it."""
-        return not self.notes or set(self.notes) <= {Note.FALLBACK, Note.SHORTENED, Note.SHELLS, Note.REPEATED}
+        return not self.notes or set(self.notes) <= {
+            CompactionNote.FALLBACK,
+            CompactionNote.SHORTENED,
+            CompactionNote.SHELLS,
+            CompactionNote.REPEATED,
+        }
 
     @property
     def is_broken(self) -> bool:
         """Whether no summary stands for the rows before it, or it was aborted."""
-        return bool(self.before) and not {Note.ABORTED, Note.NO_SUMMARY}.isdisjoint(self.notes)
+        return bool(self.before) and not {CompactionNote.ABORTED, CompactionNote.NO_SUMMARY}.isdisjoint(self.notes)
 
     @property
     def gone(self) -> tuple[int, ...]:
@@ -127,7 +138,7 @@ class Compaction(NamedTuple):
 
         If empty sessions follow an aborted one, Hermes resumes the last of them and starts fresh (0.16 to 0.19).
         """
-        if Note.ABORTED in self.notes:
+        if CompactionNote.ABORTED in self.notes:
             return self.before if self.shells else ()
         return self.replaced
 
@@ -143,7 +154,7 @@ class Generation(NamedTuple):
     """Index of that compaction; None at the beginning of a conversation."""
 
 
-class History(NamedTuple):
+class CompactionHistory(NamedTuple):
     """All generations of a conversation, oldest first, and the compactions between them."""
 
     generations: tuple[Generation, ...]
@@ -154,7 +165,7 @@ class History(NamedTuple):
     """Row → ids missing in the store before it."""
 
 
-def read_history(reader: Reader, segments: Sequence[Session]) -> History:
+def read_history(reader: Reader, segments: Sequence[Session]) -> CompactionHistory:
     """Find the compactions of a conversation.
 
     Args:
@@ -213,9 +224,10 @@ class _HistoryBuilder:
         into = self.segments[-1].id if self.shells else None
         self.compactions.append(
             Compaction(
-                at=ended.ended_at, kind=Kind.ROTATION, session_id=ended.id, into_session_id=into, before=before,
-                replaced=(), summary=None, merged=None, kept=(), not_stored_again=(), since=(), bytes_before=size,
-                bytes_after=0 if self.shells else size, shells=tuple(self.shells), gap=None, notes=(Note.ABORTED,),
+                at=ended.ended_at, kind=CompactionKind.ROTATION, session_id=ended.id, into_session_id=into,
+                before=before, replaced=(), summary=None, merged=None, kept=(), not_stored_again=(), since=(),
+                bytes_before=size, bytes_after=0 if self.shells else size, shells=tuple(self.shells), gap=None,
+                notes=(CompactionNote.ABORTED,),
             )
         )  # fmt: skip
 
@@ -243,34 +255,34 @@ class _HistoryBuilder:
         unstored = sent[kept_places[-1] + 1 :] if kept_places and (tail_copies or merged is not None) else []
         unstored = [row for row in unstored if row.id not in originals]
         unstored_ids = {row.id for row in unstored}
-        notes: list[Note] = []
+        notes: list[CompactionNote] = []
         if self.shells:
-            notes.append(Note.SHELLS)
+            notes.append(CompactionNote.SHELLS)
         is_again = bool(sent) and all(row.id in originals for row in sent)
         if is_again:
-            notes.append(Note.REPEATED)
+            notes.append(CompactionNote.REPEATED)
         elif summary is None:
-            notes.append(Note.NO_SUMMARY)
+            notes.append(CompactionNote.NO_SUMMARY)
         elif summary.summary is not None and _FALLBACK in summary.summary.text:
-            notes.append(Note.FALLBACK)
+            notes.append(CompactionNote.FALLBACK)
         if not sent:
-            notes.append(Note.NO_ORIGINALS)
+            notes.append(CompactionNote.NO_ORIGINALS)
         if not cut.is_marked:
-            notes.append(Note.NOT_MARKED)
+            notes.append(CompactionNote.NOT_MARKED)
         if unstored:
-            notes.append(Note.NOT_STORED_AGAIN)
+            notes.append(CompactionNote.NOT_STORED_AGAIN)
         if (not is_edge_known and sent) or _repeats_itself(rows, end):
-            notes.append(Note.EDGE)
+            notes.append(CompactionNote.EDGE)
         if is_rotation and _may_be_reordered(rows[: end + 1]):
-            notes.append(Note.ORDER)
+            notes.append(CompactionNote.ORDER)
         gap = next((self.gaps[row.id] for row in rows[: end + 1] if row.id in self.gaps), None)
         if gap is not None:
-            notes.append(Note.GAP)
+            notes.append(CompactionNote.GAP)
         replaced = [row.id for row in sent if row.id not in originals and row.id not in unstored_ids]
         self.compactions.append(
             Compaction(
                 at=next((row.timestamp for row in (summary, rows[0]) if row is not None), None),
-                kind=Kind.ROTATION if is_rotation else Kind.IN_PLACE,
+                kind=CompactionKind.ROTATION if is_rotation else CompactionKind.IN_PLACE,
                 session_id=self.segments[previous.segment].id if previous is not None and sent else session.id,
                 into_session_id=session.id,
                 before=tuple(row.id for row in sent),
@@ -290,7 +302,7 @@ class _HistoryBuilder:
         self.shells.clear()
         self.generations.append(Generation(index, tuple(rows), end, len(self.compactions) - 1))
 
-    def verified(self, reader: Reader) -> History:
+    def verified(self, reader: Reader) -> CompactionHistory:
         """Return the history, after comparing the whole texts of copies and originals."""
         pairs = {each.id: each.original for one in self.compactions for each in one.kept if each.original is not None}
         texts = {
@@ -309,11 +321,11 @@ class _HistoryBuilder:
             )
             lost = {each.original for each in one.kept} - {each.original for each in kept}
             given_up = lost | set(one.replaced)
-            notes = (*one.notes, Note.SHORTENED) if any(each.is_changed for each in kept) else one.notes
+            notes = (*one.notes, CompactionNote.SHORTENED) if any(each.is_changed for each in kept) else one.notes
             replaced = tuple(each for each in one.before if each in given_up)
             checked.append(one._replace(kept=kept, notes=notes, replaced=replaced))
         copies = {each.id: each.original for one in checked for each in one.kept if each.original is not None}
-        return History(tuple(self.generations), tuple(checked), copies, self.gaps)
+        return CompactionHistory(tuple(self.generations), tuple(checked), copies, self.gaps)
 
 
 def _may_be_reordered(rows: Sequence[Row]) -> bool:

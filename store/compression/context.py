@@ -18,7 +18,7 @@ from ..messages.models import State
 from ..messages.transcript import read_system_prompt
 from ..sessions.session import Session
 from ..wording import _
-from .compactions import Generation, History, Kind, Note, read_history
+from .compactions import CompactionHistory, CompactionKind, CompactionNote, Generation, read_history
 from .rows import Row
 
 
@@ -34,7 +34,7 @@ class Why(StrEnum):
     """Written since the last compaction, or since the beginning."""
 
 
-class Given(NamedTuple):
+class SentRow(NamedTuple):
     """A row that was sent to the model."""
 
     id: int
@@ -42,7 +42,7 @@ class Given(NamedTuple):
     is_certain: bool = True
 
 
-class Context(NamedTuple):
+class ModelContext(NamedTuple):
     """The rows that were sent to the model when a message was written."""
 
     at: int | None
@@ -53,17 +53,25 @@ class Context(NamedTuple):
     """The session that sent it."""
     prompt: str | None
     """The system prompt as it is stored now; None if not read or not stored."""
-    rows: tuple[Given, ...]
+    rows: tuple[SentRow, ...]
     size: int
     """Bytes of the rows: texts as sent, and tool calls; without the system prompt."""
     compaction: int | None
     """Index of the last compaction before it; None before the first."""
-    notes: tuple[Note, ...]
+    notes: tuple[CompactionNote, ...]
 
     @property
     def is_certain(self) -> bool:
         """Whether exactly these rows were sent, beyond doubt."""
-        harmless = {Note.COPY, Note.SUMMARY, Note.PROMPT, Note.FALLBACK, Note.SHORTENED, Note.SHELLS, Note.REPEATED}
+        harmless = {
+            CompactionNote.COPY,
+            CompactionNote.SUMMARY,
+            CompactionNote.PROMPT,
+            CompactionNote.FALLBACK,
+            CompactionNote.SHORTENED,
+            CompactionNote.SHELLS,
+            CompactionNote.REPEATED,
+        }
         return set(self.notes) <= harmless and all(row.is_certain for row in self.rows)
 
 
@@ -74,7 +82,7 @@ class Contexts:
         history: Of the conversation.
     """
 
-    def __init__(self, history: History) -> None:
+    def __init__(self, history: CompactionHistory) -> None:
         self.history = history
         self._places = {
             row.id: (number, at)
@@ -100,26 +108,26 @@ class Contexts:
                     return row.id
         return None
 
-    def at(self, message_id: int) -> tuple[int, int, tuple[Given, ...], list[Note]]:
+    def at(self, message_id: int) -> tuple[int, int, tuple[SentRow, ...], list[CompactionNote]]:
         """Find the request that a message belongs to.
 
         Returns:
             Id of the message or its original, index of the generation, the rows sent, and notes.
         """
-        notes: list[Note] = []
+        notes: list[CompactionNote] = []
         of, visited = message_id, {message_id}
         while (original := self.history.copies.get(of)) is not None and original not in visited:
             visited.add(original)
             of = original
         if of != message_id:
-            notes.append(Note.COPY)
+            notes.append(CompactionNote.COPY)
         number, at = self._places[of]
         row = self.history.generations[number].rows[at]
         if row.summary is not None and at < self.history.generations[number].block:
-            notes.append(Note.SUMMARY)
+            notes.append(CompactionNote.SUMMARY)
             return of, number, self._sent(number, self.history.generations[number].block, row, notes), notes
         if self._is_late(number, at):
-            notes.append(Note.STORED_LATE)
+            notes.append(CompactionNote.STORED_LATE)
             late = self._late(number, at)
             return of, number - 1, (*self._sent(number - 1, None, row, notes), *late), notes
         if row.role == "assistant":
@@ -132,7 +140,7 @@ class Contexts:
             if until is not None and until >= self.history.generations[number].block:
                 return of, number, self._sent(number, until, row, notes), notes
             if copy is None or self._places[copy][0] <= number:
-                notes.append(Note.UNANSWERED)
+                notes.append(CompactionNote.UNANSWERED)
                 return of, number, self._sent(number, at + 1, row, notes), notes
             number, at = self._places[copy]
 
@@ -151,7 +159,7 @@ class Contexts:
             return False
         return any(row.role == "assistant" and row.id in kept and kept[row.id].original is None for row in rest)
 
-    def _late(self, number: int, at: int) -> tuple[Given, ...]:
+    def _late(self, number: int, at: int) -> tuple[SentRow, ...]:
         """Return the rows stored late before another such row."""
         generation = self.history.generations[number]
         row = generation.rows[at]
@@ -159,12 +167,12 @@ class Contexts:
         if row.role != "assistant":
             until = next(place for place in range(at + 1, generation.block) if _may_answer(generation.rows[place], row))
         return tuple(
-            Given(each.id, Why.SINCE, False)
+            SentRow(each.id, Why.SINCE, False)
             for place, each in enumerate(generation.rows[:until])
             if self._is_late(number, place)
         )
 
-    def _sent(self, number: int, until: int | None, of: Row, notes: list[Note]) -> tuple[Given, ...]:
+    def _sent(self, number: int, until: int | None, of: Row, notes: list[CompactionNote]) -> tuple[SentRow, ...]:
         """Return the rows of a generation up to one of them, as they were sent.
 
         Args:
@@ -178,7 +186,7 @@ class Contexts:
         with_rewound = of.state is State.REWOUND
         rewound = [row for row in rows if row.state is State.REWOUND]
         if with_rewound and any(row.role == "assistant" for row in rewound):
-            notes.append(Note.REWOUND)
+            notes.append(CompactionNote.REWOUND)
         compaction = self.history.compactions[generation.compaction] if generation.compaction is not None else None
         why: dict[int, Why] = {}
         unstored: tuple[int, ...] = ()
@@ -187,17 +195,17 @@ class Contexts:
             if compaction.summary is not None:
                 why[compaction.summary] = Why.SUMMARY
             unstored = compaction.not_stored_again
-            notes += (note for note in compaction.notes if note is not Note.GAP and note not in notes)
+            notes += (note for note in compaction.notes if note is not CompactionNote.GAP and note not in notes)
         if any(row.id in self.history.gaps for row in rows[1:]):
-            notes.append(Note.GAP)
+            notes.append(CompactionNote.GAP)
         given = [
-            Given(row.id, why.get(row.id, Why.SINCE), row.state is not State.REWOUND)
+            SentRow(row.id, why.get(row.id, Why.SINCE), row.state is not State.REWOUND)
             for row in rows
             if row.state is not State.REWOUND or with_rewound
         ]
         carried_count = sum(row.id in why for row in rows)
         block = sum(each.id in why for each in given) if carried_count else 0
-        kept_unstored = [Given(each, Why.KEPT, False) for each in unstored]
+        kept_unstored = [SentRow(each, Why.KEPT, False) for each in unstored]
         return (*given[:block], *kept_unstored, *given[block:])
 
 
@@ -208,7 +216,7 @@ def _may_answer(row: Row, asked: Row) -> bool:
 
 def read_context(
     reader: Reader, segments: Sequence[Session], message_id: int | None = None, *, prompt: bool = True
-) -> Context:
+) -> ModelContext:
     """Read the context of a message.
 
     Args:
@@ -226,7 +234,7 @@ def read_context(
 
 def context_of(
     reader: Reader, segments: Sequence[Session], contexts: Contexts, message_id: int | None, *, prompt: bool = True
-) -> Context:
+) -> ModelContext:
     """Return the context of a message from contexts already read; only the system prompt is read, if requested.
 
     Raises:
@@ -235,17 +243,17 @@ def context_of(
     requested = contexts.newest if message_id is None else message_id
     if requested is None:
         system_prompt = read_system_prompt(reader, segments[-1].id) if prompt else None
-        return Context(None, None, segments[-1].id, system_prompt, (), 0, None, ())
+        return ModelContext(None, None, segments[-1].id, system_prompt, (), 0, None, ())
     if requested not in contexts:
         raise NotFoundError(_("There is no message {id} in this conversation.").format(id=requested))
     of, number, rows, notes = contexts.at(requested)
     history = contexts.history
     generation = history.generations[number]
     if _was_compressed_later(history, number):
-        notes.append(Note.PROMPT)
+        notes.append(CompactionNote.PROMPT)
     sizes = {row.id: row.size for each in history.generations for row in each.rows}
     session_id = segments[generation.segment].id
-    return Context(
+    return ModelContext(
         at=requested,
         of=of,
         session_id=session_id,
@@ -257,11 +265,11 @@ def context_of(
     )
 
 
-def _was_compressed_later(history: History, number: int) -> bool:
+def _was_compressed_later(history: CompactionHistory, number: int) -> bool:
     """Return whether the session of a generation was compressed in place after it."""
     later: Sequence[Generation] = history.generations[number + 1 :]
     return any(
-        each.compaction is not None and history.compactions[each.compaction].kind is Kind.IN_PLACE
+        each.compaction is not None and history.compactions[each.compaction].kind is CompactionKind.IN_PLACE
         for each in later
         if each.segment == history.generations[number].segment
     )
@@ -280,7 +288,7 @@ class Memory(NamedTuple):
     """Whether a summary was sent."""
 
 
-def memory_of(history: History, given: Sequence[Given], until: int | None = None) -> Memory:
+def memory_of(history: CompactionHistory, given: Sequence[SentRow], until: int | None = None) -> Memory:
     """Find out which earlier messages a context lacks.
 
     Args:
@@ -334,5 +342,5 @@ def read_memory(reader: Reader, segments: Sequence[Session]) -> Memory:
     generation = contexts.history.generations[number]
     if generation.segment < len(segments) - 1:
         return memory_of(contexts.history, (), len(contexts.history.generations))
-    given = [Given(row.id, Why.SINCE) for row in generation.rows if row.state is not State.REWOUND]
+    given = [SentRow(row.id, Why.SINCE) for row in generation.rows if row.state is not State.REWOUND]
     return memory_of(contexts.history, given)

@@ -27,7 +27,7 @@ _MAX_TERMS = 500
 _BATCH = 200
 
 
-class Term(StrEnum):
+class LostKind(StrEnum):
     """Kind of a lost term."""
 
     DECISION = "decision"
@@ -44,7 +44,7 @@ class Lost(NamedTuple):
 
     term: str
     """Spelled as in its last occurrence; not yet printable."""
-    kind: Term
+    kind: LostKind
     times: int
     """Occurrences in the replaced rows."""
     last_message_id: int
@@ -78,12 +78,12 @@ _PATTERN = re.compile(
     f"|(?P<name>{_NAME})"
 )
 _KINDS = {
-    "url": Term.URL,
-    "path": Term.PATH,
-    "hash": Term.IDENTIFIER,
-    "identifier": Term.IDENTIFIER,
-    "number": Term.NUMBER,
-    "name": Term.NAME,
+    "url": LostKind.URL,
+    "path": LostKind.PATH,
+    "hash": LostKind.IDENTIFIER,
+    "identifier": LostKind.IDENTIFIER,
+    "number": LostKind.NUMBER,
+    "name": LostKind.NAME,
 }
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
 _DECIDES = re.compile(
@@ -122,7 +122,7 @@ def find_losses(
     after = [compaction.summary, *(each.id for each in compaction.kept), *compaction.not_stored_again]
     kept = [each for each in after if each is not None]
     mentioned = "\n".join("\n".join(_texts(message)) for message in read_messages_of(reader, kept)).casefold()
-    counts: dict[tuple[Term, str], tuple[str, int, int]] = {}
+    counts: dict[tuple[LostKind, str], tuple[str, int, int]] = {}
     characters, is_complete = 0, True
     gone = compaction.gone
     for start in range(len(gone), 0, -_BATCH):
@@ -147,7 +147,7 @@ def find_losses(
 
     def weight(each: Lost) -> float:
         recency = place.get(each.last_message_id, 0) / total
-        return (1 + min(each.times, 20)) * (0.5 + recency) * (3 if each.kind is Term.DECISION else 1)
+        return (1 + min(each.times, 20)) * (0.5 + recency) * (3 if each.kind is LostKind.DECISION else 1)
 
     ranked = sorted(lost, key=lambda each: (-weight(each), -each.last_message_id, each.term))
     return Losses(tuple(ranked[:most]), is_complete and len(ranked) <= most)
@@ -180,10 +180,10 @@ def _strings(value: object, depth: int = 0) -> Iterator[str]:
             yield from _strings(each, depth + 1)
 
 
-def _terms(message: ChatMessage, texts: Iterable[str]) -> Iterator[tuple[Term, str]]:
+def _terms(message: ChatMessage, texts: Iterable[str]) -> Iterator[tuple[LostKind, str]]:
     """Yield the terms of a message with their kinds."""
     for call in message.tool_calls:
-        yield from ((Term.COMMAND, command) for command in _commands(call.arguments))
+        yield from ((LostKind.COMMAND, command) for command in _commands(call.arguments))
     for text in texts:
         for match in _PATTERN.finditer(text):
             term = match[0].rstrip(".,:;")
@@ -191,14 +191,14 @@ def _terms(message: ChatMessage, texts: Iterable[str]) -> Iterator[tuple[Term, s
             if (
                 len(term) > 2
                 and term != "/dev/null"
-                and (kind is not Term.NUMBER or len(re.sub(r"\D", "", term)) > 2 or not term.isdigit())
+                and (kind is not LostKind.NUMBER or len(re.sub(r"\D", "", term)) > 2 or not term.isdigit())
             ):
                 yield kind, term[:300]
     if message.role == "user":
         for sentence in _SENTENCE.findall(texts_of(message).said[:_MAX_PER_TEXT]):
             decision = " ".join(sentence.split())
             if 8 <= len(decision) <= 400 and _DECIDES.search(decision):
-                yield Term.DECISION, decision
+                yield LostKind.DECISION, decision
 
 
 def _commands(arguments: str) -> Iterator[str]:
@@ -210,7 +210,7 @@ def _commands(arguments: str) -> Iterator[str]:
             yield " ".join(value.split())
 
 
-def _count(counts: dict[tuple[Term, str], tuple[str, int, int]], kind: Term, term: str, at: int) -> None:
+def _count(counts: dict[tuple[LostKind, str], tuple[str, int, int]], kind: LostKind, term: str, at: int) -> None:
     """Count a term; messages come newest first, so its first occurrence here is the last in the conversation."""
     key = (kind, term.casefold())
     if key in counts:
@@ -220,15 +220,15 @@ def _count(counts: dict[tuple[Term, str], tuple[str, int, int]], kind: Term, ter
         counts[key] = (term, 1, at)
 
 
-def _is_mentioned(kind: Term, term: str, text: str) -> bool:
+def _is_mentioned(kind: LostKind, term: str, text: str) -> bool:
     """Return whether a text mentions a term; see the module. Summaries paraphrase decisions."""
     folded = term.casefold()
     if folded in text:
         return True
-    if kind is Term.PATH:
+    if kind is LostKind.PATH:
         name = re.split(r"[/\\]", folded.rstrip("/\\"))[-1]
         return len(name) > 2 and re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text) is not None
-    if kind is Term.DECISION:
+    if kind is LostKind.DECISION:
         significant = {word for word in _WORD.findall(folded) if not _PLAIN.fullmatch(word)}
         return not significant or sum(word[:_STEM] in text for word in significant) * 3 >= len(significant) * 2
     return False

@@ -67,7 +67,7 @@ def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[Row]]:
         reader: An open reader.
         segments: The sessions of a conversation, root first.
     """
-    statement, collected = _statement(reader.schema), _Rows()
+    statement, collected = _statement(reader.schema), _RowCollector()
     for session in segments:
         collected.segments.append([])
         for columns in _stored_rows(reader, statement, session.id):
@@ -108,7 +108,7 @@ def _call_id(role: str, calls: object, answers: object) -> str:
     return as_text(answers) or ""
 
 
-class _Rows:
+class _RowCollector:
     """Collects rows by segment. Long texts and summaries are read afterwards, at the places kept here."""
 
     def __init__(self) -> None:

@@ -32,7 +32,7 @@ def digits(key: str, count: int) -> str:
 
 
 @dataclass(slots=True)
-class Line:
+class ChatRow:
     """A row of `messages`."""
 
     order: float
@@ -40,7 +40,7 @@ class Line:
     columns: dict[str, Value]
     calls: int = 0
     """Number of tool calls in it."""
-    repeats: Line | None = None
+    repeats: ChatRow | None = None
     """The compacted row that this one is a live copy of: both have the same `display_order` (0.22)."""
 
 
@@ -57,7 +57,7 @@ class Chat:
         self.key = key
         self.started = started
         self.columns = columns
-        self.lines: list[Line] = []
+        self.lines: list[ChatRow] = []
         self.clock = started
         """Current time, Unix seconds."""
         self.skew = 0.0
@@ -72,20 +72,20 @@ class Chat:
         self._call_number = self._user_number = 0
         # The counters of Hermes include rewound rows, but not compacted ones.
         self._messages = self._calls = 0
-        self._assistant_line: Line | None = None
+        self._assistant_line: ChatRow | None = None
 
     @property
     def id(self) -> str:
         """The session id."""
         return str(self.columns["id"])
 
-    def write(self, role: str, seconds: float, **columns: Value) -> Line:
+    def write(self, role: str, seconds: float, **columns: Value) -> ChatRow:
         """Add a row of any role, `seconds` after the last one."""
         self.clock += seconds
         shown = round(self.clock + self.skew, 6)
-        return self._add(Line(self.clock, {"session_id": self.id, "role": role, "timestamp": shown, **columns}))
+        return self._add(ChatRow(self.clock, {"session_id": self.id, "role": role, "timestamp": shown, **columns}))
 
-    def _add(self, line: Line) -> Line:
+    def _add(self, line: ChatRow) -> ChatRow:
         self.lines.append(line)
         self._messages += 1
         self._calls += line.calls
@@ -104,7 +104,7 @@ class Chat:
         """Add an answer of the assistant."""
         self._assistant(text, 3 + len(text) / 90 + 4 * self._random.random(), "stop")
 
-    def _assistant(self, text: str, seconds: float, finish: str) -> Line:
+    def _assistant(self, text: str, seconds: float, finish: str) -> ChatRow:
         columns: dict[str, Value] = {}
         if self.thought:
             columns = {"reasoning": self.thought, "reasoning_content": self.thought}
@@ -155,12 +155,12 @@ class Chat:
         """Put a marker such as `_branched_from` into `model_config`."""
         self.columns["model_config"] = json.dumps({name: value} | json.loads(str(self.columns["model_config"])))
 
-    def copy(self, lines: Iterable[Line]) -> None:
+    def copy(self, lines: Iterable[ChatRow]) -> None:
         """Copy rows of another session; copies have the time of the copying."""
         for line in lines:
             self.clock += 0.001
             moved: dict[str, Value] = {"session_id": self.id, "timestamp": round(self.clock, 6)}
-            self._add(Line(self.clock, line.columns | moved, line.calls))
+            self._add(ChatRow(self.clock, line.columns | moved, line.calls))
 
     def compact(self, summary: str, *, keep: int) -> None:
         """Compact in place: mark all live rows as compacted, then write the summary and copies of the last rows.
@@ -176,7 +176,7 @@ class Chat:
         for line in live[len(live) - keep :]:
             self.clock += 0.000001
             fresh: dict[str, Value] = {"active": 1, "compacted": 0}
-            self._add(Line(self.clock, line.columns | fresh, line.calls, line))
+            self._add(ChatRow(self.clock, line.columns | fresh, line.calls, line))
 
     def summary(self, text: str, seconds: float) -> None:
         """Add the summary of a compaction."""

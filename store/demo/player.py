@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from .chat import TEXTS, TOOLS, Chat, Line, digits, stored_result
+from .chat import TEXTS, TOOLS, Chat, ChatRow, digits, stored_result
 from .writer import Row, Value
 
 SCENES = Path(__file__).resolve().parent / "scenes"
@@ -303,7 +303,7 @@ class Player:
         }
 
 
-def _numbered(lines: Iterable[Line], stem: str) -> list[Row]:
+def _numbered(lines: Iterable[ChatRow], stem: str) -> list[Row]:
     """Return the rows of `messages` with `id`, `display_order` and `message_uid` of Hermes 0.22.
 
     Args:

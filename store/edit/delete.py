@@ -19,11 +19,11 @@ from ..sessions.catalog import Catalog, read_catalog
 from ..sessions.models import Conversation
 from ..text import as_text, one_line
 from ..trash import files
-from ..trash.bundle import Contents, Written, taken_sum, write_bundle
-from ..trash.format import Fate, quoted
+from ..trash.bundle import Contents, WrittenBundle, rows_digest, write_bundle
+from ..trash.format import RowFate, quoted
 from ..trash.progress import EVERY, Progress, Stage, Tell, never, quiet
 from ..trash.shelf import Bundle, describe, discard, sweep, ties_of
-from ..trash.tables import Layout, Part, chunks, discover, fill, prompt_columns, read_links
+from ..trash.tables import Layout, TableRows, chunks, discover, fill, prompt_columns, read_links
 from ..wording import _, ngettext
 from .delete_plan import PREVIEW, Affected, affected_by_delete, plan_delete, refuse_protected
 from .guards import check_writable
@@ -211,7 +211,7 @@ def _check_ids(reader: Reader, affected: Affected) -> None:
         )
 
 
-def _check_orphans(affected: Affected, written: Written) -> None:
+def _check_orphans(affected: Affected, written: WrittenBundle) -> None:
     """Refuse if a session that the plan did not list would lose its parent: a new child may be a continuation."""
     planned = {session.id for session in affected.orphaned}
     if not planned.issuperset(each for each in written.cut if each is not None):  # NULL ids are in no list
@@ -219,7 +219,7 @@ def _check_orphans(affected: Affected, written: Written) -> None:
         raise RefusedError(_("The conversation has changed meanwhile: it has another child. Nothing was changed."))
 
 
-def _discard_bundle(reader: Reader, affected: Affected, written: Written) -> None:
+def _discard_bundle(reader: Reader, affected: Affected, written: WrittenBundle) -> None:
     """Remove the bundle of a delete that failed before its commit, but only if all its sessions are in the store."""
     try:
         rows = reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", affected.sessions)
@@ -229,7 +229,7 @@ def _discard_bundle(reader: Reader, affected: Affected, written: Written) -> Non
         return
 
 
-def _check_unchanged(tx: Transaction, affected: Affected, written: Written, *, no_commit_since: bool) -> None:
+def _check_unchanged(tx: Transaction, affected: Affected, written: WrittenBundle, *, no_commit_since: bool) -> None:
     """Refuse if the rows in the store, now locked, are not those of the bundle.
 
     With `no_commit_since`, nobody has committed since the bundle was begun, so rows need not be read again.
@@ -243,7 +243,7 @@ def _check_unchanged(tx: Transaction, affected: Affected, written: Written, *, n
     ids, layout = affected.sessions, written.layout
     if tuple(read_links(tx, layout, ids)) != written.manifest.links:
         raise RefusedError(_("The conversation has changed meanwhile: it has other children. Nothing was changed."))
-    if taken_sum(tx, layout, ids) != written.manifest.taken:
+    if rows_digest(tx, layout, ids) != written.manifest.taken:
         raise RefusedError(_("The conversation is being written to: it has changed meanwhile. Nothing was changed."))
 
 
@@ -275,7 +275,7 @@ def delete_rows(tx: Transaction, affected: Affected, layout: Layout, progress: P
     indexes = SearchIndexes(tx)
     # Reversed: rows that refer to others first; messages before sessions, which the triggers of the substring index
     # read (0.22).
-    for part in reversed([part for part in layout.parts if part.fate is Fate.TAKEN]):
+    for part in reversed([part for part in layout.parts if part.fate is RowFate.TAKEN]):
         for chunk in chunks(ids, _SESSIONS_AT_ONCE):
             progress.check()
             if part.table == "messages" and part.rowid:
@@ -294,7 +294,7 @@ def delete_rows(tx: Transaction, affected: Affected, layout: Layout, progress: P
         tx.execute(f"DELETE FROM system_prompts WHERE hash = CAST(? AS TEXT) AND {unused}", [prompt])
 
 
-def _delete_messages(tx: Transaction, indexes: SearchIndexes, part: Part, ids: Sequence[str]) -> Iterator[int]:
+def _delete_messages(tx: Transaction, indexes: SearchIndexes, part: TableRows, ids: Sequence[str]) -> Iterator[int]:
     """Delete the messages of some sessions in portions, all within the transaction; yield the size of each."""
     condition = fill(part.condition, len(ids))
     portion = f"SELECT {part.rowid} FROM {quoted(part.table)} WHERE {condition} LIMIT {EVERY}"
@@ -320,10 +320,10 @@ def _prompt_hashes(tx: Transaction, ids: Sequence[str]) -> list[bytes]:
     return sorted(hashes)
 
 
-def _check_gone(reader: Reader, affected: Affected, written: Written) -> None:
+def _check_gone(reader: Reader, affected: Affected, written: WrittenBundle) -> None:
     """Raise WriteUnverifiedError if a deleted row is still in the store."""
     for part in written.layout.parts:
-        if part.fate is Fate.TAKEN:
+        if part.fate is RowFate.TAKEN:
             for chunk in chunks(affected.sessions):
                 select = f"SELECT 1 FROM {quoted(part.table)} WHERE {fill(part.condition, len(chunk))} LIMIT 1"
                 if reader.rows(select, chunk):

@@ -111,7 +111,7 @@ def affected_by_delete(forest: Forest, session_ids: Iterable[str]) -> Affected:
     )
 
 
-class Doomed(NamedTuple):
+class DeletePlan(NamedTuple):
     """A planned delete."""
 
     affected: Affected
@@ -122,7 +122,7 @@ class Doomed(NamedTuple):
     """Rows of `messages` that would be deleted, shown or not."""
 
 
-def plan_delete(reader: Reader, catalog: Catalog, session_ids: Sequence[str], now: float) -> Doomed:
+def plan_delete(reader: Reader, catalog: Catalog, session_ids: Sequence[str], now: float) -> DeletePlan:
     """Plan a delete of the conversations that some sessions belong to.
 
     Args:
@@ -148,10 +148,10 @@ def plan_delete(reader: Reader, catalog: Catalog, session_ids: Sequence[str], no
     kept += [(tip, leased.format(root=root)) for root in affected.family_roots if root in busy]
     conversations = tuple(catalog.conversation(chain.root.id) for chain in affected.requested)
     counts = reader.rows_in("SELECT count(*) FROM messages WHERE session_id IN ({keys})", affected.sessions)
-    return Doomed(affected, conversations, tuple(kept), sum(int(str(row[0])) for row in counts))
+    return DeletePlan(affected, conversations, tuple(kept), sum(int(str(row[0])) for row in counts))
 
 
-def refuse_protected(catalog: Catalog, doomed: Doomed) -> None:
+def refuse_protected(catalog: Catalog, doomed: DeletePlan) -> None:
     """Raise RefusedError for the first protected conversation of a planned delete, if any."""
     if doomed.protected:
         tip, reason = doomed.protected[0]

@@ -19,7 +19,7 @@ from ..connection.reader import Reader
 from ..errors import BrowseError, RefusedError, WriteInDoubtError, WriteUnverifiedError
 from ..trash import files
 from ..trash.bundle import is_same_store, origin_of, read_lines, verify
-from ..trash.format import Encoded, Line, Manifest, bound, encode_row, reading, text_of, write_line
+from ..trash.format import Encoded, Manifest, TableRow, bound, encode_row, reading, text_of, write_line
 from ..trash.progress import NOBODY, Progress, Tell, never, quiet
 from ..trash.shelf import family_of, find, mark_restored
 from ..trash.tables import Tables
@@ -214,7 +214,7 @@ def compare(reader: Reader, folder: Path, manifest: Manifest, progress: Progress
     refused: dict[str, str] = {}
     differing: set[str] = set()
     equal, expected = Counter[str](), Counter[str]()  # messages by session: equal in the store, in the bundle
-    lines: Iterator[Line] = (line for line in read_lines(folder) if line.table in ("sessions", "messages"))
+    lines: Iterator[TableRow] = (line for line in read_lines(folder) if line.table in ("sessions", "messages"))
     while batch := list(islice(lines, _AT_ONCE)):
         progress.check()
         for line in (each for each in batch if each.table == "sessions"):
@@ -245,13 +245,13 @@ def compare(reader: Reader, folder: Path, manifest: Manifest, progress: Progress
     return Comparison(refused, frozenset(same), file_owners, {each: expected[each] for each in same})
 
 
-def _without_unknown_columns(tables: Tables, line: Line) -> Line:
+def _without_unknown_columns(tables: Tables, line: TableRow) -> TableRow:
     """Leave out the rowid, and the columns that the store lacks."""
     columns = frozenset(tables.columns[line.table])
-    return Line(line.table, None, {name: value for name, value in line.row.items() if name in columns})
+    return TableRow(line.table, None, {name: value for name, value in line.row.items() if name in columns})
 
 
-def _is_same_session(reader: Reader, tables: Tables, line: Line) -> bool:
+def _is_same_session(reader: Reader, tables: Tables, line: TableRow) -> bool:
     """Tell whether the store has a session as the bundle has it, apart from what a restore may change."""
     row = {
         name: value for name, value in _without_unknown_columns(tables, line).row.items() if name not in tables.parents
@@ -266,16 +266,16 @@ def _is_same_session(reader: Reader, tables: Tables, line: Line) -> bool:
             for name in ("title", "title_source"):
                 row.pop(name, None)
                 stored.pop(name, None)
-    return write_line(Line("sessions", None, stored)) == write_line(Line("sessions", None, row))
+    return write_line(TableRow("sessions", None, stored)) == write_line(TableRow("sessions", None, row))
 
 
-def _read_messages(reader: Reader, tables: Tables, messages: Mapping[int, Line]) -> dict[int, bytes]:
+def _read_messages(reader: Reader, tables: Tables, messages: Mapping[int, TableRow]) -> dict[int, bytes]:
     """Return the store's versions of some messages as lines, by id; missing ones are left out."""
     if not messages:
         return {}
     columns = tuple(_without_unknown_columns(tables, next(iter(messages.values()))).row)
     rows = reader.rows_in(f"SELECT id, {reading(columns)} FROM messages WHERE id IN ({{keys}})", list(messages))
-    return {int(str(row[0])): write_line(Line("messages", None, encode_row(columns, row[1:]))) for row in rows}
+    return {int(str(row[0])): write_line(TableRow("messages", None, encode_row(columns, row[1:]))) for row in rows}
 
 
 def _restore_missing_parents(store: Store, parents: Sequence[tuple[str, Encoded]], patience: float) -> list[str]:

@@ -11,11 +11,11 @@ from ..connection.reader import Reader
 from ..errors import RefusedError, WriteUnverifiedError
 from ..trash.bundle import read_lines
 from ..trash.format import (
+    ClearedReference,
     Encoded,
-    Fate,
-    Line,
-    Link,
     Manifest,
+    RowFate,
+    TableRow,
     bind,
     bound,
     encode_row,
@@ -25,7 +25,7 @@ from ..trash.format import (
     write_line,
 )
 from ..trash.progress import EVERY, Progress, Stage
-from ..trash.shelf import Known, loose_children
+from ..trash.shelf import RecordedLinks, loose_children
 from ..trash.tables import Tables, prompt_columns
 from ..wording import _
 from .search_index import SearchIndexes
@@ -56,7 +56,7 @@ class RestoredRows:
         self,
         folder: Path,
         manifest: Manifest,
-        family: Known,
+        family: RecordedLinks,
         refused: Collection[str],
         there: frozenset[str],
         progress: Progress,
@@ -83,20 +83,20 @@ class RestoredRows:
         self.messages = 0
         """Number of inserted messages."""
 
-    def _lines(self, tables: Tables, *, without: frozenset[str]) -> Iterator[tuple[int, Line]]:
+    def _lines(self, tables: Tables, *, without: frozenset[str]) -> Iterator[tuple[int, TableRow]]:
         """Yield the rows whose table the store has, numbered, without the columns it lacks and some sessions."""
         excluded = _with_goals(without)
         for number, line in enumerate(read_lines(self._folder)):
             fate = self._manifest.tables[line.table].fate
-            if fate is Fate.MENTIONED or line.table not in tables.columns:
+            if fate is RowFate.MENTIONED or line.table not in tables.columns:
                 continue
-            if fate is Fate.TAKEN and excluded and self._belongs_to(tables, line, excluded):
+            if fate is RowFate.TAKEN and excluded and self._belongs_to(tables, line, excluded):
                 continue
-            if fate is Fate.SHARED and self._refused and str(line.row.get("hash")) in self._unused:
+            if fate is RowFate.SHARED and self._refused and str(line.row.get("hash")) in self._unused:
                 continue
             columns = frozenset(tables.columns[line.table])
             row = {name: value for name, value in line.row.items() if name in columns}
-            yield number, Line(line.table, line.rowid, row)
+            yield number, TableRow(line.table, line.rowid, row)
 
     @cached_property
     def _unused(self) -> set[str]:
@@ -107,7 +107,7 @@ class RestoredRows:
         return used[False] - used[True]
 
     @staticmethod
-    def _belongs_to(tables: Tables, line: Line, owners: Container[str]) -> bool:
+    def _belongs_to(tables: Tables, line: TableRow, owners: Container[str]) -> bool:
         if line.table in _OWNERS:
             columns = [_OWNERS[line.table]]
         else:
@@ -117,7 +117,7 @@ class RestoredRows:
     def _note_losses(self, tables: Tables) -> None:
         """Note the tables and columns that this store lacks."""
         for name, table in self._manifest.tables.items():
-            if table.fate is Fate.MENTIONED:
+            if table.fate is RowFate.MENTIONED:
                 continue
             if name not in tables.columns:
                 lost = _("This store has no table {table}: {count:,} rows stay in the bundle.")
@@ -137,7 +137,7 @@ class RestoredRows:
         """
         tables = Tables(tx)
         self._note_losses(tables)
-        pending: list[Line] = []
+        pending: list[TableRow] = []
         there, indexes = _with_goals(self._there), SearchIndexes(tx)
         for number, line in self._lines(tables, without=self._refused):
             self._progress.check()
@@ -159,7 +159,7 @@ class RestoredRows:
         self._renumber_titles(tx)
         self._restore_references(tx, tables)
 
-    def _without_parents(self, tables: Tables, line: Line) -> dict[str, Encoded]:
+    def _without_parents(self, tables: Tables, line: TableRow) -> dict[str, Encoded]:
         """Note the parents of a session; return its row without them."""
         row = dict(line.row)
         for column in tables.parents:
@@ -168,7 +168,7 @@ class RestoredRows:
                 row[column] = None
         return row
 
-    def _without_taken_title(self, tx: Transaction, line: Line) -> Line:
+    def _without_taken_title(self, tx: Transaction, line: TableRow) -> TableRow:
         """Leave out a title that another session has by now, because Hermes looks sessions up by title."""
         title = line.row.get("title")
         mark, value = bound(title)
@@ -196,7 +196,7 @@ class RestoredRows:
             self.notes.append(note.format(session=session, title=text_of(title), other=numbered))
 
     @staticmethod
-    def _insert(tx: Transaction, tables: Tables, line: Line) -> bool:
+    def _insert(tx: Transaction, tables: Tables, line: TableRow) -> bool:
         """Insert one row, under its own rowid if that is free; return False if its key is in use."""
         columns = [quoted(name) for name in line.row]
         marks, values = bind(line.row)
@@ -211,7 +211,7 @@ class RestoredRows:
         )
         return done == 1
 
-    def _note_in_use(self, line: Line, number: int) -> None:
+    def _note_in_use(self, line: TableRow, number: int) -> None:
         if line.table in ("sessions", "messages"):
             raise RefusedError(
                 _("A row of {table} ({key}) cannot be stored in this store any more. Nothing was changed.").format(
@@ -219,12 +219,14 @@ class RestoredRows:
                 )
             )
         self._skipped.add((line.table, number))
-        if self._manifest.tables[line.table].fate is Fate.TAKEN:
+        if self._manifest.tables[line.table].fate is RowFate.TAKEN:
             key = ", ".join(text_of(line.row.get(name)) or "" for name in self._manifest.tables[line.table].key)
             note = _("A row of {table} ({key}) exists already, or belongs to another session, and was left alone.")
             self.notes.append(note.format(table=line.table, key=key))
 
-    def _insert_messages(self, tx: Transaction, tables: Tables, indexes: SearchIndexes, lines: Sequence[Line]) -> None:
+    def _insert_messages(
+        self, tx: Transaction, tables: Tables, indexes: SearchIndexes, lines: Sequence[TableRow]
+    ) -> None:
         """Insert messages and update the search indexes."""
         if not lines:
             return
@@ -240,7 +242,7 @@ class RestoredRows:
         self._undo_triggers(tx, lines)
 
     @staticmethod
-    def _undo_triggers(tx: Transaction, lines: Sequence[Line]) -> None:
+    def _undo_triggers(tx: Transaction, lines: Sequence[TableRow]) -> None:
         """Reset columns that a trigger of the store filled on insert (`message_uid`, `display_order`; 0.22)."""
         columns = tuple(lines[0].row)
         marks = ",".join("?" * len(lines))
@@ -307,7 +309,7 @@ class RestoredRows:
         elsewhere = _("{key} was a child of {parent}; it is gone or has another parent now.")
         self.notes.append(elsewhere.format(key=key, parent=text_of(parent)))
 
-    def _restore_link(self, tx: Transaction, tables: Tables, link: Link) -> None:
+    def _restore_link(self, tx: Transaction, tables: Tables, link: ClearedReference) -> None:
         """Restore the reference of a row that stayed, unless it refers to another session by now."""
         columns = tables.columns.get(link.table, ())
         if link.column not in columns or not set(link.key) <= set(columns):

@@ -22,7 +22,7 @@ from .html import html_pieces
 from .jsonl import jsonl_pieces
 from .markdown import markdown_pieces
 from .redact import Redactor
-from .source import Source, Tally
+from .source import ExportCounts, Source
 
 NAME_BYTES = 120
 """Maximum bytes of a file name without its extension; file systems allow 255, some tools add to them."""
@@ -48,7 +48,7 @@ def export_pieces(
     form: Format,
     *,
     redactor: Redactor,
-    tally: Tally,
+    tally: ExportCounts,
     exporter: str,
     now: float,
     everything: bool = False,

@@ -30,7 +30,7 @@ from ..messages.models import State
 from ..text import as_text
 from ..wording import _
 from .redact import Redactor
-from .source import Tally
+from .source import ExportCounts
 
 _SLICE = 100
 _INTERNAL = frozenset(("display_identity", "display_order"))
@@ -209,7 +209,7 @@ def _derived(reader: Reader, session_id: str, session: Mapping[str, object]) -> 
     return {name: value for name, value in fields.items() if name not in session}
 
 
-def _ids(reader: Reader, session_id: str, tally: Tally, *, everything: bool) -> list[object]:
+def _ids(reader: Reader, session_id: str, tally: ExportCounts, *, everything: bool) -> list[object]:
     """List the ids of the rows to export, in order, and count those that are not live."""
     schema = reader.schema
     ids: list[object] = []
@@ -226,7 +226,7 @@ def _ids(reader: Reader, session_id: str, tally: Tally, *, everything: bool) -> 
 
 
 def _session_pieces(
-    store: Store, session_id: str, redactor: Redactor, tally: Tally, *, everything: bool
+    store: Store, session_id: str, redactor: Redactor, tally: ExportCounts, *, everything: bool
 ) -> Iterator[str]:
     """Yield a session as one line, in pieces of bounded size."""
     with store.reader() as reader:
@@ -267,7 +267,7 @@ def _session_pieces(
 
 
 def jsonl_pieces(
-    store: Store, session_ids: Iterable[str], redactor: Redactor, tally: Tally, *, everything: bool = False
+    store: Store, session_ids: Iterable[str], redactor: Redactor, tally: ExportCounts, *, everything: bool = False
 ) -> Iterator[str]:
     """Yield sessions as JSON lines, in pieces of bounded size; arguments as of `files.export_pieces`.
 

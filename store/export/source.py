@@ -58,7 +58,7 @@ Event = Day | Seam | RenderedMessage
 
 
 @dataclass
-class Tally:
+class ExportCounts:
     """Counts of an export, updated while it is written."""
 
     sessions: int = 0
@@ -83,7 +83,7 @@ class Source:
     store: Store
     conversation: Conversation
     redactor: Redactor
-    tally: Tally
+    tally: ExportCounts
     reading: Reading
     part: Collection[int] | None = None
 

@@ -42,7 +42,7 @@ class StoreSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class StoreProblem:
     """Something the user should know or do."""
 
     severity: str
@@ -115,29 +115,31 @@ def hermes_version(executable: str) -> str | None:
     return None
 
 
-def problems_of(summary: StoreSummary, search: SearchHealth, executable: str | None) -> Sequence[Problem]:
+def problems_of(summary: StoreSummary, search: SearchHealth, executable: str | None) -> Sequence[StoreProblem]:
     """List what is wrong with a store and its search index, and whether `hermes` is missing."""
     remedies = summary.remedies or [""] * len(summary.warnings)
-    problems = [Problem("warning", "store", *each) for each in zip(summary.warnings, remedies, strict=True)]
+    problems = [StoreProblem("warning", "store", *each) for each in zip(summary.warnings, remedies, strict=True)]
     if search.failure:
         text = _("Searches do not use the index: {reason}").format(reason=search.failure)
-        problems.append(Problem("warning", "index-broken", text, search.remedy))
+        problems.append(StoreProblem("warning", "index-broken", text, search.remedy))
     elif not search.fts:
-        problems.append(Problem("warning", "no-index", _("There is no search index: searches scan."), search.remedy))
+        problems.append(
+            StoreProblem("warning", "no-index", _("There is no search index: searches scan."), search.remedy)
+        )
     elif search.indexed < search.messages:
         text = _("{missing:,} of {count:,} messages are not in the search index.")
         text = text.format(missing=search.messages - search.indexed, count=search.messages)
-        problems.append(Problem("warning", "index-incomplete", text, search.remedy))
+        problems.append(StoreProblem("warning", "index-incomplete", text, search.remedy))
     if not search.trigram:
         text = _("There is no substring index: Chinese, Japanese and Korean are scanned for.")
         remedy = _("Hermes creates one if its SQLite is 3.34 or newer; until then searches are slower, but complete.")
-        problems.append(Problem("info", "no-trigram", text, remedy))
+        problems.append(StoreProblem("info", "no-trigram", text, remedy))
     if summary.wal_size > 256 * 1024 * 1024:
         text = _("The write-ahead log holds {size:,.0f} MB.").format(size=summary.wal_size / 1e6)
         remedy = _("It shrinks when the last Hermes process exits; one may be stuck in a long read.")
-        problems.append(Problem("warning", "wal-large", text, remedy))
+        problems.append(StoreProblem("warning", "wal-large", text, remedy))
     if executable is None:
         text = _("There is no `hermes` on PATH: conversations cannot be resumed from here.")
         remedy = _("Put its folder on PATH, or install Hermes Agent.")
-        problems.append(Problem("warning", "no-hermes", text, remedy))
+        problems.append(StoreProblem("warning", "no-hermes", text, remedy))
     return problems

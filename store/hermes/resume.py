@@ -16,7 +16,7 @@ from ..connection.connect import Reader
 from ..errors import NotFoundError
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.lineage import predict_resume, resume_target
-from ..sessions.models import Conversation, Kind, Relation, ResumeTarget, Status
+from ..sessions.models import Conversation, ConversationKind, Relation, ResumeTarget, Status
 from ..sessions.relations import AUTOMATION_SOURCES, RESET_REASONS
 from ..text import one_line
 from ..wording import _
@@ -159,7 +159,7 @@ def _warnings(conversation: Conversation, predicted: str, executable: str | None
     if predicted != conversation.id:
         text = _("Hermes will open {session} instead: it follows the newest unmarked child (0.18 and later).")
         warnings.append(Caution("opens-another", text.format(session=predicted)))
-    if conversation.kind is Kind.SUBAGENT or conversation.relation is Relation.DELEGATED:
+    if conversation.kind is ConversationKind.SUBAGENT or conversation.relation is Relation.DELEGATED:
         warnings.append(Caution("subagent", _("This is a subagent's session: nobody talked in it.")))
     elif source in AUTOMATION_SOURCES:
         text = _("This is automation ({source}): nobody talked in it.").format(source=source)

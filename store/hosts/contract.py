@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 from ..messages.models import Hit, State
-from ..sessions.models import Conversation, Kind, Relation, Status
+from ..sessions.models import Conversation, ConversationKind, Relation, Status
 from ..sessions.session import Session, Tokens
 from ..text import as_text, one_line
 from .edits import document_of
@@ -201,7 +201,7 @@ def _conversation(document: Json) -> Conversation:
     return Conversation(
         (*before, last),
         _word(Relation, document.get("relation"), Relation.ROOT),
-        _word(Kind, document.get("kind"), Kind.CHAT),
+        _word(ConversationKind, document.get("kind"), ConversationKind.CHAT),
         status,
         title,
         last_active,

@@ -44,7 +44,7 @@ def decode_value(value: object) -> object:
     raise ValueError(value)
 
 
-class _Rows(list[Row]):
+class _FetchedRows(list[Row]):
     """The rows of a statement, as a cursor has them."""
 
     def fetchall(self) -> list[Row]:
@@ -70,7 +70,7 @@ class RemoteConnection:
         self._link, self._running, self._channel = link, 0, next(_CHANNELS)
         self._version, self._answered = "", float("-inf")
 
-    def execute(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> _Rows:
+    def execute(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> _FetchedRows:
         """Run a statement there.
 
         Raises:
@@ -78,7 +78,7 @@ class RemoteConnection:
             HostError: The host did not answer.
         """
         if sql == DATA_VERSION and time.monotonic() - self._answered < _FRESH_SECONDS:
-            return _Rows([(self._version,)])  # each answer has it: it need not be asked for
+            return _FetchedRows([(self._version,)])  # each answer has it: it need not be asked for
         if isinstance(parameters, dict):
             values: object = {name: encode_value(value) for name, value in parameters.items()}
         else:
@@ -86,7 +86,7 @@ class RemoteConnection:
         question: Json = {"channel": self._channel, "sql": sql, "values": values}
         if _SETTING.match(sql):
             self._link.tell(question)  # the next statement comes after it, so nobody waits for its answer
-            return _Rows()
+            return _FetchedRows()
         self._running = self._link.send(question)
         try:
             answer = self._link.answer_of(self._running)
@@ -99,18 +99,18 @@ class RemoteConnection:
             raise _sqlite_error(said, code if isinstance(code, int) else sqlite3.SQLITE_ERROR)
         self._version, self._answered = str(answer.get("version")), time.monotonic()
         if sql == DATA_VERSION:
-            return _Rows([(self._version,)])
+            return _FetchedRows([(self._version,)])
         try:
             return self._decode(answer)
         except (ValueError, TypeError):
             raise fault(self._link.host, "host-noise", said=str(answer)[:80]) from None
 
     @staticmethod
-    def _decode(answer: Json) -> _Rows:
+    def _decode(answer: Json) -> _FetchedRows:
         rows = answer.get("rows")
         if not isinstance(rows, list) or not all(isinstance(row, list) and len(row) == len(rows[0]) for row in rows):
             raise ValueError(rows)
-        return _Rows(tuple(map(decode_value, row)) for row in rows)
+        return _FetchedRows(tuple(map(decode_value, row)) for row in rows)
 
     def interrupt(self) -> None:
         """Interrupt the running statement, from any thread."""

@@ -96,7 +96,7 @@ class ToolFacts(NamedTuple):
     """By session id, quarter of an hour and tool: calls, answers, failed answers, and bytes of the answers."""
 
 
-class Part(NamedTuple):
+class Usage(NamedTuple):
     """Tokens and cost (USD) of a session, or of its use of one model."""
 
     model: str
@@ -107,7 +107,7 @@ class Part(NamedTuple):
     is_included: bool
 
 
-def as_a_whole(facts: Facts, session: Session) -> Part:
+def as_a_whole(facts: Facts, session: Session) -> Usage:
     """Return a session's own counters as one part."""
     estimated, actual, status = facts.money.get(session.id, NO_MONEY)
     tokens, is_included = session.tokens, status == "included"
@@ -115,10 +115,10 @@ def as_a_whole(facts: Facts, session: Session) -> Part:
     unpriced = cost is None or (not cost and status == "unknown")
     is_unknown = bool(tokens.total) and unpriced and not is_included
     estimate = (estimated or 0.0) if actual is None else 0.0
-    return Part(session.model or UNKNOWN, tokens, estimate, actual or 0.0, is_unknown, is_included)
+    return Usage(session.model or UNKNOWN, tokens, estimate, actual or 0.0, is_unknown, is_included)
 
 
-def by_model(facts: Facts, session: Session) -> Iterator[Part]:
+def by_model(facts: Facts, session: Session) -> Iterator[Usage]:
     """Split a session by model; the rest of its own counters goes to the model in its own row."""
     whole, used = as_a_whole(facts, session), facts.usage.get(session.id)
     if not used:
@@ -134,12 +134,12 @@ def by_model(facts: Facts, session: Session) -> Iterator[Part]:
     ):  # one row covers everything, as for most sessions
         yield whole._replace(model=one.model)
         return
-    parts: dict[str, Part] = {}
+    parts: dict[str, Usage] = {}
 
     def add_part(model: str, tokens: Tokens, estimated: float, actual: float, unpriced: bool) -> None:
-        part = parts.get(model) or Part(model, Tokens(), 0.0, 0.0, True, whole.is_included)
+        part = parts.get(model) or Usage(model, Tokens(), 0.0, 0.0, True, whole.is_included)
         sums = Tokens(*map(add, part.tokens, tokens)), part.estimated + estimated, part.actual + actual
-        parts[model] = Part(model, *sums, part.is_unknown and unpriced, part.is_included)
+        parts[model] = Usage(model, *sums, part.is_unknown and unpriced, part.is_included)
 
     rest = list(whole.tokens)
     for each in used:

@@ -36,19 +36,19 @@ _STAMP = re.compile(r"(\d{8}_\d{6})_")
 _SPACE = re.compile(r"[ \t\r\n,:]*")
 
 
-class Note(NamedTuple):
+class ParsingNote(NamedTuple):
     """A sentence about a part of the file that cannot be read."""
 
     text: str
 
 
-class Facts(NamedTuple):
+class OldFileFacts(NamedTuple):
     """Facts about the whole conversation, by their names in the file."""
 
     values: Object
 
 
-Piece = Facts | Note | Object
+Piece = OldFileFacts | ParsingNote | Object
 """Facts, a note, or a message as in the file."""
 
 
@@ -59,7 +59,7 @@ def read_pieces(path: Path) -> Iterator[Piece]:
         with os.fdopen(os.open(path, flags), "rb") as file:
             yield from _lines(file) if path.suffix == ".jsonl" else _document(file)
     except OSError as error:
-        yield Note(_("the file cannot be read: {reason}").format(reason=error.strerror or error))
+        yield ParsingNote(_("the file cannot be read: {reason}").format(reason=error.strerror or error))
 
 
 def _lines(file: BinaryIO) -> Iterator[Piece]:
@@ -73,7 +73,7 @@ def _lines(file: BinaryIO) -> Iterator[Piece]:
                 if rest.endswith(b"\n"):
                     break
             note = _("line {number:,} is {size:,} bytes long and was not read")
-            yield Note(note.format(number=number, size=skipped))
+            yield ParsingNote(note.format(number=number, size=skipped))
             continue
         if not line.strip():
             continue
@@ -82,12 +82,12 @@ def _lines(file: BinaryIO) -> Iterator[Piece]:
             value = json.loads(line.decode("utf-8", "replace"))
         except (ValueError, RecursionError) as error:
             note = _("line {number:,} is not JSON ({reason}): {text}")
-            yield Note(note.format(number=number, reason=_reason(error), text=start))
+            yield ParsingNote(note.format(number=number, reason=_reason(error), text=start))
             continue
         if not isinstance(value, dict):
-            yield Note(_("line {number:,} is no message: {text}").format(number=number, text=start))
+            yield ParsingNote(_("line {number:,} is no message: {text}").format(number=number, text=start))
         else:
-            yield Facts(value) if value.get("role") == "session_meta" else value
+            yield OldFileFacts(value) if value.get("role") == "session_meta" else value
 
 
 def _reason(error: Exception) -> str:
@@ -96,9 +96,9 @@ def _reason(error: Exception) -> str:
     return one_line(error.msg if isinstance(error, json.JSONDecodeError) else str(error), 80)
 
 
-def _cut_short(position: int, text: str, error: Exception) -> Note:
+def _cut_short(position: int, text: str, error: Exception) -> ParsingNote:
     note = _("cut short or damaged after {position:,} of {count:,} characters ({reason})")
-    return Note(note.format(position=position, count=len(text), reason=_reason(error)))
+    return ParsingNote(note.format(position=position, count=len(text), reason=_reason(error)))
 
 
 def _document(file: BinaryIO) -> Iterator[Piece]:
@@ -108,7 +108,7 @@ def _document(file: BinaryIO) -> Iterator[Piece]:
     """
     raw = file.read(LARGEST_SNAPSHOT + 1)
     if len(raw) > LARGEST_SNAPSHOT:
-        yield Note(_("only the first {size:,} bytes of the file were read").format(size=LARGEST_SNAPSHOT))
+        yield ParsingNote(_("only the first {size:,} bytes of the file were read").format(size=LARGEST_SNAPSHOT))
         raw = raw[:LARGEST_SNAPSHOT]
     text = raw.decode("utf-8", "replace").removeprefix("\ufeff")
     del raw
@@ -117,7 +117,7 @@ def _document(file: BinaryIO) -> Iterator[Piece]:
         yield from _messages(text, start + 1)
         return
     if text[start : start + 1] != "{":
-        yield Note(_("the file holds no JSON document") if text.strip() else _("the file is empty"))
+        yield ParsingNote(_("the file holds no JSON document") if text.strip() else _("the file is empty"))
         return
     yield from _object(text, start + 1)
 
@@ -139,7 +139,7 @@ def _object(text: str, position: int) -> Iterator[Piece]:
             name, position = decoder.raw_decode(text, position)
             position = _skip_space(text, position)
             if name == "messages" and text[position : position + 1] == "[":
-                yield Facts(facts)
+                yield OldFileFacts(facts)
                 facts, has_messages = {}, True
                 position = yield from _messages(text, position + 1)
                 if position < 0:
@@ -151,9 +151,9 @@ def _object(text: str, position: int) -> Iterator[Piece]:
             break
         facts[str(name)] = value
     if facts:
-        yield Facts(facts)
+        yield OldFileFacts(facts)
     if not has_messages:
-        yield Note(_("the file holds no list of messages"))
+        yield ParsingNote(_("the file holds no list of messages"))
 
 
 def _messages(text: str, position: int) -> Generator[Piece, None, int]:
@@ -170,9 +170,9 @@ def _messages(text: str, position: int) -> Generator[Piece, None, int]:
             return -1
         if not isinstance(value, dict):
             start = one_line(as_text(str(value)[:400]) or "", 80)
-            yield Note(_("an item that is no message: “{text}”").format(text=start))
+            yield ParsingNote(_("an item that is no message: “{text}”").format(text=start))
         else:
-            yield Facts(value) if value.get("role") == "session_meta" else value
+            yield OldFileFacts(value) if value.get("role") == "session_meta" else value
 
 
 class Transcript(NamedTuple):
@@ -229,10 +229,10 @@ def to_transcript(file: OldFile, pieces: Iterator[Piece]) -> Transcript:
     moment: float | None = None
     notes = calls = 0
     for piece in pieces:
-        if isinstance(piece, Facts):
+        if isinstance(piece, OldFileFacts):
             facts |= {name: value for name, value in piece.values.items() if value not in (None, "")}
             continue
-        if isinstance(piece, Note):
+        if isinstance(piece, ParsingNote):
             notes += 1
             time = moment if moment is not None else _start_of(file)
             content = f"{session}: {piece.text}"

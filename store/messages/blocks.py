@@ -32,7 +32,7 @@ def texts_of(message: ChatMessage) -> Texts:
     return Texts(summary, said)
 
 
-class Kind(NamedTuple):
+class BlockKind(NamedTuple):
     """A kind of block. Texts are translated where they are shown."""
 
     name: str
@@ -53,14 +53,14 @@ class Kind(NamedTuple):
     is_markdown: bool = False
 
 
-REASONING = Kind(
+REASONING = BlockKind(
     "reasoning",
     lambda message, texts: message.reasoning or None,
     label=N_("reasoning · {size}"),
     exported=N_("Reasoning"),
     is_markdown=True,
 )
-SUMMARY = Kind(
+SUMMARY = BlockKind(
     "summary",
     lambda message, texts: texts.summary or None,
     label=N_("compaction summary · {size}"),
@@ -69,12 +69,12 @@ SUMMARY = Kind(
     exported=N_("Compaction summary"),
     is_markdown=True,
 )
-CONTEXT = Kind(
+CONTEXT = BlockKind(
     "context",
     lambda message, texts: injected_context(message.text, message.api_content) or None,
     label=N_("context added by Hermes · {size}"),
 )
-SAID = Kind(
+SAID = BlockKind(
     "said",
     lambda message, texts: (texts.said or None) if message.role != "tool" else None,
     spoken="",
@@ -82,7 +82,7 @@ SAID = Kind(
     exported="",
     is_markdown=True,
 )
-RESULT = Kind(
+RESULT = BlockKind(
     "result",
     lambda message, texts: texts.said if message.role == "tool" else None,
     spoken=N_("{text} ... {count:,} letters in all, t reads them."),
@@ -90,21 +90,21 @@ RESULT = Kind(
     shown="",
     exported="",
 )
-CALL = Kind(
+CALL = BlockKind(
     "call", spoken=N_("Calls {tool} with {arguments}"), spoken_limit=200, shown="→ {tool} {arguments}", exported=""
 )
 
 KINDS = (REASONING, SUMMARY, CONTEXT, SAID, RESULT)
 """Blocks with a body, in display order; calls come last."""
 
-SEAM = Kind("seam", label=N_("compressed {time} · segment {number} of {count}"), shown=N_("continued in {id}"))
+SEAM = BlockKind("seam", label=N_("compressed {time} · segment {number} of {count}"), shown=N_("continued in {id}"))
 """The rule at a compression; other rules are only on the screen (`tui/transcript/model.py`)."""
 
 
 class Block(NamedTuple):
     """One part of a chat message."""
 
-    kind: Kind
+    kind: BlockKind
     body: str
     """As stored, not printable; of a call its arguments."""
     tool: str = ""

@@ -8,7 +8,7 @@ from ..connection.connect import Row
 from ..connection.schema import Schema
 from ..connection.values import as_flag, as_mapping, as_time, read_json, write_json
 from ..text import as_text
-from .models import ChatMessage, Part, State, ToolCall
+from .models import ChatMessage, ContentPart, State, ToolCall
 
 SENTINEL = "\x00json:"
 """Prefix of multimodal content (Hermes 0.13 and later); SQL text functions stop at the NUL."""
@@ -66,32 +66,32 @@ def is_hidden(role: str, display_kind: str | None, metadata: object) -> bool:
     return metadata is not None and as_mapping(metadata).get("model_only") is True
 
 
-def _image(url: str) -> Part:
+def _image(url: str) -> ContentPart:
     match = DATA_URL.match(url[:200])
     if not match:
-        return Part("image", f"[image {url}]", url=url)
+        return ContentPart("image", f"[image {url}]", url=url)
     mime = match[1] or "image"
     payload = url[match.end() :]
     size = len(payload)
     if match[2]:
         padding = 2 if payload.endswith("==") else 1 if payload.endswith("=") else 0
         size = len(payload) * 3 // 4 - padding
-    return Part("image", f"[image {mime.rpartition('/')[2]}]", mime=mime, size=max(size, 0))
+    return ContentPart("image", f"[image {mime.rpartition('/')[2]}]", mime=mime, size=max(size, 0))
 
 
-def _part(item: object) -> Part:
+def _part(item: object) -> ContentPart:
     if isinstance(item, str):
-        return Part("text", item)
+        return ContentPart("text", item)
     if not isinstance(item, dict):
-        return Part("unknown", write_json(item))
+        return ContentPart("unknown", write_json(item))
     kind = as_text(item.get("type")) or "unknown"
     text = item.get("text")
     if isinstance(text, str):
-        return Part("text", as_text(text) or "")
+        return ContentPart("text", as_text(text) or "")
     address = image_url(item)
     if address is not None:
-        return _image(address) if address else Part("image", "[image]")
-    return Part(kind, f"[{kind}]")
+        return _image(address) if address else ContentPart("image", "[image]")
+    return ContentPart(kind, f"[{kind}]")
 
 
 def image_url(item: object) -> str | None:
@@ -114,7 +114,7 @@ def image_url(item: object) -> str | None:
     return ""
 
 
-def decode_content(value: object) -> tuple[str, tuple[Part, ...]]:
+def decode_content(value: object) -> tuple[str, tuple[ContentPart, ...]]:
     """Decode a stored content: text, NULL, multimodal JSON behind `SENTINEL`, or damaged data.
 
     Returns:

@@ -36,7 +36,7 @@ class ToolCall(NamedTuple):
     """As stored: a JSON text, possibly cut short."""
 
 
-class Part(NamedTuple):
+class ContentPart(NamedTuple):
     """One part of a multimodal message."""
 
     kind: str
@@ -59,7 +59,7 @@ class ChatMessage(NamedTuple):
     text: str
     """Multimodal parts are joined; empty for a bare tool call."""
     timestamp: float | None = None
-    parts: tuple[Part, ...] = ()
+    parts: tuple[ContentPart, ...] = ()
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
     tool_name: str | None = None

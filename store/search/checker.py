@@ -12,8 +12,8 @@ from .conditions import Scope
 from .filters import RowFacts
 from .rows import SearchCache, StoredRow, read_rows
 from .streams import candidates
-from .terms import Plan
-from .walk import ScannedTo, Tally, Walk
+from .terms import CompiledQuery
+from .walk import CandidateCounts, ScannedTo, Walk
 
 _LEAST, _BATCH, _MOST = 8, 32, 512
 """Rows read at a time: at least, at first (a page of the screen), and at most (some 20 ms)."""
@@ -29,7 +29,7 @@ class Checker:
     """Checks rows against the terms, the scope, and what Hermes hides."""
 
     reader: Reader
-    plan: Plan
+    plan: CompiledQuery
     scope: Scope
     with_texts: bool = True
     """Read the texts even where the index has decided: for snippets."""
@@ -45,7 +45,7 @@ class Checker:
         """Whether the index alone decides; checking its plain words again could only differ on what a letter is."""
         return self.matched or self.plan.index_decides
 
-    def check(self, ids: Sequence[int], tally: Tally | None = None) -> list[StoredRow]:
+    def check(self, ids: Sequence[int], tally: CandidateCounts | None = None) -> list[StoredRow]:
         """Return the rows among these ids that are hits, in the order of the ids; counts them in the tally."""
         scope = self.scope
         needs_texts = self.with_texts or scope.message is not None or not self._is_decided

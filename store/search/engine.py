@@ -14,14 +14,14 @@ from ..wording import _
 from .checker import RELEVANT, Checker, most_relevant
 from .conditions import EVERYTHING, Scope, read_scope
 from .coverage import Damage, remedy
-from .query import Problem, Query
+from .query import Query, QueryProblem
 from .rows import RowText, SearchCache, StoredRow
 from .snippets import make_snippet
 from .spelled import find_joined, other_spellings
 from .streams import other_spellings_of
-from .terms import Matcher, Plan, make_plan
+from .terms import CompiledQuery, Matcher, make_plan
 from .times import EARLIEST
-from .walk import Tally, Walk, indexed, merge
+from .walk import CandidateCounts, Walk, indexed, merge
 
 COUNT_CAP = 1000
 _ENDLESS = 2**62
@@ -45,7 +45,7 @@ class Answer:
     """`total` is a lower bound: counting stopped there."""
     elapsed_ms: float
     notes: tuple[str, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[QueryProblem, ...] = ()
     stopped: bool = False
     """The search was stopped before the page was full."""
     more: bool = False
@@ -93,7 +93,7 @@ def _disable_index(reader: Reader, error: StoreError) -> None:
     reader.schema = reader.schema.without_search()
 
 
-def _total(reader: Reader, cache: SearchCache, plan: Plan, scope: Scope) -> tuple[int | None, bool]:
+def _total(reader: Reader, cache: SearchCache, plan: CompiledQuery, scope: Scope) -> tuple[int | None, bool]:
     """Return the number of all hits, up to a cap, and whether there are more; None if the index cannot tell at once."""
     index, columns = reader.schema.fts, reader.schema.message_columns
     # Rows that Hermes hides (`display_kind`, 0.20) are in its index too: then only `count` can tell.
@@ -134,7 +134,7 @@ def _can_rank(checker: Checker) -> bool:
     return schema.fts is not None and schema.note("fts_stale") is None and bool(plan.match) and not plan.in_reasoning
 
 
-def _to_hit(row: StoredRow, plan: Plan) -> Hit:
+def _to_hit(row: StoredRow, plan: CompiledQuery) -> Hit:
     snippet, ranges = make_snippet(row.searched or RowText(""), plan.matchers, is_result=row.role == "tool")
     return Hit(row.id, row.session_id, row.role, row.moment, snippet, ranges, row.state)
 
@@ -234,7 +234,7 @@ def search(
     after = None if before is None else (_moment(before), before.message_id)
 
     def run(*, reread: bool = False) -> tuple[Walk, list[Hit], bool]:
-        tally, order = Tally(most + 1 if limit > 0 else 0), cache.order(reader, reread=reread)
+        tally, order = CandidateCounts(most + 1 if limit > 0 else 0), cache.order(reader, reread=reread)
         walk = Walk(
             reader, plan, sort == "oldest", order, after, stopped=stopped, progress=progress, cache=cache, tally=tally
         )

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ..connection.connect import Reader
 from ..messages.decode import SENTINEL, decode_tool_calls
 from ..messages.models import State
-from ..sessions.models import Conversation, Kind, Relation, Status
+from ..sessions.models import Conversation, ConversationKind, Relation, Status
 from ..sessions.session import Session
 from ..wording import N_, _
 from .fold import fold
@@ -205,9 +205,9 @@ _IS_CONVERSATION: Mapping[str, Callable[[Conversation, float], bool]] = {
     "archived": lambda chat, now: chat.archived,
     "pinned": lambda chat, now: chat.pinned,
     "hidden": lambda chat, now: chat.hidden,
-    "chat": lambda chat, now: chat.kind is Kind.CHAT,
-    "automation": lambda chat, now: chat.kind is Kind.AUTOMATION,
-    "subagent": lambda chat, now: chat.kind is Kind.SUBAGENT,
+    "chat": lambda chat, now: chat.kind is ConversationKind.CHAT,
+    "automation": lambda chat, now: chat.kind is ConversationKind.AUTOMATION,
+    "subagent": lambda chat, now: chat.kind is ConversationKind.SUBAGENT,
     "branch": lambda chat, now: chat.relation is Relation.BRANCHED,
 }
 _IS_ROW: Mapping[str, RowTest] = {

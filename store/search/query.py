@@ -43,7 +43,7 @@ class Term:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class QueryProblem:
     """A part of the query that could not be taken as meant, and why."""
 
     start: int
@@ -62,7 +62,7 @@ class Query:
     """Alternatives; all terms of one must match."""
     excluded: tuple[Term, ...] = ()
     filters: tuple[Filter, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[QueryProblem, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -96,14 +96,14 @@ class _Token:
     starred: bool = False
 
 
-def _tokens(text: str) -> tuple[list[_Token], list[Problem]]:
+def _tokens(text: str) -> tuple[list[_Token], list[QueryProblem]]:
     """Split at white space outside quotes; a quote opens only at the start of a word or of a filter's value.
 
     Returns:
         The tokens, and a problem for each quotation mark without a partner, which is left out.
     """
     tokens: list[_Token] = []
-    problems: list[Problem] = []
+    problems: list[QueryProblem] = []
     position, length = 0, len(text)
     while position < length:
         if text[position].isspace():
@@ -124,7 +124,7 @@ def _tokens(text: str) -> tuple[list[_Token], list[Problem]]:
                 position += starred
                 tokens.append(_Token(inner, start, position, True, negated, key, starred))
                 continue
-            problems.append(Problem(position, position + 1, _("an unpaired quotation mark: ignored")))
+            problems.append(QueryProblem(position, position + 1, _("an unpaired quotation mark: ignored")))
             position += 1
         begin = position
         while position < length and not text[position].isspace():
@@ -212,7 +212,7 @@ def parse(text: str, *, now: float | None = None) -> Query:
         if typed is not None:
             kind = BY_KEY[typed.key]
             if reason := kind.reason(typed, moment):
-                problems.append(Problem(token.start, token.end, reason, kind.is_value))
+                problems.append(QueryProblem(token.start, token.end, reason, kind.is_value))
             else:
                 filters.append(typed)
         elif (term := _term(token)) is not None:
@@ -221,7 +221,7 @@ def parse(text: str, *, now: float | None = None) -> Query:
     terms = tuple(tuple(group) for group in groups if group)
     if excluded and not terms and not filters:
         first = excluded[0]
-        problems.append(Problem(first.start, first.end, _("only exclusions: add something to search for")))
+        problems.append(QueryProblem(first.start, first.end, _("only exclusions: add something to search for")))
     return Query(text, terms, tuple(excluded), tuple(filters), tuple(problems))
 
 
@@ -255,12 +255,12 @@ def _like_filters(query: Query) -> list[tuple[Term, str, str]]:
     return sorted(words, key=lambda word: word[0].start)
 
 
-def unknown_filters(query: Query) -> tuple[Problem, ...]:
+def unknown_filters(query: Query) -> tuple[QueryProblem, ...]:
     """Return a problem for each plain word of a query that is written like a filter but is none.
 
     `host:8080`, `std::vector`, `https://…` and `TODO:x` are words like any other.
     """
-    return tuple(Problem(term.start, term.end, reason) for term, reason, meant in _like_filters(query))
+    return tuple(QueryProblem(term.start, term.end, reason) for term, reason, meant in _like_filters(query))
 
 
 def corrected_filters(query: Query) -> list[tuple[str, str]]:

@@ -19,7 +19,7 @@ from ..messages.models import State
 from ..text import as_text
 from .coverage import Holes, find_holes
 from .fold import fold, has_marks
-from .terms import Plan
+from .terms import CompiledQuery
 from .times import TimeOrder, read_edges, time_order
 
 MOST_BYTES = 8_000_000
@@ -61,7 +61,7 @@ class RowText:
         """The content as stored, without the mark of a multimodal one, which nobody wrote."""
         return self.stored.removeprefix(SENTINEL)
 
-    def is_accepted(self, plan: Plan) -> bool:
+    def is_accepted(self, plan: CompiledQuery) -> bool:
         """Whether the row contains the terms of a plan, and none that it excludes."""
         # Most rows have the terms as they are stored, and their JSON need not be read.
         if not plan.excluded and plan.accepts_folded(self.folded, self.is_marked):

@@ -2,7 +2,7 @@
 
 Each group of terms has one main stream, from the index that fits it, and further ones for what that index does not
 find: words in another spelling, messages with images, rows it lacks, rows it holds a part of. The caller checks the
-candidates, except where the word index alone decides (`Plan.index_decides`): there the other streams check their own.
+candidates. Where the word index alone decides (`CompiledQuery.index_decides`), each other stream checks its own.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..wording import _, ngettext
 from .coverage import left_out_of_trigram
 from .index_terms import read_terms
 from .spelled import Escapes, any_spelling, find_joined, other_spellings
-from .terms import Matcher, Plan, has_emoji, quote
+from .terms import CompiledQuery, Matcher, has_emoji, quote
 from .trigrams import by_letters, is_absent, superset, with_accents
 from .walk import ScannedTo, Walk, accepted, indexed, merge, scanned
 
@@ -44,7 +44,7 @@ def _checked(walk: Walk, group: Sequence[Matcher], ids: Iterator[int], only: str
 
     `only` is SQL for the rows of `messages m` that can match at all, where that is cheap to test.
     """
-    plan = Plan((tuple(group),), ())
+    plan = CompiledQuery((tuple(group),), ())
     while chunk := list(islice(ids, _CHECKED)):
         yield ScannedTo(chunk[0] - 1 if walk.ascending else chunk[0] + 1)
         if only:

@@ -218,7 +218,7 @@ def matcher(term: Term) -> Matcher:
 
 
 @dataclass(frozen=True)
-class Plan:
+class CompiledQuery:
     """A query ready to be checked against texts."""
 
     groups: tuple[tuple[Matcher, ...], ...]
@@ -268,7 +268,7 @@ def _is_in_sentinel(each: Matcher) -> bool:
     return first == _SENTINEL_WORD or (len(each.words) == 1 and each.is_prefix and _SENTINEL_WORD.startswith(first))
 
 
-def make_plan(query: Query, *, prefix_last: bool = False) -> Plan:
+def make_plan(query: Query, *, prefix_last: bool = False) -> CompiledQuery:
     """Prepare a query; with `prefix_last`, while typing, the last word is a prefix until a space follows it."""
     last = max((term.end for term in query.terms), default=-1)
     typing = prefix_last and last == len(query.text)
@@ -282,7 +282,7 @@ def make_plan(query: Query, *, prefix_last: bool = False) -> Plan:
     file = _file_term(query)
     if file is not None:
         groups = tuple((*group, matcher(file)) for group in groups or ((),))
-    return Plan(groups, tuple(map(matcher, query.excluded)), query.in_reasoning)
+    return CompiledQuery(groups, tuple(map(matcher, query.excluded)), query.in_reasoning)
 
 
 def _file_term(query: Query) -> Term | None:

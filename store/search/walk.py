@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from ..connection.connect import Reader
 from ..connection.schema import FtsIndex
 from .rows import RowText, SearchCache, read_rows, searched_columns
-from .terms import Matcher, Plan
+from .terms import CompiledQuery, Matcher
 from .times import TimeOrder
 
 _FIRST_CHUNK, _CHUNK = 64, 256
@@ -28,7 +28,7 @@ class ScannedTo(int):
 
 
 @dataclass
-class Tally:
+class CandidateCounts:
     """What has become of the candidates so far, for the streams to adapt to."""
 
     needed: int = 0
@@ -50,7 +50,7 @@ class Walk:
     """One run through the candidates: its direction and bounds, what may stop it, and what it reports."""
 
     reader: Reader
-    plan: Plan
+    plan: CompiledQuery
     ascending: bool = False
     order: TimeOrder | None = None
     """How ids and times relate; None where the order does not matter."""
@@ -70,7 +70,7 @@ class Walk:
     progress: Callable[[float], None] = lambda share: None
     """Called during a scan with the share of the rows that has been scanned, from 0 to 1."""
     cache: SearchCache = field(default_factory=SearchCache)
-    tally: Tally = field(default_factory=Tally)
+    tally: CandidateCounts = field(default_factory=CandidateCounts)
     on_scanned: Callable[[], None] = lambda: None
     """Called during a scan when all hits up to here have been given."""
 
@@ -121,7 +121,7 @@ def indexed(walk: Walk, index: FtsIndex, match: str, most: int = 0, first: int =
         chunk = walk.chunk if chunk >= _FIRST_CHUNK else chunk * 4
 
 
-def accepted(walk: Walk, ids: Sequence[int], plan: Plan) -> Iterator[int]:
+def accepted(walk: Walk, ids: Sequence[int], plan: CompiledQuery) -> Iterator[int]:
     """Yield those of the ids whose rows a plan accepts; the rows are cached for the next search."""
     rows = read_rows(walk.reader, ids, walk.cache)
     for key in ids:
@@ -159,7 +159,7 @@ def scanned(walk: Walk, matchers: Sequence[Matcher], *, only: str = "1") -> Iter
     condition = " AND ".join(part for part in ("m.id BETWEEN ? AND ?", only, narrow) if part)
     select_ids = f"SELECT m.id FROM messages m WHERE {condition} ORDER BY m.id {order}"
     select_texts = f"SELECT m.id, {searched_columns(reader)} FROM messages m WHERE {condition} ORDER BY m.id {order}"
-    plan = Plan((tuple(matchers),), ())
+    plan = CompiledQuery((tuple(matchers),), ())
     total = max(last - first + 1, 1)
     size = _FIRST_SLICE  # small, so that the newest rows come at once
     while first <= last and not walk.stop():

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 
 from ..wording import N_, _
-from .models import FAR_PAST, Chain, Conversation, Kind, Relation, View, newest_activity, title_of
+from .models import FAR_PAST, Chain, Conversation, ConversationKind, Relation, View, newest_activity, title_of
 from .relations import AUTOMATION_SOURCES, ORPHANED, continuation_rank, edge, status
 from .session import Session
 
@@ -271,15 +271,15 @@ class Forest:
         """Whether a chain is a subagent whose parent exists, so that it is listed under that."""
         return chain.relation is Relation.DELEGATED and self._parent_root(chain.root) is not None
 
-    def kind(self, chain: Chain) -> Kind:
+    def kind(self, chain: Chain) -> ConversationKind:
         """Return the kind of a conversation: chat, automation or subagent."""
         root = chain.root
         if chain.relation is Relation.DELEGATED or root.source == "subagent":
-            return Kind.SUBAGENT
+            return ConversationKind.SUBAGENT
         marker = root.delegate_from
         if marker is not None and marker != ORPHANED and chain.relation in (Relation.ROOT, Relation.ORPHAN):
-            return Kind.SUBAGENT
-        return Kind.AUTOMATION if root.source in AUTOMATION_SOURCES else Kind.CHAT
+            return ConversationKind.SUBAGENT
+        return ConversationKind.AUTOMATION if root.source in AUTOMATION_SOURCES else ConversationKind.CHAT
 
     def conversation(self, chain: Chain, now: float) -> Conversation:
         """Build the list entry of a chain.
@@ -325,7 +325,7 @@ class Forest:
             return None
         if chain.root.archived:
             return View.ARCHIVED
-        return View.CHATS if self.kind(chain) is Kind.CHAT else View.AUTOMATION
+        return View.CHATS if self.kind(chain) is ConversationKind.CHAT else View.AUTOMATION
 
     def listed(self, view: View | None) -> Sequence[str]:
         """Return the root ids of a view, ordered by `rank`; for None, those that only `View.ALL` shows."""

@@ -35,7 +35,7 @@ class Sort(StrEnum):
     TITLE = "title"
 
 
-class Kind(StrEnum):
+class ConversationKind(StrEnum):
     """Kind of a conversation."""
 
     CHAT = "chat"
@@ -105,7 +105,7 @@ class Conversation(NamedTuple):
     """Root first; never empty."""
     relation: Relation
     """Relation of the root to its parent."""
-    kind: Kind
+    kind: ConversationKind
     status: Status
     title: str | None
     """See `title_of`."""

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from ..connection.reader import Reader
 from ..errors import RefusedError
 from ..wording import _
-from .files import Found, NewFile, make_folder, remove_folder, sum_file, sync_folder, take_along, write_file
+from .files import NewFile, SessionFile, make_folder, remove_folder, sum_file, sync_folder, take_along, write_file
 from .format import (
     FILES,
     MANIFEST,
@@ -28,13 +28,13 @@ from .format import (
     ROWS,
     SUMS,
     BundleDamagedError,
-    Fate,
+    BundleFile,
+    BundleTable,
     Kept,
-    Line,
     Manifest,
     Origin,
-    Piece,
-    Table,
+    RowFate,
+    TableRow,
     TrashError,
     read_line,
     read_manifest,
@@ -58,12 +58,12 @@ class Contents(NamedTuple):
     sessions: tuple[str, ...]
     conversations: tuple[str, ...]
     titles: tuple[str | None, ...]
-    files: Sequence[Found]
+    files: Sequence[SessionFile]
     kin: Sequence[tuple[str, str]] = ()
     """From `shelf.ties_of`."""
 
 
-class Written(NamedTuple):
+class WrittenBundle(NamedTuple):
     """A bundle that was completely written."""
 
     path: Path
@@ -111,11 +111,11 @@ def _orphans(reader: Reader, ids: Sequence[str]) -> list[str]:
     return [str(row[0]) for row in rows]
 
 
-def taken_sum(source: Rows, layout: Layout, ids: Sequence[str]) -> str:
+def rows_digest(source: Rows, layout: Layout, ids: Sequence[str]) -> str:
     """Return the SHA-256 of all rows that a delete removes, to compare with `Manifest.taken`."""
     total = hashlib.sha256()
     for part in layout.parts:
-        if part.fate is Fate.TAKEN:
+        if part.fate is RowFate.TAKEN:
             for line in read_part(source, part, ids):
                 total.update(write_line(line))
     return total.hexdigest()
@@ -131,7 +131,7 @@ def write_bundle(
     *,
     messages: int = 0,
     tell: Tell = quiet,
-) -> Written:
+) -> WrittenBundle:
     """Write all rows and files of some sessions into the trash; an incomplete bundle is removed.
 
     Args:
@@ -177,7 +177,7 @@ def write_bundle(
     except BaseException:
         remove_folder(temporary)
         raise
-    return Written(trash / name, manifest, layout)
+    return WrittenBundle(trash / name, manifest, layout)
 
 
 def _trash_error(trash: Path, error: OSError) -> TrashError:
@@ -201,7 +201,7 @@ def _fill(
     links = tuple(read_links(reader, layout, contents.sessions))
     tables, lines, taken, piece = _write_rows(reader, layout, contents.sessions, folder, messages, progress)
     kept: list[Kept] = []
-    pieces: dict[str, Piece] = {ROWS: piece}
+    pieces: dict[str, BundleFile] = {ROWS: piece}
     if contents.files:
         os.mkdir(folder / FILES, 0o700)
         kept, more = take_along(contents.files, folder)
@@ -234,9 +234,9 @@ def _fill(
 
 def _write_rows(
     reader: Reader, layout: Layout, ids: Sequence[str], folder: Path, messages: int, progress: Progress
-) -> tuple[dict[str, Table], str, str, Piece]:
+) -> tuple[dict[str, BundleTable], str, str, BundleFile]:
     total, taken = hashlib.sha256(), hashlib.sha256()
-    tables: dict[str, Table] = {}
+    tables: dict[str, BundleTable] = {}
     file = NewFile(folder / ROWS)
     try:
         with gzip.GzipFile("", "wb", _LEVEL, file, mtime=0) as packed:
@@ -247,12 +247,12 @@ def _write_rows(
                 for line in progress.counted(lines, lambda _line: True, "saving", expected):
                     data = write_line(line)
                     total.update(data)
-                    if part.fate is Fate.TAKEN:
+                    if part.fate is RowFate.TAKEN:
                         taken.update(data)
                     packed.write(data)
                     count += 1
                 if count:
-                    tables[part.table] = Table(part.fate, part.columns, part.key, count)
+                    tables[part.table] = BundleTable(part.fate, part.columns, part.key, count)
         return tables, total.hexdigest(), taken.hexdigest(), file.finish()
     finally:
         file.abandon()
@@ -320,14 +320,14 @@ def _raw_lines(folder: Path) -> Iterator[bytes]:
         raise BundleDamagedError(sentence) from error
 
 
-def _line(raw: bytes) -> Line:
+def _line(raw: bytes) -> TableRow:
     try:
         return read_line(raw)
     except (ValueError, RecursionError) as error:
         raise BundleDamagedError(_("Its {file} has an invalid line.").format(file=ROWS)) from error
 
 
-def read_lines(folder: Path) -> Iterator[Line]:
+def read_lines(folder: Path) -> Iterator[TableRow]:
     """Yield all rows of a bundle, in the order in which they can be restored.
 
     Raises:

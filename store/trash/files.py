@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..wording import _
-from .format import FILES, Kept, Piece
+from .format import FILES, BundleFile, Kept
 from .tables import Rows
 
 RESERVE = 16 * 1024 * 1024
@@ -99,7 +99,7 @@ class NewFile:
         """Flush the buffer to the operating system."""
         self._file.flush()
 
-    def finish(self) -> Piece:
+    def finish(self) -> BundleFile:
         """Flush it to disk and close it.
 
         Returns:
@@ -111,7 +111,7 @@ class NewFile:
         if hasattr(os, "posix_fadvise"):
             os.posix_fadvise(self._file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
         self._file.close()
-        return Piece(self._bytes, self._hash.hexdigest())
+        return BundleFile(self._bytes, self._hash.hexdigest())
 
     def abandon(self) -> None:
         """Close it, ignoring errors; no effect after `finish`."""
@@ -119,7 +119,7 @@ class NewFile:
             self._file.close()
 
 
-def write_file(path: Path, data: bytes) -> Piece:
+def write_file(path: Path, data: bytes) -> BundleFile:
     """Write a whole small file and flush it to disk."""
     file = NewFile(path)
     try:
@@ -134,7 +134,7 @@ def _open_plain(path: Path) -> int:
     return os.open(path, flags)
 
 
-def sum_file(path: Path) -> Piece:
+def sum_file(path: Path) -> BundleFile:
     """Return size and checksum of a file.
 
     Raises:
@@ -147,10 +147,10 @@ def sum_file(path: Path) -> Piece:
         while data := file.read(_CHUNK):
             digest.update(data)
             size += len(data)
-    return Piece(size, digest.hexdigest())
+    return BundleFile(size, digest.hexdigest())
 
 
-class Found(NamedTuple):
+class SessionFile(NamedTuple):
     """A file of a session, and its state when it was found."""
 
     path: Path
@@ -187,7 +187,7 @@ def _mark(path: Path) -> tuple[int, int, int, int] | None:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def find(source: Rows, folder: Path | None, ids: Sequence[str]) -> list[Found]:
+def find(source: Rows, folder: Path | None, ids: Sequence[str]) -> list[SessionFile]:
     """Find the files of some sessions.
 
     Args:
@@ -203,12 +203,12 @@ def find(source: Rows, folder: Path | None, ids: Sequence[str]) -> list[Found]:
         return []
     plain = [each for each in ids if is_plain(each)]
     owners = _owners_of_dumps(source, frozenset(plain), sorted(present))
-    found: list[Found] = []
+    found: list[SessionFile] = []
     for session in plain:
         own_names = [each for each in _names(session) if each in present]
         own_names += [name for name, owner in owners.items() if owner == session]
         marks = ((folder / name, _mark(folder / name)) for name in own_names)
-        found += [Found(path, session, mark) for path, mark in marks if mark is not None]
+        found += [SessionFile(path, session, mark) for path, mark in marks if mark is not None]
     return found
 
 
@@ -231,14 +231,14 @@ def _owners_of_dumps(source: Rows, requested: frozenset[str], names: Sequence[st
     return {name: owner for name, owner in owners.items() if owner}
 
 
-def take_along(found: Sequence[Found], bundle: Path) -> tuple[list[Kept], dict[str, Piece]]:
+def take_along(found: Sequence[SessionFile], bundle: Path) -> tuple[list[Kept], dict[str, BundleFile]]:
     """Copy files into a bundle, compressed.
 
     Raises:
         OSError: One could not be read or written.
     """
     kept: list[Kept] = []
-    pieces: dict[str, Piece] = {}
+    pieces: dict[str, BundleFile] = {}
     for number, each in enumerate(found, 1):
         name = f"{number:04}.gz"
         target = NewFile(bundle / FILES / name)
@@ -258,7 +258,7 @@ def take_along(found: Sequence[Found], bundle: Path) -> tuple[list[Kept], dict[s
     return kept, pieces
 
 
-def remove(found: Sequence[Found]) -> list[str]:
+def remove(found: Sequence[SessionFile]) -> list[str]:
     """Remove the files that have not changed since they were found.
 
     Returns:
@@ -342,7 +342,7 @@ def _is_empty(path: Path) -> bool:
 def _is_same(path: Path, kept: Kept) -> bool:
     """Return whether a file equals the one in a bundle; False for a link and for an unreadable file."""
     try:
-        return sum_file(path) == Piece(kept.bytes, kept.sha256)
+        return sum_file(path) == BundleFile(kept.bytes, kept.sha256)
     except OSError:
         return False
 

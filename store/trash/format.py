@@ -33,7 +33,7 @@ Encoded = None | int | float | str | dict[str, str]
 _ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
 
-class Line(NamedTuple):
+class TableRow(NamedTuple):
     """One row of any table."""
 
     table: str
@@ -112,7 +112,7 @@ def text_of(value: Encoded) -> str | None:
     return as_text(bound(value)[1])
 
 
-def write_line(line: Line) -> bytes:
+def write_line(line: TableRow) -> bytes:
     """Encode a row as one line with a newline; equal rows give equal bytes."""
     document: dict[str, object] = {"table": line.table}
     if line.rowid is not None:
@@ -121,14 +121,14 @@ def write_line(line: Line) -> bytes:
     return _ENCODER.encode(document).encode("ascii") + b"\n"
 
 
-def read_line(raw: bytes) -> Line:
+def read_line(raw: bytes) -> TableRow:
     """Decode the row in a line.
 
     Raises:
         ValueError: The line is malformed.
     """
     document = _typed(json.loads(raw), dict)
-    return Line(_text(document.get("table")), _maybe(_number)(document.get("rowid")), _ROW(document.get("row")))
+    return TableRow(_text(document.get("table")), _maybe(_number)(document.get("rowid")), _ROW(document.get("row")))
 
 
 def bind(row: Mapping[str, Encoded]) -> tuple[list[str], list[object]]:
@@ -164,7 +164,7 @@ class BundleNotFoundError(NotFoundError):
     code = "bundle-not-found"
 
 
-class Fate(StrEnum):
+class RowFate(StrEnum):
     """The effect of a delete on rows."""
 
     TAKEN = "taken"
@@ -175,7 +175,7 @@ class Fate(StrEnum):
     """Left in the store, as by Hermes; the bundle has a copy for the record."""
 
 
-class Link(NamedTuple):
+class ClearedReference(NamedTuple):
     """A reference that a delete sets to NULL."""
 
     table: str
@@ -185,17 +185,17 @@ class Link(NamedTuple):
     was: Encoded
 
 
-class Piece(NamedTuple):
+class BundleFile(NamedTuple):
     """One file of a bundle."""
 
     bytes: int
     sha256: str
 
 
-class Table(NamedTuple):
+class BundleTable(NamedTuple):
     """A table with rows in a bundle."""
 
-    fate: Fate
+    fate: RowFate
     columns: tuple[str, ...]
     key: tuple[str, ...]
     rows: int
@@ -239,8 +239,8 @@ class Manifest(NamedTuple):
     sessions: tuple[str, ...]
     messages: int
     origin: Origin
-    tables: Mapping[str, Table]
-    links: tuple[Link, ...]
+    tables: Mapping[str, BundleTable]
+    links: tuple[ClearedReference, ...]
     """References from rows that were not deleted, which a restore sets again."""
     orphans: tuple[str, ...]
     """Sessions whose parent was already missing before the delete."""
@@ -249,7 +249,7 @@ class Manifest(NamedTuple):
     lines: str
     """SHA-256 of `rows.jsonl`, uncompressed."""
     files: tuple[Kept, ...]
-    pieces: Mapping[str, Piece]
+    pieces: Mapping[str, BundleFile]
     """All files of the bundle except the manifest and the checksums."""
     kin: tuple[tuple[str, str], ...] | None = None
     """Pairs of child and parent, of which only one is in the bundle, besides those in `links`: see `shelf.py`. None in
@@ -321,10 +321,10 @@ def _record(kind: Callable[..., T], **fields: Callable[[object], object]) -> Cal
 
 _ROW = _map(_encoded)
 _TEXTS = _list(_text)
-_PIECE = _record(Piece, bytes=_number, sha256=_text)
+_PIECE = _record(BundleFile, bytes=_number, sha256=_text)
 _ORIGIN = _record(Origin, path=_text, schema_version=_maybe(_number), instance=_maybe(_text))
-_LINK = _record(Link, table=_text, key=_ROW, column=_text, was=_encoded)
-_TABLE = _record(Table, fate=lambda value: Fate(_text(value)), columns=_TEXTS, key=_TEXTS, rows=_number)
+_LINK = _record(ClearedReference, table=_text, key=_ROW, column=_text, was=_encoded)
+_TABLE = _record(BundleTable, fate=lambda value: RowFate(_text(value)), columns=_TEXTS, key=_TEXTS, rows=_number)
 _KEPT = _record(
     Kept, file=_text, name=_text, session=_text, bytes=_number, sha256=_text, mode=_number, mtime_ns=_number
 )

@@ -62,7 +62,7 @@ class Bundle(NamedTuple):
     """Sessions that were restored separately."""
 
 
-class Known(NamedTuple):
+class RecordedLinks(NamedTuple):
     """The parent links and sessions recorded in the bundles of one store."""
 
     parents: dict[str, str]
@@ -284,7 +284,7 @@ def mark_restored(folder: Path, manifest: Manifest, now: float, sessions: Collec
         os.replace(temporary, folder / RESTORED)
 
 
-def known(trash: Path, origin: Origin) -> Known:
+def known(trash: Path, origin: Origin) -> RecordedLinks:
     """Collect the parent links and sessions of all intact bundles of a store.
 
     Args:
@@ -304,7 +304,7 @@ def known(trash: Path, origin: Origin) -> Known:
         if is_same_store(bundle.origin, origin):
             bundles.append(bundle)
     bundles.sort()
-    return Known(
+    return RecordedLinks(
         {child: parent for bundle in bundles for child, parent in bundle.ties},
         {session: bundle.name for bundle in bundles for session in bundle.sessions},
     )
@@ -372,7 +372,7 @@ def _parents(source: Rows, ids: Sequence[str]) -> dict[str, str | None]:
     return {str(child): None if parent is None else str(parent) for child, parent in rows}
 
 
-def loose_children(source: Rows, known_ties: Known, parents: Sequence[str]) -> list[tuple[str, str]]:
+def loose_children(source: Rows, known_ties: RecordedLinks, parents: Sequence[str]) -> list[tuple[str, str]]:
     """Return the sessions in the store whose parent was set to NULL by a delete, each with that parent.
 
     Args:
@@ -386,7 +386,7 @@ def loose_children(source: Rows, known_ties: Known, parents: Sequence[str]) -> l
     return [(each, known_ties.parents[each]) for each in children if each in stored and stored[each] is None]
 
 
-def family_of(trash: Path, manifest: Manifest) -> Known:
+def family_of(trash: Path, manifest: Manifest) -> RecordedLinks:
     """Return the parent links that concern the sessions of a bundle.
 
     `Manifest.kin` takes precedence; a bundle of 0.1.0 lacks it and relies on the other bundles. The parents in its own

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol, TypeVar
 from ..connection.reader import Row
 from ..errors import RefusedError
 from ..wording import _
-from .format import Fate, Line, Link, encode, encode_row, quoted, reading
+from .format import ClearedReference, RowFate, TableRow, encode, encode_row, quoted, reading
 from .progress import NOBODY, Progress
 
 T = TypeVar("T")
@@ -42,7 +42,7 @@ class Rows(Protocol):
         """Return the rows for many keys, which replace `{keys}`; `before` is bound first."""
 
 
-class Part(NamedTuple):
+class TableRows(NamedTuple):
     """The rows of one table that belong to some sessions."""
 
     table: str
@@ -56,7 +56,7 @@ class Part(NamedTuple):
     """Whether a column is the rowid (INTEGER PRIMARY KEY), as with messages."""
     condition: str
     """SQL with `{keys}` or `{values}` in place of the session ids; see `fill`."""
-    fate: Fate
+    fate: RowFate
 
 
 class Loose(NamedTuple):
@@ -71,7 +71,7 @@ class Loose(NamedTuple):
 class Layout(NamedTuple):
     """All rows and columns of one store that refer to sessions."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[TableRows, ...]
     """In the order in which rows can be restored: referenced tables first."""
     loose: tuple[Loose, ...]
 
@@ -125,10 +125,10 @@ class Tables:
         found = {each.column for each in self.references if each.table == each.target == "sessions"}
         return sorted(found | ({_PARENT} & set(self.columns["sessions"])))
 
-    def part(self, table: str, condition: str, fate: Fate) -> Part:
+    def part(self, table: str, condition: str, fate: RowFate) -> TableRows:
         """Describe the rows of a table that meet a condition."""
         rowid, is_column = self.rowids[table]
-        return Part(table, self.columns[table], self.keys[table], rowid, is_column, condition, fate)
+        return TableRows(table, self.columns[table], self.keys[table], rowid, is_column, condition, fate)
 
     def _read_references(self, source: Rows, name: str) -> None:
         seen: dict[object, int] = {}
@@ -197,24 +197,24 @@ def discover(source: Rows) -> Layout:
                 order.append(each.table)
     loose += [Loose("sessions", column, ("id",), f"{quoted(column)} IN ({{keys}})") for column in tables.parents]
     shared = _shared(tables, conditions)
-    taken = [tables.part(table, conditions[table], Fate.TAKEN) for table in order]
+    taken = [tables.part(table, conditions[table], RowFate.TAKEN) for table in order]
     if "key" in tables.columns.get("state_meta", ()):
         # The goal that the user set for a session, keyed by its id; Hermes does not delete it (0.19).
         goals = "\"key\" IN (SELECT 'goal:' || column1 FROM (VALUES {values}))"
-        taken.append(tables.part("state_meta", goals, Fate.TAKEN))
+        taken.append(tables.part("state_meta", goals, RowFate.TAKEN))
     known = {part.table for part in (*shared, *taken)}
     mentioned = [part for table in tables.names if table not in known for part in _mentioned(tables, table)]
     return Layout((*shared, *taken, *mentioned), tuple(loose))
 
 
-def _shared(tables: Tables, conditions: dict[str, str]) -> list[Part]:
+def _shared(tables: Tables, conditions: dict[str, str]) -> list[TableRows]:
     if tables.keys.get("system_prompts") != ("hash",):
         return []
     users = prompt_columns(tables.columns["sessions"])
     condition = " OR ".join(
         f'"hash" IN (SELECT {quoted(column)} FROM "sessions" WHERE {conditions["sessions"]})' for column in users
     )
-    return [tables.part("system_prompts", condition, Fate.SHARED)] if users else []
+    return [tables.part("system_prompts", condition, RowFate.SHARED)] if users else []
 
 
 def prompt_columns(session_columns: Container[str]) -> list[str]:
@@ -222,7 +222,7 @@ def prompt_columns(session_columns: Container[str]) -> list[str]:
     return [column for column in ("system_prompt_hash", "tool_names") if column in session_columns]
 
 
-def _mentioned(tables: Tables, table: str) -> Iterator[Part]:
+def _mentioned(tables: Tables, table: str) -> Iterator[TableRows]:
     columns = tables.columns[table]
     conditions = [f"{quoted(column)} IN ({{keys}})" for column in columns if column in _NAMES_OF_IDS]
     if "session_key" in columns and "session_key" in tables.columns["sessions"]:
@@ -231,7 +231,7 @@ def _mentioned(tables: Tables, table: str) -> Iterator[Part]:
         is_named = "instr(\"entry_json\", '\"' || column1 || '\"') > 0"
         conditions.append(f"EXISTS (SELECT 1 FROM (VALUES {{values}}) WHERE column1 <> '' AND {is_named})")
     if conditions:
-        yield tables.part(table, " OR ".join(conditions), Fate.MENTIONED)
+        yield tables.part(table, " OR ".join(conditions), RowFate.MENTIONED)
 
 
 def fill(condition: str, count: int) -> str:
@@ -246,7 +246,7 @@ def chunks(ids: Sequence[T], size: int = _KEYS_AT_ONCE) -> Iterator[list[T]]:
         yield list(ids[start : start + size])
 
 
-def read_part(source: Rows, part: Part, ids: Sequence[str], progress: Progress = NOBODY) -> Iterator[Line]:
+def read_part(source: Rows, part: TableRows, ids: Sequence[str], progress: Progress = NOBODY) -> Iterator[TableRow]:
     """Yield the rows of a part in a fixed order; the size of a statement does not grow with the conversation.
 
     Args:
@@ -264,7 +264,7 @@ def read_part(source: Rows, part: Part, ids: Sequence[str], progress: Progress =
             order = ", ".join(map(quoted, part.key)) or "1"
             select = f"SELECT {reading(part.columns)} FROM {quoted(part.table)} WHERE {condition} ORDER BY {order}"
             for values in source.rows(select, chunk):
-                yield Line(part.table, None, encode_row(part.columns, values))
+                yield TableRow(part.table, None, encode_row(part.columns, values))
             continue
         last = -(2**63)
         # The plus signs keep SQLite from scanning a large table in rowid order.
@@ -280,7 +280,7 @@ def read_part(source: Rows, part: Part, ids: Sequence[str], progress: Progress =
             last = numbers[-1]
 
 
-def _read_rows(source: Rows, part: Part, rowids: Sequence[int], progress: Progress = NOBODY) -> Iterator[Line]:
+def _read_rows(source: Rows, part: TableRows, rowids: Sequence[int], progress: Progress = NOBODY) -> Iterator[TableRow]:
     """Yield the existing rows with these rowids, in order."""
     start, count = 0, 8
     while start < len(rowids):
@@ -300,10 +300,10 @@ def _read_rows(source: Rows, part: Part, rowids: Sequence[int], progress: Progre
             count = min(_MOST_ROWS, count * 2)
         for number, *values in rows:
             rowid = None if part.rowid_is_column else int(str(number))
-            yield Line(part.table, rowid, encode_row(part.columns, values))
+            yield TableRow(part.table, rowid, encode_row(part.columns, values))
 
 
-def read_links(source: Rows, layout: Layout, ids: Sequence[str]) -> list[Link]:
+def read_links(source: Rows, layout: Layout, ids: Sequence[str]) -> list[ClearedReference]:
     """Return the references to the sessions and their rows from rows that are not deleted.
 
     Args:
@@ -315,7 +315,7 @@ def read_links(source: Rows, layout: Layout, ids: Sequence[str]) -> list[Link]:
         RefusedError: A table with such references has no primary key.
     """
     gone = set(ids)
-    found: list[Link] = []
+    found: list[ClearedReference] = []
     for loose in layout.loose:
         if not loose.key:
             sentence = _("Rows of {table} cannot be told apart, so that a delete could not be undone.")
@@ -329,5 +329,5 @@ def read_links(source: Rows, layout: Layout, ids: Sequence[str]) -> list[Link]:
                 row = encode_row(loose.key, values)
                 if loose.table == "sessions" and isinstance(row["id"], str) and row["id"] in gone:
                     continue
-                found.append(Link(loose.table, row, loose.column, encode(values[-2], values[-1])))
+                found.append(ClearedReference(loose.table, row, loose.column, encode(values[-2], values[-1])))
     return found

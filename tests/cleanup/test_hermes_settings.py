@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hermes_browse.store.cleanup.hermes_settings import (
-    Block,
     Retention,
+    SettingsBlock,
     defaults_of,
     managed_config,
     read_block,
@@ -93,7 +93,7 @@ DOCUMENTS = [
 ]  # fmt: skip
 
 
-def judged(text: str, folder: Path) -> Block:
+def judged(text: str, folder: Path) -> SettingsBlock:
     """What the reader says, after PyYAML found nothing wrong with it."""
     path = folder / "config.yaml"
     path.write_bytes(text.encode("utf-8"))
@@ -121,7 +121,7 @@ def test_never_wrong(tmp_path: Path, text: str) -> None:
 
 def test_plain_settings_are_read(tmp_path: Path) -> None:
     """Comments, quoted keys, and look-alikes inside of texts."""
-    assert judged(PLAIN, tmp_path) == Block(
+    assert judged(PLAIN, tmp_path) == SettingsBlock(
         {
             "auto_prune": False,
             "retention_days": 30,
@@ -171,7 +171,7 @@ def test_whatever_pyyaml_writes(
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     """No file is an empty one, as for Hermes; everything else is trouble."""
-    assert read_block(tmp_path / "none.yaml") == Block({})
+    assert read_block(tmp_path / "none.yaml") == SettingsBlock({})
     (tmp_path / "bad.yaml").write_bytes(b"sessions:\n  auto_prune: \xff\n")
     assert "UTF-8" in read_block(tmp_path / "bad.yaml").trouble
     (tmp_path / "folder.yaml").mkdir()
@@ -192,7 +192,7 @@ def test_a_file_cannot_blow_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(yaml, "CSafeLoader", getattr(yaml, loader), raising=False)
     path = tmp_path / "config.yaml"
     path.write_text(f"{_ALIASES}sessions:\n  auto_prune: *a10\n  retention_days: 5\n", encoding="utf-8")
-    assert read_block(path) == Block({"retention_days": 5}, frozenset(["auto_prune"]))
+    assert read_block(path) == SettingsBlock({"retention_days": 5}, frozenset(["auto_prune"]))
     path.write_text(f"{_MERGES}sessions:\n  <<: *a10\n", encoding="utf-8")
     assert "merges" in read_block(path).trouble
     for text in ("[" * 200_000, "{a: " * 100_000):

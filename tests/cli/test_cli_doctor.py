@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from commandline import ask, call, copy_store, path_with, stub_hermes
 
-from hermes_browse.store.hermes.health import Problem
+from hermes_browse.store.hermes.health import StoreProblem
 from hermes_browse.store.hermes.holders import Holder
 from hermes_browse.tui.config.folders import config_path
 from hermes_browse.tui.config.reading import read_config
@@ -41,7 +41,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def problems_around(holders: Sequence[Holder], free: int | None, size: int, told: dict[str, Any]) -> list[Problem]:
+def problems_around(holders: Sequence[Holder], free: int | None, size: int, told: dict[str, Any]) -> list[StoreProblem]:
     """What is wrong around a store, with the configuration there is."""
     return checkup.problems_around(holders, free, size, told, read_config(config_path()))
 

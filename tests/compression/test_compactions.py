@@ -13,7 +13,13 @@ from compressed import END, SUMMARY, case, long_conversation, store_of
 from hypothesis import given
 from hypothesis import strategies as some
 
-from hermes_browse.store.compression.compactions import NOTES, History, Kind, Note, read_history
+from hermes_browse.store.compression.compactions import (
+    NOTES,
+    CompactionHistory,
+    CompactionKind,
+    CompactionNote,
+    read_history,
+)
 from hermes_browse.store.compression.context import Contexts
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.first_page import read_neighbourhood
@@ -22,7 +28,7 @@ from hermes_browse.store.wording import _
 Rows = Sequence[Mapping[str, Any]]
 
 
-def _history(path: Path, session_id: str) -> History:
+def _history(path: Path, session_id: str) -> CompactionHistory:
     with Store(path).reader() as reader:
         conversation = read_neighbourhood(reader, [session_id], 2e9).of_session(session_id)
         assert conversation is not None
@@ -52,7 +58,9 @@ def test_two_compactions_of_the_real_hermes(kind: str, tmp_path: Path) -> None:
     recorded = case(f"0.19.0-{kind}-twice.json")
     history = _history(store_of(tmp_path / "state.db", recorded), recorded["sessions"][0]["id"])
     first, second, *_rest = history.compactions
-    assert {one.kind for one in history.compactions} == {Kind.ROTATION if kind == "rotation" else Kind.IN_PLACE}
+    assert {one.kind for one in history.compactions} == {
+        CompactionKind.ROTATION if kind == "rotation" else CompactionKind.IN_PLACE
+    }
     assert first.before == (1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
     assert first.replaced == (4, 5)
     assert (first.summary, first.merged) == (14, 6)
@@ -75,7 +83,7 @@ def test_two_compactions_of_the_real_hermes(kind: str, tmp_path: Path) -> None:
 def test_the_same_summary_written_again_is_a_compaction_of_its_own(tmp_path: Path) -> None:
     recorded = case("0.18.2-place-resumed.json")
     history = _history(store_of(tmp_path / "state.db", recorded), recorded["sessions"][0]["id"])
-    again = [one for one in history.compactions if Note.REPEATED in one.notes]
+    again = [one for one in history.compactions if CompactionNote.REPEATED in one.notes]
     assert again
     assert all(one.replaced == () and one.is_known for one in again)
 
@@ -83,7 +91,7 @@ def test_the_same_summary_written_again_is_a_compaction_of_its_own(tmp_path: Pat
 def test_the_substitute_of_a_summary_is_called_one(tmp_path: Path) -> None:
     recorded = case("0.19.0-place-failing.json")
     history = _history(store_of(tmp_path / "state.db", recorded), recorded["sessions"][0]["id"])
-    assert Note.FALLBACK in history.compactions[0].notes
+    assert CompactionNote.FALLBACK in history.compactions[0].notes
 
 
 def test_what_compress_here_kept_and_did_not_store_again_is_named(tmp_path: Path) -> None:
@@ -91,14 +99,14 @@ def test_what_compress_here_kept_and_did_not_store_again_is_named(tmp_path: Path
     history = _history(store_of(tmp_path / "state.db", recorded), recorded["sessions"][0]["id"])
     (one,) = history.compactions
     assert one.not_stored_again == (9, 10)
-    assert Note.NOT_STORED_AGAIN in one.notes and not set(one.replaced) & {9, 10}
+    assert CompactionNote.NOT_STORED_AGAIN in one.notes and not set(one.replaced) & {9, 10}
 
 
 def test_sessions_that_stay_empty_and_a_tip_without_its_history(tmp_path: Path) -> None:
     recorded = case("0.18.2-rotation-resumed.json")
     history = _history(store_of(tmp_path / "state.db", recorded), recorded["sessions"][0]["id"])
     broken = [one for one in history.compactions if one.shells]
-    assert broken and all({Note.SHELLS, Note.NO_SUMMARY} <= set(one.notes) for one in broken)
+    assert broken and all({CompactionNote.SHELLS, CompactionNote.NO_SUMMARY} <= set(one.notes) for one in broken)
     assert sum(len(one.shells) for one in broken) == sum(not each["message_count"] for each in recorded["sessions"])
     assert not any(one.is_known for one in broken)
 
@@ -107,7 +115,7 @@ def test_sessions_that_stay_empty_and_a_tip_without_its_history(tmp_path: Path) 
 def test_a_rotation_after_which_nothing_was_written(with_child: bool, tmp_path: Path) -> None:
     path = make_store(tmp_path / "state.db", "22", CHAIN if with_child else CHAIN[:1], _chat("a", 1, 6))
     (one,) = _history(path, "a").compactions
-    assert one.notes == (Note.ABORTED,)
+    assert one.notes == (CompactionNote.ABORTED,)
     assert (one.replaced, one.summary, one.at) == ((), None, T0 + 99)
     assert one.into_session_id == ("b" if with_child else None)
     assert one.shells == (("b",) if with_child else ())
@@ -117,27 +125,27 @@ def test_a_summary_whose_originals_are_gone(tmp_path: Path) -> None:
     rows = [_summary("b", 10), *_chat("b", 11, 4)]
     (one,) = _history(make_store(tmp_path / "state.db", "22", [{"id": "b"}], rows), "b").compactions
     assert (one.before, one.replaced, one.summary) == ((), (), 10)
-    assert Note.NO_ORIGINALS in one.notes
+    assert CompactionNote.NO_ORIGINALS in one.notes
 
 
 def test_a_continuation_without_a_summary(tmp_path: Path) -> None:
     path = make_store(tmp_path / "state.db", "22", CHAIN, [*_chat("a", 1, 6), *_chat("b", 7, 4)])
     (one,) = _history(path, "b").compactions
-    assert Note.NO_SUMMARY in one.notes and one.summary is None
+    assert CompactionNote.NO_SUMMARY in one.notes and one.summary is None
     assert one.replaced == (1, 2, 3, 4, 5, 6)
 
 
 def test_rows_marked_as_compacted_without_a_summary(tmp_path: Path) -> None:
     rows = [*_chat("a", 1, 6, active=0, compacted=1), *_chat("a", 7, 4)]
     (one,) = _history(make_store(tmp_path / "state.db", "22", [{"id": "a"}], rows), "a").compactions
-    assert (one.kind, one.summary, one.replaced) == (Kind.IN_PLACE, None, (1, 2, 3, 4, 5, 6))
-    assert Note.NO_SUMMARY in one.notes
+    assert (one.kind, one.summary, one.replaced) == (CompactionKind.IN_PLACE, None, (1, 2, 3, 4, 5, 6))
+    assert CompactionNote.NO_SUMMARY in one.notes
 
 
 def test_ids_missing_where_it_was_compressed(tmp_path: Path) -> None:
     rows = [*_chat("a", 1, 4, active=0, compacted=1), _summary("a", 60), *_chat("a", 61, 4)]
     (one,) = _history(make_store(tmp_path / "state.db", "22", [{"id": "a"}], rows), "a").compactions
-    assert Note.GAP in one.notes
+    assert CompactionNote.GAP in one.notes
     assert one.gap is not None and (one.gap.first, one.gap.last, one.gap.number) == (5, 59, 55)
 
 
@@ -147,7 +155,7 @@ def test_a_summary_in_the_middle_of_live_rows_that_repeats_them(tmp_path: Path) 
     (one,) = _history(
         make_store(tmp_path / "state.db", "22", [{"id": "a"}], [*said, _summary("a", 9), *again]), "a"
     ).compactions
-    assert Note.NOT_MARKED in one.notes
+    assert CompactionNote.NOT_MARKED in one.notes
     assert one.replaced == (1, 2, 3, 4) and [each.original for each in one.kept] == [5, 6, 7, 8]
 
 
@@ -176,7 +184,7 @@ def test_results_of_tools_carried_over_in_a_line_are_known_again(tmp_path: Path)
     ]
     (one,) = _history(make_store(tmp_path / "state.db", "22", [{"id": "a"}], rows), "a").compactions
     assert [(each.original, each.is_changed) for each in one.kept] == [(5, False), (6, True)]
-    assert Note.SHORTENED in one.notes and one.is_known
+    assert CompactionNote.SHORTENED in one.notes and one.is_known
 
 
 def test_rows_of_one_length_with_another_text_are_no_copies(tmp_path: Path) -> None:
@@ -256,4 +264,4 @@ def test_whatever_stands_in_a_store_each_row_is_in_one_generation_and_has_a_cont
 
 
 def test_each_note_has_a_sentence() -> None:
-    assert all(_(NOTES[note]) for note in Note)
+    assert all(_(NOTES[note]) for note in CompactionNote)

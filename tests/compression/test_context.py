@@ -11,10 +11,10 @@ import pytest
 from compressed import DATA, case, long_conversation, store_of
 from playing import said_by
 
-from hermes_browse.store.compression.compactions import Note, read_history
+from hermes_browse.store.compression.compactions import CompactionNote, read_history
 from hermes_browse.store.compression.context import (
-    Context,
     Contexts,
+    ModelContext,
     Why,
     context_of,
     memory_of,
@@ -91,12 +91,12 @@ class Played:
             if answer is not None:
                 yield number, self.texts(request), answer
 
-    def context(self, reader: Reader, message_id: int) -> Context:
+    def context(self, reader: Reader, message_id: int) -> ModelContext:
         """The context at a message."""
         segments, contexts = self.contexts[self.rows[message_id]["session_id"]]
         return context_of(reader, segments, contexts, message_id)
 
-    def given(self, context: Context) -> list[str]:
+    def given(self, context: ModelContext) -> list[str]:
         """What a context says was sent."""
         return [said_by(self.rows[row.id]) for row in context.rows]
 
@@ -154,7 +154,7 @@ def test_the_system_prompt_is_the_one_sent_or_is_called_overwritten(name: str, t
         for number, _sent, answer in played.requests():
             context = played.context(reader, answer["id"])
             first = played.case["texts"][played.case["requests"][number]["sent"][0]]
-            is_known = context.is_certain and Note.PROMPT not in context.notes and name not in NO_TRACE
+            is_known = context.is_certain and CompactionNote.PROMPT not in context.notes and name not in NO_TRACE
             if is_known and answer["session_id"] == played.case["requests"][number]["session"]:
                 assert context.prompt == first[1]
 
@@ -191,7 +191,7 @@ def test_a_row_carried_over_has_the_context_of_its_original(tmp_path: Path) -> N
         copy = context_of(reader, segments, contexts, kept.id)
         original = context_of(reader, segments, contexts, kept.original)
     assert (copy.of, copy.rows) == (kept.original, original.rows)
-    assert Note.COPY in copy.notes and Note.COPY not in original.notes
+    assert CompactionNote.COPY in copy.notes and CompactionNote.COPY not in original.notes
 
 
 @pytest.mark.parametrize("version", [11, 14, 22, 31])

@@ -8,7 +8,7 @@ from builders import make_store, tool_call
 from compressed import END, SUMMARY
 
 from hermes_browse.store.compression.compactions import read_history
-from hermes_browse.store.compression.losses import Losses, Term, find_losses
+from hermes_browse.store.compression.losses import Losses, LostKind, find_losses
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.session import Session
 
@@ -42,15 +42,15 @@ def test_what_neither_summary_nor_tail_mentions(tmp_path: Path) -> None:
     ]
     found = {(lost.kind, lost.term) for lost in _losses(tmp_path, rows, "We looked at things.").terms}
     assert {
-        (Term.URL, "https://example.org/a?b=1"),
-        (Term.PATH, "src/ferry/tides.py"),
-        (Term.NAME, "Marta"),
-        (Term.NUMBER, "8443"),
-        (Term.DECISION, "Use postgres instead of sqlite for the timetable."),
-        (Term.IDENTIFIER, "TideTable"),
-        (Term.IDENTIFIER, "max_retries"),
-        (Term.IDENTIFIER, "4f5e6d7c"),
-        (Term.COMMAND, "make deploy STAGE=blue"),
+        (LostKind.URL, "https://example.org/a?b=1"),
+        (LostKind.PATH, "src/ferry/tides.py"),
+        (LostKind.NAME, "Marta"),
+        (LostKind.NUMBER, "8443"),
+        (LostKind.DECISION, "Use postgres instead of sqlite for the timetable."),
+        (LostKind.IDENTIFIER, "TideTable"),
+        (LostKind.IDENTIFIER, "max_retries"),
+        (LostKind.IDENTIFIER, "4f5e6d7c"),
+        (LostKind.COMMAND, "make deploy STAGE=blue"),
     } <= found
 
 

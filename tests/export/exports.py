@@ -7,7 +7,7 @@ from pathlib import Path
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.export.files import Format, export_pieces
 from hermes_browse.store.export.redact import Redactor
-from hermes_browse.store.export.source import Tally
+from hermes_browse.store.export.source import ExportCounts
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import Conversation
@@ -34,7 +34,7 @@ def document(
     *ids: str,
     redactor: Redactor | None = None,
     everything: bool = False,
-    tally: Tally | None = None,
+    tally: ExportCounts | None = None,
 ) -> str:
     """One document of some conversations, or of all."""
     return "".join(
@@ -43,7 +43,7 @@ def document(
             conversations(path, *ids),
             form,
             redactor=redactor or Redactor(active=False),
-            tally=tally or Tally(),
+            tally=tally or ExportCounts(),
             exporter="hermes-browse test",
             now=NOW,
             everything=everything,

@@ -22,7 +22,7 @@ from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.export.files import Format
 from hermes_browse.store.export.jsonl import jsonl_pieces
 from hermes_browse.store.export.redact import Redactor
-from hermes_browse.store.export.source import Tally
+from hermes_browse.store.export.source import ExportCounts
 
 DATA = Path(__file__).parent.parent / "data"
 Lines = dict[str, dict[str, Any]]
@@ -81,7 +81,7 @@ def test_rows_that_are_not_live_are_counted() -> None:
     path = next(DATA.glob("state-v31-*.db"))
     for ending, states, live in (("999001", {"rewound": 2}, 3), ("999002", {"compacted": 8}, 3)):
         for everything in (False, True):
-            tally = Tally()
+            tally = ExportCounts()
             (line,) = parse(document(path, Format.JSONL, ending, everything=everything, tally=tally))
             assert {state.value: count for state, count in tally.not_live.items()} == states
             assert sum(row["active"] for row in line["messages"]) == live
@@ -313,7 +313,7 @@ def test_a_session_deleted_meanwhile(tmp_path: Path) -> None:
     """It is said, not left out in silence."""
     path = make_store(tmp_path / "state.db", "22", sessions=[{"id": "s"}])
     with pytest.raises(NotFoundError, match="deleted while"):
-        list(jsonl_pieces(Store(path), ["s", "gone"], Redactor(), Tally()))
+        list(jsonl_pieces(Store(path), ["s", "gone"], Redactor(), ExportCounts()))
 
 
 @pytest.mark.slow
@@ -327,7 +327,7 @@ def test_long_conversations_are_never_whole_in_memory(tmp_path: Path, form: Form
     chosen = conversations(path)
     tracemalloc.start()
     try:
-        size, largest, tally = 0, 0, Tally()
+        size, largest, tally = 0, 0, ExportCounts()
         pieces = export_pieces(
             Store(path), chosen, form, redactor=Redactor(), tally=tally, exporter="test", now=1_777_626_000.0
         )

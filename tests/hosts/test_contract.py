@@ -25,7 +25,7 @@ from hermes_browse.store.hosts.link import Link, Reply
 from hermes_browse.store.messages.models import Hit, State
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.catalog import read_catalog
-from hermes_browse.store.sessions.models import Kind, Relation, Status, View
+from hermes_browse.store.sessions.models import ConversationKind, Relation, Status, View
 from hermes_browse.tui.cli import main
 
 VPS = Link(Host("vps", "me@vps"))
@@ -112,7 +112,13 @@ def test_an_older_version_that_knows_fewer_keys_is_read() -> None:
     """An id is enough for a conversation, two for a hit."""
     listed = read_list(VPS, Reply(0, json.dumps({"conversations": [{"id": "a"}], "total": 1}), ""))
     (only,) = listed.conversations
-    assert (only.id, only.root_id, only.rows, only.status, only.kind) == ("a", "a", None, Status.ENDED, Kind.CHAT)
+    assert (only.id, only.root_id, only.rows, only.status, only.kind) == (
+        "a",
+        "a",
+        None,
+        Status.ENDED,
+        ConversationKind.CHAT,
+    )
     hits = {"hits": [{"message_id": 7, "session_id": "a", "conversation_id": "b"}]}
     found = read_search(VPS, Reply(0, json.dumps(hits), ""))
     assert found == Searched((("b", Hit(7, "a", "", None, "", ())),), False, ())
@@ -122,7 +128,7 @@ def test_words_of_a_newer_version_mean_the_plain_case() -> None:
     """A kind, a status, a relation and a state that are not known yet."""
     new = {"id": "a", "kind": "dream", "status": "asleep", "relation": "cousin", "colour": ["blue"]}
     (only,) = read_list(VPS, Reply(0, json.dumps({"conversations": [new]}), "")).conversations
-    assert (only.kind, only.status, only.relation) == (Kind.CHAT, Status.ENDED, Relation.ROOT)
+    assert (only.kind, only.status, only.relation) == (ConversationKind.CHAT, Status.ENDED, Relation.ROOT)
     hit = {"message_id": 7, "session_id": "a", "conversation_id": "b", "state": "faded"}
     assert read_search(VPS, Reply(0, json.dumps({"hits": [hit]}), "")).hits[0][1].state is State.LIVE
 

@@ -11,7 +11,7 @@ import pytest
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.legacy.finding import count_files, find_files, session_of
-from hermes_browse.store.legacy.parsing import UNREADABLE, Note, read_pieces
+from hermes_browse.store.legacy.parsing import UNREADABLE, ParsingNote, read_pieces
 from hermes_browse.store.legacy.shelf import Shelf
 from hermes_browse.store.messages.models import ChatMessage
 from hermes_browse.store.messages.preview import with_details
@@ -179,7 +179,7 @@ def test_a_snapshot_cut_anywhere_gives_what_it_has(folder: Path, cut: int) -> No
     path = folder / "session_s.json"
     path.write_text(whole[: min(cut, len(whole) - 1)], encoding="utf-8")
     pieces = list(read_pieces(path))
-    assert any(isinstance(piece, Note) for piece in pieces)
+    assert any(isinstance(piece, ParsingNote) for piece in pieces)
     complete = whole[: min(cut, len(whole) - 1)].count('"}')
     assert sum(isinstance(piece, dict) for piece in pieces) == complete
 
@@ -188,7 +188,7 @@ def test_a_snapshot_cut_anywhere_gives_what_it_has(folder: Path, cut: int) -> No
 def test_a_document_without_messages_says_so(folder: Path, text: str) -> None:
     """Never an empty conversation without a reason."""
     (folder / "session_x.json").write_text(text, encoding="utf-8")
-    assert any(isinstance(piece, Note) for piece in read_pieces(folder / "session_x.json"))
+    assert any(isinstance(piece, ParsingNote) for piece in read_pieces(folder / "session_x.json"))
 
 
 def test_a_line_without_end_is_not_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,7 +196,7 @@ def test_a_line_without_end_is_not_read(folder: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr("hermes_browse.store.legacy.parsing.LONGEST_LINE", 200)
     write_lines(folder / "long.jsonl", SAID[0], "x" * 1000, SAID[3])
     pieces = list(read_pieces(folder / "long.jsonl"))
-    assert [type(piece) for piece in pieces] == [dict, Note, dict]
+    assert [type(piece) for piece in pieces] == [dict, ParsingNote, dict]
     assert "line 2 is 1,001 bytes long" in str(pieces[1])
 
 

@@ -18,7 +18,7 @@ from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui.cli import delete as delete_command  # noqa: F401  (loaded before a fork)
 from hermes_browse.tui.cli import edit, export, prune, trash  # noqa: F401  (loaded before a fork)
 from hermes_browse.tui.cli.entry import run
-from hermes_browse.tui.config.start import Memory, write_memory
+from hermes_browse.tui.config.start import LastState, write_memory
 
 NOW = 1784538000.0
 
@@ -59,7 +59,7 @@ def _rescue(folder: Path) -> int:
 
 
 def _remember(folder: Path) -> int:
-    return 0 if write_memory(folder / "state.json", Memory()) else 1
+    return 0 if write_memory(folder / "state.json", LastState()) else 1
 
 
 ACTIONS: dict[str, Callable[[Path], int]] = {

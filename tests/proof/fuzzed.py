@@ -7,9 +7,11 @@ which Hypothesis tries to make larger.
 
 from __future__ import annotations
 
+import atexit
 import json
 import math
 import re
+import shutil
 import tempfile
 from collections.abc import Callable
 from functools import cache
@@ -31,7 +33,7 @@ from hermes_browse.store.search import parse, search
 from hermes_browse.store.search.conditions import make_conditions
 from hermes_browse.store.search.terms import make_plan
 from hermes_browse.store.sessions import rows
-from hermes_browse.store.sessions.models import Conversation, Kind, Relation, Status
+from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.text import as_text, one_line, printable
 from hermes_browse.tui.list.row_format import format_below, format_row
 from hermes_browse.tui.list.rows import ConversationRow, HitRow
@@ -152,6 +154,7 @@ def decoders(given: tuple[tuple[object, ...], tuple[object, ...]]) -> int:
 def _store() -> Store:
     """A small store, and one without indexes to search in; gone with the process."""
     folder = tempfile.mkdtemp(prefix="hermes-browse-fuzz-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     texts = ["the docker deploy failed, don't retry", "src/main.py:12 café CAFÉ", "大别山项目 🚀", "a b c", "x\x00y"]
     return Store(write_store(Path(folder) / "state.db", texts * 3))
 
@@ -193,7 +196,13 @@ def page(given: tuple[Any, ...]) -> int:
     for session in rows._decode([other], frozenset(), {}, {}):
         snippet = one_line(message.text, 60)
         chat = Conversation(
-            (session,), Relation.ROOT, Kind.CHAT, Status.ENDED, session.title, session.started_at, preview=message.text
+            (session,),
+            Relation.ROOT,
+            ConversationKind.CHAT,
+            Status.ENDED,
+            session.title,
+            session.started_at,
+            preview=message.text,
         )
         hit = Hit(1, session.id, message.role, message.timestamp, snippet, ((0, len(snippet)),), State.LIVE)
         for listed in (ConversationRow(chat, hits=3), HitRow(hit, chat)):

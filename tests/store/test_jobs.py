@@ -13,7 +13,7 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.jobs import job_of, name_in_title, read_job_names
 from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.list.model import CatalogRows, Details
+from hermes_browse.tui.list.model import CatalogRows, RowDetails
 from hermes_browse.tui.list.rows import JobRow
 
 RUNS = ["cron_daily_20241206_175337", "cron_daily_20241206_175337_67384", "cron_daily_20241206_175337_297"]
@@ -43,7 +43,7 @@ def test_the_list_folds_what_the_map_folds(tmp_path: Path) -> None:
     with Store(path).reader() as reader:
         catalog = read_catalog(reader, 1e9)
         space = read_space_map(reader, catalog)
-    rows = CatalogRows(catalog, catalog.order(View.ALL), Details(), (), "")
+    rows = CatalogRows(catalog, catalog.order(View.ALL), RowDetails(), (), "")
     row = rows.row(0)
     assert len(rows) == 1 and isinstance(row, JobRow) and len(row.runs) == len(RUNS)
     assert [each.conversations for each in space.sources[0].below] == [len(RUNS)]

@@ -64,7 +64,7 @@ def test_a_signal_while_the_folder_is_being_removed(temporary: Path) -> None:
     program = """
 import os, shutil, signal
 from hermes_browse.store import temporary
-with temporary.removed_when_told_to_end():
+with temporary.removed_on_signals():
     remove = shutil.rmtree
     def interrupted(path, **options):
         temporary.shutil.rmtree = remove

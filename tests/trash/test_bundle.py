@@ -17,15 +17,15 @@ from trashing import FAMILY, NOW, differences, dump, family, opened, remove
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.trash import bundle as bundles
-from hermes_browse.store.trash.bundle import Contents, Written, load, new_name, read_lines, verify, write_bundle
+from hermes_browse.store.trash.bundle import Contents, WrittenBundle, load, new_name, read_lines, verify, write_bundle
 from hermes_browse.store.trash.files import find
-from hermes_browse.store.trash.format import BundleDamagedError, Fate, TrashError, read_manifest
+from hermes_browse.store.trash.format import BundleDamagedError, RowFate, TrashError, read_manifest
 from hermes_browse.store.trash.tables import discover
 
 ENOUGH = namedtuple("ENOUGH", "total used free")
 
 
-def written(path: Path, **settings: object) -> Written:
+def written(path: Path, **settings: object) -> WrittenBundle:
     """A bundle of the conversation in `family`, with a file of Hermes."""
     folder = path.parent / "sessions"
     folder.mkdir(exist_ok=True)
@@ -56,7 +56,7 @@ def test_a_bundle_is_private_and_holds_what_its_manifest_says(store: Path) -> No
     assert manifest == made.manifest == load(made.path)
     assert (manifest.messages, manifest.sessions, manifest.titles) == (24, tuple(sorted(FAMILY)), ("Harbour #3",))
     assert manifest.origin.path == str(store) and manifest.origin.schema_version == 31
-    assert manifest.tables["messages"].rows == 24 and manifest.tables["gateway_routing"].fate is Fate.MENTIONED
+    assert manifest.tables["messages"].rows == 24 and manifest.tables["gateway_routing"].fate is RowFate.MENTIONED
     assert {line.table for line in read_lines(made.path)} == manifest.tables.keys()
 
 

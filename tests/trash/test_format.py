@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_browse.store.trash.format import (
-    Line,
+    TableRow,
     bind,
     bound,
     encode_row,
@@ -38,7 +38,7 @@ def kept(connection: sqlite3.Connection, expression: str, value: object) -> list
     connection.execute("DELETE FROM t")
     connection.execute(f"INSERT INTO t VALUES ({expression})", [value])
     (row,) = connection.execute(f"SELECT {reading(['v'])} FROM t").fetchall()
-    raw = write_line(Line("t", 1, encode_row(["v"], row)))
+    raw = write_line(TableRow("t", 1, encode_row(["v"], row)))
     assert raw.isascii() and raw.endswith(b"\n") and raw.count(b"\n") == 1
     marks, values = bind(read_line(raw).row)
     connection.execute(f"INSERT INTO t VALUES ({marks[0]})", values)
@@ -76,13 +76,13 @@ def test_text_of_any_bytes_comes_back(connection: sqlite3.Connection, value: byt
 def test_a_class_is_part_of_a_value() -> None:
     """5 and 5.0, text and blob are different rows."""
     rows = [encode_row(["v"], pair) for pair in (("integer", 5), ("real", 5.0), ("text", b"5"), ("blob", b"5"))]
-    assert len({write_line(Line("t", None, row)) for row in rows}) == 4
+    assert len({write_line(TableRow("t", None, row)) for row in rows}) == 4
 
 
 def test_a_line_can_be_read_by_anybody() -> None:
     """It is JSON with the names of the columns."""
     row = encode_row(["a", "b"], ["text", "ü".encode(), "blob", b"\x01"])
-    assert json.loads(write_line(Line("t", 3, row))) == {
+    assert json.loads(write_line(TableRow("t", 3, row))) == {
         "table": "t",
         "rowid": 3,
         "row": {"a": "ü", "b": {"blob": "AQ=="}},

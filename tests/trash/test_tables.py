@@ -11,7 +11,7 @@ from trashing import FAMILY, NOW, dump, family, opened, put_back, remove
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import RefusedError
-from hermes_browse.store.trash.format import Fate
+from hermes_browse.store.trash.format import RowFate
 from hermes_browse.store.trash.tables import Layout, discover, read_links, read_part
 
 
@@ -41,10 +41,10 @@ def test_all_tables_of_hermes_are_found(tmp_path: Path) -> None:
         "session_turn_leases": 1,
     }  # fmt: skip
     fates = {part.table: part.fate for part in layout_of(path).parts}
-    taken = {table for table, fate in fates.items() if fate is Fate.TAKEN}
+    taken = {table for table, fate in fates.items() if fate is RowFate.TAKEN}
     assert taken == {"sessions", "messages", "session_model_usage", "state_meta"}
-    assert fates["system_prompts"] is Fate.SHARED
-    assert fates["async_delegations"] is fates["gateway_routing"] is Fate.MENTIONED
+    assert fates["system_prompts"] is RowFate.SHARED
+    assert fates["async_delegations"] is fates["gateway_routing"] is RowFate.MENTIONED
 
 
 @pytest.mark.parametrize("shape", shapes.NAMES)

@@ -10,9 +10,9 @@ from test_transcript_view import SHEET, START
 from textual.app import App, ComposeResult
 
 from hermes_browse.store.messages.gaps import IdGap
-from hermes_browse.store.messages.models import ChatMessage, Part, Reading, State, ToolCall
+from hermes_browse.store.messages.models import ChatMessage, ContentPart, Reading, State, ToolCall
 from hermes_browse.store.messages.transcript import END, Bone, Skeleton
-from hermes_browse.store.sessions.models import Conversation, Kind, Relation, Status
+from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.themes import DARK
 from hermes_browse.tui.transcript.model import Look, Tools, TranscriptModel
@@ -63,9 +63,9 @@ SAID = (
         "look at these",
         START + 2,
         parts=(
-            Part("text", "look at these"),
-            Part("image", "[image png]", mime="image/png", size=48_211),
-            Part("image", "", url="https://example.org/lighthouse.jpg"),
+            ContentPart("text", "look at these"),
+            ContentPart("image", "[image png]", mime="image/png", size=48_211),
+            ContentPart("image", "", url="https://example.org/lighthouse.jpg"),
         ),
     ),
     ChatMessage(4, "s", "user", "plan my week", START + 3, api_content="recalled: swims on Tuesdays\n\nplan my week"),
@@ -113,7 +113,7 @@ def bones_of(messages: Sequence[ChatMessage], segments: int = 1) -> tuple[Bone, 
 def model(messages: Sequence[ChatMessage], segments: int = 1, **more: object) -> TranscriptModel:
     """They as a conversation."""
     sessions = tuple(Session(f"s{number}", "cli", ended_at=START + 60) for number in range(segments))
-    chat = Conversation(sessions, Relation.ROOT, Kind.CHAT, Status.ENDED, "t", START)
+    chat = Conversation(sessions, Relation.ROOT, ConversationKind.CHAT, Status.ENDED, "t", START)
     names = tuple(each.id for each in sessions)
     made = TranscriptModel(chat, Skeleton(names, bones_of(messages, segments), Reading.EVERYTHING, **more))  # type: ignore[arg-type]  # fields by name
     made.add(messages)

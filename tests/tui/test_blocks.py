@@ -32,7 +32,7 @@ def _shown(message: ChatMessage) -> str:
 
 def test_one_entry_is_all_that_a_new_kind_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Folded on the screen until it is opened, found, said in `--plain` and by `show`."""
-    note = blocks.Kind(
+    note = blocks.BlockKind(
         "note",
         lambda message, texts: message.effect,
         label="a note · {size}",

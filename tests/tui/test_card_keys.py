@@ -30,7 +30,7 @@ from hermes_browse.tui.resume.preflight import PreflightScreen
 from hermes_browse.tui.screens.card import Card
 from hermes_browse.tui.screens.help import HelpScreen
 from hermes_browse.tui.transcript.cards import DetailsScreen, RawScreen
-from hermes_browse.tui.transcript.references import Kind, Reference, ReferencesScreen
+from hermes_browse.tui.transcript.references import Reference, ReferenceKind, ReferencesScreen
 from hermes_browse.tui.trash.bundles import DropScreen
 
 
@@ -49,7 +49,7 @@ def _drop(browser: Browser) -> DropScreen:
     return DropScreen([bundle])
 
 
-def _references(browser: Browser, kind: Kind) -> ReferencesScreen:
+def _references(browser: Browser, kind: ReferenceKind) -> ReferencesScreen:
     pictures = browser.screen.controllers.copying.pictures
     return ReferencesScreen(browser.screen.context, pictures, "title", [Reference(kind, "/x")])
 
@@ -64,8 +64,8 @@ class _Case(NamedTuple):
 CASES = {
     "help": _Case(lambda it: HelpScreen(it.screen, MAIN), "/ filter · Esc back"),
     "raw": _Case(lambda _: RawScreen("title", "{}", []), "c copy · Esc back"),
-    "references": _Case(lambda it: _references(it, Kind.LINK), "Enter open · c copy · Esc back"),
-    "image": _Case(lambda it: _references(it, Kind.IMAGE), "Enter open · v show here · c copy · Esc back"),
+    "references": _Case(lambda it: _references(it, ReferenceKind.LINK), "Enter open · c copy · Esc back"),
+    "image": _Case(lambda it: _references(it, ReferenceKind.IMAGE), "Enter open · v show here · c copy · Esc back"),
     "profiles": _Case(
         lambda it: ProfilesScreen([Profile(it.screen.context.location)], it.screen.context.location, NOW),
         "Enter open · a all profiles as one list · Esc back",

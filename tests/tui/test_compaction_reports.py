@@ -11,7 +11,7 @@ from browsing import Browser, browsing, loose, open_app
 from builders import DAY, T0, make_store
 from compressed import case, store_of
 
-from hermes_browse.store.compression.compactions import Kind, Note, read_history
+from hermes_browse.store.compression.compactions import CompactionKind, CompactionNote, read_history
 from hermes_browse.store.compression.context import Why, read_context, read_memory
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location
@@ -75,7 +75,7 @@ async def test_45117_the_history_before_each_compression_is_found_and_given_back
         screen = await _inspect(browser, 1)
         assert len(screen.overview) == 3
         one = screen._one
-        assert one is not None and one.kind is Kind.ROTATION
+        assert one is not None and one.kind is CompactionKind.ROTATION
         assert f"{one.session_id} → {one.into_session_id}" in browser.text("#about")
         await browser.press("c")
         assert "question 2: what about the quay?" in clipboard[-1]
@@ -179,7 +179,7 @@ async def test_79391_a_gap_of_ids_without_a_summary_is_named(tmp_path: Path) -> 
     store = _interrupted(tmp_path / "state.db")
     with Store(store).reader() as reader:
         context = read_context(reader, _conversation(store).segments)
-    assert Note.GAP in context.notes and not context.is_certain
+    assert CompactionNote.GAP in context.notes and not context.is_certain
     async with browsing(open_app(loose(store), NOW), (120, 50)) as browser:
         await browser.press("M")
         assert "the ids 7 to 63 are in no row: messages of this or of" in browser.text("#compactions")

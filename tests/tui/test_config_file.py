@@ -20,7 +20,7 @@ from hermes_browse.tui.config.folders import user_folder
 from hermes_browse.tui.config.keymap import KEYMAPS, can_meet, key_name, known_commands, resolve_keymap, sample
 from hermes_browse.tui.config.options import COLUMNS, DATES, OPTIONS, PRESETS, SURFACES, Options
 from hermes_browse.tui.config.reading import parse_config, read_config
-from hermes_browse.tui.config.start import Memory, read_memory, write_memory
+from hermes_browse.tui.config.start import LastState, read_memory, write_memory
 from hermes_browse.tui.formats import DATE_WIDTHS
 from hermes_browse.tui.list import columns
 
@@ -267,7 +267,7 @@ def test_the_folders_are_those_of_the_platform(monkeypatch: pytest.MonkeyPatch, 
 def test_what_is_remembered_comes_back_and_is_private(tmp_path: Path) -> None:
     """Written in one step, readable by nobody else; nothing stays beside it."""
     path = tmp_path / "state" / "browser.json"
-    memory = Memory(View.ARCHIVED, Sort.TITLE, True, "nord")
+    memory = LastState(View.ARCHIVED, Sort.TITLE, True, "nord")
     assert write_memory(path, memory) and read_memory(path) == memory
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert [each.name for each in path.parent.iterdir()] == ["browser.json"]
@@ -293,6 +293,6 @@ def test_a_damaged_memory_is_none(tmp_path: Path, raw: bytes) -> None:
     """As on a first start; a part that makes sense would be kept."""
     path = tmp_path / "browser.json"
     path.write_bytes(raw)
-    assert read_memory(path) == Memory()
+    assert read_memory(path) == LastState()
     path.write_bytes(b'{"view": "all", "sort": "size", "reverse": 1, "theme": "nord"}')
-    assert read_memory(path) == Memory(View.ALL, Sort.SIZE, False, "nord")
+    assert read_memory(path) == LastState(View.ALL, Sort.SIZE, False, "nord")

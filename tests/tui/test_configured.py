@@ -20,7 +20,7 @@ from hermes_browse.tui import formats
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.config.folders import config_path, memory_path
 from hermes_browse.tui.config.options import COLUMNS, DATES, Options
-from hermes_browse.tui.config.start import Memory, read_memory, read_start, set_rows, write_memory
+from hermes_browse.tui.config.start import LastState, read_memory, read_start, set_rows, write_memory
 from hermes_browse.tui.doctor.screen import DoctorScreen
 from hermes_browse.tui.list.columns import set_sort
 from hermes_browse.tui.list.row_format import format_below, format_row
@@ -227,7 +227,7 @@ async def test_it_goes_on_as_it_was_left(tmp_path: Path) -> None:
         await browser.press("4", "s", "S")
         app.theme = "nord"
     left = app.new_memory()
-    assert left == Memory(View.ALL, Sort.STARTED, True, "nord")
+    assert left == LastState(View.ALL, Sort.STARTED, True, "nord")
     write_memory(memory_path(), left)
     assert read_memory(memory_path()) == left
     again = configured(tmp_path)
@@ -244,13 +244,13 @@ async def test_it_goes_on_as_it_was_left(tmp_path: Path) -> None:
 
 async def test_the_sample_store_is_no_place_to_come_back_to(tmp_path: Path) -> None:
     """Of a look at it the theme alone is remembered."""
-    write_memory(memory_path(), Memory(View.ARCHIVED, Sort.COST, True, None))
+    write_memory(memory_path(), LastState(View.ARCHIVED, Sort.COST, True, None))
     app = demo_app(tmp_path)
     app.start = read_start()
     async with browsing(app) as browser:
         await browser.press("2")
         app.theme = "nord"
-    assert app.new_memory() == Memory(View.ARCHIVED, Sort.COST, True, "nord")
+    assert app.new_memory() == LastState(View.ARCHIVED, Sort.COST, True, "nord")
 
 
 def test_without_a_configuration_nothing_of_it_is_loaded(tmp_path: Path) -> None:

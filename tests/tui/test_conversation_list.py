@@ -13,7 +13,7 @@ from textual.app import App, ComposeResult
 
 import hermes_browse.styles
 from hermes_browse.store.messages.models import Hit
-from hermes_browse.store.sessions.models import Conversation, Kind, Relation, Status
+from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import printable
 from hermes_browse.tui.list.conversation_list import ConversationList
@@ -29,7 +29,7 @@ def conversation(number: int, title: str | None = None, **more: object) -> Conve
     """A chat with an id of its own."""
     session = Session(f"s{number}", "cli", message_count=142, cost_usd=1.24)
     fields: dict[str, object] = {"title": title or f"Chat {number}", "last_active": NOW - number * 60, **more}
-    return Conversation((session,), Relation.ROOT, Kind.CHAT, Status.ENDED, **fields)  # type: ignore[arg-type]  # mixed fields
+    return Conversation((session,), Relation.ROOT, ConversationKind.CHAT, Status.ENDED, **fields)  # type: ignore[arg-type]  # mixed fields
 
 
 class Counted:

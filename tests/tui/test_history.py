@@ -12,7 +12,7 @@ import pytest
 from browsing import browsing, loose, open_app
 
 from hermes_browse.tui.config.folders import history_path
-from hermes_browse.tui.search.history import History
+from hermes_browse.tui.search.history import QueryHistory
 from hermes_browse.tui.search.searches import SearchesScreen
 
 
@@ -35,20 +35,20 @@ def _written(tmp_path: Path) -> Iterator[None]:
 
 def test_the_file_is_private_and_small(tmp_path: Path) -> None:
     path = tmp_path / "state" / "searches.jsonl"
-    history = History(path, _silent)
+    history = QueryHistory(path, _silent)
     for number in range(230):
         history.add(f"query {number}")
     history.keep("kept one")
     _wait()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600 and os.listdir(path.parent) == [path.name]
-    again = History(path, _silent)
+    again = QueryHistory(path, _silent)
     again.load()
     assert len(again.past) == 200 and again.past[0] == "query 229"
     assert again.kept == ("kept one",)
 
 
 def test_walking(tmp_path: Path) -> None:
-    history = History(tmp_path / "h", _silent)
+    history = QueryHistory(tmp_path / "h", _silent)
     for text in ("one", "two", "one", "  ", "three\n"):
         history.add(text)
     assert history.past == ("three", "one", "two")
@@ -63,14 +63,14 @@ def test_walking(tmp_path: Path) -> None:
 
 def test_two_browsers_do_not_take_from_each_other(tmp_path: Path) -> None:
     path = tmp_path / "h"
-    one, other = History(path, _silent), History(path, _silent)
+    one, other = QueryHistory(path, _silent), QueryHistory(path, _silent)
     one.add("of one")
     _wait()
     other.add("of the other")
     _wait()
     one.forget("of one")
     _wait()
-    third = History(path, _silent)
+    third = QueryHistory(path, _silent)
     third.load()
     assert third.past == ("of the other",)
 
@@ -78,14 +78,14 @@ def test_two_browsers_do_not_take_from_each_other(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_written_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     said: list[str] = []
-    History(tmp_path / "file" / "h", said.append).add("x")
+    QueryHistory(tmp_path / "file" / "h", said.append).add("x")
     _wait()
     assert len(said) == 1 and "cannot be remembered" in said[0]
 
 
 def test_lines_that_are_none_are_left_out(tmp_path: Path) -> None:
     (tmp_path / "h").write_bytes(b'"a"\nnonsense\n\xff\n*"k"\n{}\n3\n""\n')
-    history = History(tmp_path / "h", _silent)
+    history = QueryHistory(tmp_path / "h", _silent)
     history.load()
     assert (history.past, history.kept) == (("a",), ("k",))
 

@@ -16,7 +16,7 @@ from textual.color import Color
 from hermes_browse.store.insights.sums import Group
 from hermes_browse.store.sessions.session import Tokens
 from hermes_browse.tui.insights.plot import BarPlot, Chart, axis, lay_out, quantiles
-from hermes_browse.tui.insights.rows import GroupRow, Table
+from hermes_browse.tui.insights.rows import GroupRow, TableLayout
 from hermes_browse.tui.insights.series import OTHERS, OWN, Series, Stacking
 from hermes_browse.tui.insights.words import cost, cost_line, label, search_for, tokens_line
 from hermes_browse.tui.shared.columns import edges
@@ -128,7 +128,7 @@ def test_lines_fill_their_width(by: str, width: int) -> None:
 
     group = Group("日本語の長い名前" * 9, set("ab"), 3, 4, Tokens(1, 2, 3, 4, 5), 1.0, 2.0, 1)
     for name, metric in (("", "calls" if by == "tool" else "tokens"), ("short", "failed" if by == "tool" else "cost")):
-        table = Table(by, metric, 10.0, 9 * 14 if not name else 5)
+        table = TableLayout(by, metric, 10.0, 9 * 14 if not name else 5)
         row = GroupRow(group, table, [(OWN[0], 3.0), (OTHERS, 4.0)], name)
         spans = row.spans(width, NOW)
         assert sum(cell_len(text) for text, _ in spans) == width == cell_len(table.headings(width))

@@ -13,7 +13,7 @@ from builders import make_store
 from hermes_browse.store.messages.models import ChatMessage, Reading, State
 from hermes_browse.store.messages.transcript import Bone, Skeleton
 from hermes_browse.store.search import make_plan, parse
-from hermes_browse.store.sessions.models import Conversation, Kind, Relation, Status
+from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.shared.styled import Line, line_text, wrap_text
 from hermes_browse.tui.transcript import layout_cache, tool_text
@@ -30,7 +30,7 @@ SHORT = "The *ferry* is late."
 def model_of(texts: Sequence[str]) -> TranscriptModel:
     """A conversation of these messages."""
     session = Session("s", "cli", started_at=0.0)
-    conversation = Conversation((session,), Relation.ROOT, Kind.CHAT, Status.ENDED, "Tides", 0.0)
+    conversation = Conversation((session,), Relation.ROOT, ConversationKind.CHAT, Status.ENDED, "Tides", 0.0)
     bones = tuple(Bone(number, 0, "assistant", 0.0, State.LIVE, False) for number in range(len(texts)))
     model = TranscriptModel(conversation, Skeleton(("s",), bones, Reading.SAID))
     model.add([ChatMessage(number, "s", "assistant", text, 0.0) for number, text in enumerate(texts)])
@@ -151,7 +151,7 @@ def test_a_hit_in_a_long_text_is_lit_at_once() -> None:
 def test_tools_and_reasoning_too(tools: Tools) -> None:
     """A message with everything in it comes out the same."""
     session = Session("s", "cli", started_at=0.0)
-    conversation = Conversation((session,), Relation.ROOT, Kind.CHAT, Status.ENDED, "Tides", 0.0)
+    conversation = Conversation((session,), Relation.ROOT, ConversationKind.CHAT, Status.ENDED, "Tides", 0.0)
     bones = (Bone(1, 0, "assistant", 0.0, State.LIVE, False), Bone(2, 0, "tool", 0.0, State.LIVE, False))
     model = TranscriptModel(conversation, Skeleton(("s",), bones, Reading.SAID))
     model.add(

@@ -11,7 +11,7 @@ from terminal import Terminal
 
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.tui.config.folders import memory_path
-from hermes_browse.tui.config.start import Memory, read_memory, read_start, write_memory
+from hermes_browse.tui.config.start import LastState, read_memory, read_start, write_memory
 from hermes_browse.tui.pane_sizes import LEAST, MOST, PaneSizes
 
 
@@ -54,7 +54,7 @@ async def test_it_is_as_it_was_left(tmp_path: Path) -> None:
     app = demo_app(tmp_path)
     async with browsing(app) as browser:
         await browser.press("less_than_sign", "z")
-    assert app.new_memory() == Memory(View.CHATS, Sort.ACTIVITY, False, None, 42, 40, True)
+    assert app.new_memory() == LastState(View.CHATS, Sort.ACTIVITY, False, None, 42, 40, True)
     write_memory(memory_path(), app.new_memory())
     assert repr(read_start().pane_sizes) == repr(PaneSizes(42, 40, True))
     for value in ("true", "19", '"50"', "1e9"):
@@ -73,8 +73,8 @@ def test_bounds() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
-@pytest.mark.parametrize(("memory", "width"), [(Memory(list_width=62), 73), (Memory(is_list_alone=True), 119)])
-def test_what_is_painted_ahead_has_the_same_shares(hermes_home: Path, memory: Memory, width: int) -> None:
+@pytest.mark.parametrize(("memory", "width"), [(LastState(list_width=62), 73), (LastState(is_list_alone=True), 119)])
+def test_what_is_painted_ahead_has_the_same_shares(hermes_home: Path, memory: LastState, width: int) -> None:
     """Nothing moves when Textual takes over."""
     write_memory(memory_path(), memory)
     terminal = Terminal(["--home", str(hermes_home)], columns=120, rows=36, COLORTERM="truecolor")

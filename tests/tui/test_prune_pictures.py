@@ -23,10 +23,10 @@ from hermes_browse.tui.cleanup.axis import DAY, Axis, Cell, Measure, Point, comi
 from hermes_browse.tui.cleanup.prune import PruneScreen
 from hermes_browse.tui.cleanup.space_pane import before_and_after
 from hermes_browse.tui.cleanup.space_rows import space_blocks
-from hermes_browse.tui.cleanup.treemap import REST, Block, Entry, lay_out, neighbour
+from hermes_browse.tui.cleanup.treemap import REST, Tile, TileData, lay_out, neighbour
 from hermes_browse.tui.cleanup.treemap import draw as draw_map
 from hermes_browse.tui.cleanup.widgets import TimeAxis, TreeMap
-from hermes_browse.tui.list.model import Details
+from hermes_browse.tui.list.model import RowDetails
 from hermes_browse.tui.shared.glyphs import plain
 
 
@@ -126,12 +126,12 @@ def test_one_far_off_does_not_squeeze_the_others() -> None:
 def test_blocks_cover_the_map_and_nothing_twice(sizes: list[tuple[int, int]], width: int, height: int) -> None:
     """Every cell is in one block, and what is drawn is what is laid out."""
     leaves = sorted(
-        (Entry(f"k{i}", f"名 {i}", size, size * share // 100, None) for i, (size, share) in enumerate(sizes)),
+        (TileData(f"k{i}", f"名 {i}", size, size * share // 100, None) for i, (size, share) in enumerate(sizes)),
         key=lambda each: -each.bytes,
     )
     half = len(leaves) // 2
     groups = [
-        Entry(
+        TileData(
             f"g{i}",
             f"group {i}",
             sum(each.bytes for each in part),
@@ -160,7 +160,7 @@ def test_blocks_cover_the_map_and_nothing_twice(sizes: list[tuple[int, int]], wi
 def test_every_block_can_be_reached() -> None:
     numbers = random.Random(5)
     entries = sorted(
-        (Entry(f"k{i}", "x", numbers.randrange(1, 999), 0, None) for i in range(20)), key=lambda e: -e.bytes
+        (TileData(f"k{i}", "x", numbers.randrange(1, 999), 0, None) for i in range(20)), key=lambda e: -e.bytes
     )
     blocks = lay_out(entries, 80, 24, str)
     reached, waiting = {0}, [0]
@@ -282,8 +282,8 @@ def test_many_equal_conversations_are_shown_by_month() -> None:
     source = Space("cli", "source", Sizes(text=1000 * len(each)), len(each), tuple(each))
     space_map = SpaceMap((source,), source.sizes, FileSpace(10**7, 0, 0, shrinks_itself=False))
 
-    def blocks(*inside: str) -> tuple[list[Block], list[str]]:
-        return space_blocks(space_map, {"m1conversations0": 500}, Catalog(forest, NOW), Details(), inside, 52, 19)
+    def blocks(*inside: str) -> tuple[list[Tile], list[str]]:
+        return space_blocks(space_map, {"m1conversations0": 500}, Catalog(forest, NOW), RowDetails(), inside, 52, 19)
 
     whole, _path = blocks()
     months = [block for block in whole if block.space is not None and block.space.level == "period"]

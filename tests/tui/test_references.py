@@ -17,7 +17,7 @@ from test_transcript_view import model_of
 from hermes_browse.store.messages.models import ChatMessage, ToolCall
 from hermes_browse.store.text import printable
 from hermes_browse.tui.shared import programs as system_browser
-from hermes_browse.tui.transcript.references import Kind, Reference, ReferencesScreen, references
+from hermes_browse.tui.transcript.references import Reference, ReferenceKind, ReferencesScreen, references
 
 
 def found_in(text: str, *calls: ToolCall) -> dict[str, Reference]:
@@ -83,8 +83,8 @@ def test_a_label_that_says_something_else_is_told() -> None:
     ],
 )
 def test_only_the_web_and_mails_are_opened(target: str, may: bool) -> None:
-    assert Reference(Kind.LINK, target).can_be_opened is may
-    assert not Reference(Kind.PATH, target).can_be_opened
+    assert Reference(ReferenceKind.LINK, target).can_be_opened is may
+    assert not Reference(ReferenceKind.PATH, target).can_be_opened
 
 
 @given(st.text())

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from test_transcript_view import START, ViewApp, model_of
 
-from hermes_browse.store.messages.models import ChatMessage, Part, State, ToolCall
+from hermes_browse.store.messages.models import ChatMessage, ContentPart, State, ToolCall
 from hermes_browse.store.search.terms import Matcher
 from hermes_browse.store.text import printable
 from hermes_browse.tui.shared.styled import line_text, line_width
@@ -66,8 +66,8 @@ TEXT = st.one_of(
 RESULT = st.one_of(TEXT, TEXT.map(lambda text: json.dumps({"output": text, "exit_code": 1, text: [text]})))
 CALL = st.builds(ToolCall, st.just("c"), TEXT, RESULT)
 PART = st.one_of(
-    st.builds(Part, st.just("text"), TEXT),
-    st.builds(Part, st.just("image"), TEXT, mime=TEXT, url=TEXT, size=st.integers(0, 10**9)),
+    st.builds(ContentPart, st.just("text"), TEXT),
+    st.builds(ContentPart, st.just("image"), TEXT, mime=TEXT, url=TEXT, size=st.integers(0, 10**9)),
 )
 MESSAGE = st.builds(
     ChatMessage,

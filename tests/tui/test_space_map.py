@@ -15,12 +15,11 @@ from browsing import Browser, browsing, loose, open_app
 from pruning import NOW
 
 from hermes_browse.store.cleanup import space_map
-from hermes_browse.store.cleanup.plan import Plan
-from hermes_browse.store.cleanup.plan import Planned as Doomed
+from hermes_browse.store.cleanup.plan import Plan, Planned
 from hermes_browse.store.cleanup.sizes import Sizes, added
 from hermes_browse.store.cleanup.space_map import Space, SpaceMap
 from hermes_browse.tui.cleanup import space_pane
-from hermes_browse.tui.cleanup.cleaning import Cleaning, Planned
+from hermes_browse.tui.cleanup.cleaning import Cleaning, PreparedPlan
 from hermes_browse.tui.cleanup.prune import PruneScreen
 from hermes_browse.tui.cleanup.space_rows import KindRow, SpaceRow
 from hermes_browse.tui.edit.deleting import DeleteScreen
@@ -148,7 +147,7 @@ def many(plan: Plan) -> Plan:
     sample = next(each for each in plan.selected if each.conversation.id == "old")
     sizes = Sizes(rows=2, text=100, search=40)
 
-    def made(number: int, prefix: str) -> Doomed:
+    def made(number: int, prefix: str) -> Planned:
         cron = number % 5 == 0
         name = f"cron_{prefix}_20260101_{number:06}" if cron else f"{prefix}{number}"
         segment = sample.conversation.segments[0]._replace(id=name, source="cron" if cron else "cli")
@@ -182,9 +181,9 @@ async def test_the_screen_works_nothing_out(path: Path, monkeypatch: pytest.Monk
     plans: list[Plan] = []
     real_plan, real_map = Cleaning.plan, space_map.read_space_map
 
-    def plan(self: Cleaning, rules: Any, done: Callable[[Planned], None], **settings: Any) -> None:
-        def swap(found: Planned) -> None:
-            done(Planned(plans[0] if plans else found.plan, found.catalog))
+    def plan(self: Cleaning, rules: Any, done: Callable[[PreparedPlan], None], **settings: Any) -> None:
+        def swap(found: PreparedPlan) -> None:
+            done(PreparedPlan(plans[0] if plans else found.plan, found.catalog))
 
         real_plan(self, rules, swap, **settings)
 

@@ -8,7 +8,7 @@ from test_transcript_view import ViewApp, give, screen_text
 from hermes_browse.store.demo.chat import TEXTS
 from hermes_browse.store.messages.models import ChatMessage, Reading, State
 from hermes_browse.store.messages.transcript import Bone, Skeleton
-from hermes_browse.store.sessions.models import Conversation, Kind, Relation, Status
+from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.transcript.model import EntryKind, TranscriptModel
 from hermes_browse.tui.transcript.view import TranscriptView
@@ -25,7 +25,7 @@ def week(per_day: int = 30, days: int = 4) -> TranscriptModel:
         for day in range(days)
         for n in range(per_day)
     )
-    chat = Conversation(sessions, Relation.ROOT, Kind.CHAT, Status.ENDED, "t", START)
+    chat = Conversation(sessions, Relation.ROOT, ConversationKind.CHAT, Status.ENDED, "t", START)
     model = TranscriptModel(chat, Skeleton(tuple(each.id for each in sessions), bones, Reading.SAID))
     give(model, 0, len(bones))
     return model

@@ -14,7 +14,7 @@ import hermes_browse.styles
 from hermes_browse.store.messages.models import ChatMessage, Reading, State, ToolCall
 from hermes_browse.store.messages.transcript import Bone, Skeleton
 from hermes_browse.store.search import make_plan, parse
-from hermes_browse.store.sessions.models import Conversation, Kind, Relation, Status
+from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import printable
 from hermes_browse.tui.shared.styled import line_text, line_width
@@ -40,7 +40,7 @@ def model_of(count: int, read: bool = True, text: str | None = None) -> Transcri
     roles = ("user", "assistant")
     bones = tuple(Bone(n, 0, roles[n % 2], START + n, State.LIVE, False) for n in range(count))
     session = Session("s", "cli")
-    chat = Conversation((session,), Relation.ROOT, Kind.CHAT, Status.ENDED, "t", START)
+    chat = Conversation((session,), Relation.ROOT, ConversationKind.CHAT, Status.ENDED, "t", START)
     model = TranscriptModel(chat, Skeleton(("s",), bones, Reading.SAID))
     if read:
         give(model, 0, count, text)

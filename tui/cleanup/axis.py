@@ -68,7 +68,7 @@ class Point(NamedTuple):
     """0 for a subagent, which belongs to the conversation of its parent."""
 
 
-class Column(NamedTuple):
+class AxisPeriod(NamedTuple):
     """A period of time, with the sums over what was last active in it."""
 
     start: float
@@ -87,7 +87,7 @@ class Axis(NamedTuple):
 
     unit: str
     """One of `UNITS`."""
-    columns: tuple[Column, ...]
+    columns: tuple[AxisPeriod, ...]
     end: float
     """The end of the last column, Unix seconds."""
     measure: Measure
@@ -210,7 +210,7 @@ def make_axis(
             value = float(each.messages) if measure is Measure.MESSAGES else each.cost
         index = min(max(bisect_right(edges, each.when) - 1, 0), max(len(edges) - 2, 0))
         sums[index][kind] += value
-    columns = tuple(Column(start, *row) for start, row in zip(edges[:-1], sums, strict=False))
+    columns = tuple(AxisPeriod(start, *row) for start, row in zip(edges[:-1], sums, strict=False))
     return Axis(unit, columns, edges[-1], measure, is_estimated)
 
 

@@ -45,7 +45,7 @@ _SHORT_REASON = 50
 _ARCHIVED, _DELETED = N_("archived"), N_("moved to the trash")
 
 
-class Planned(NamedTuple):
+class PreparedPlan(NamedTuple):
     """A plan, and what it was made from."""
 
     plan: Plan
@@ -76,7 +76,7 @@ class Cleaning:
     # Plans
 
     def plan(
-        self, rules: Rules, done: Callable[[Planned], None], *, archive: bool = False, measure: bool = True
+        self, rules: Rules, done: Callable[[PreparedPlan], None], *, archive: bool = False, measure: bool = True
     ) -> None:
         """Make a plan; a newer plan replaces one that is still being made.
 
@@ -88,24 +88,24 @@ class Cleaning:
         """
         current, now, sizes = self._context.catalog, self._context.clock(), self._context.sizes
 
-        def work(reader: Reader) -> Planned:
+        def work(reader: Reader) -> PreparedPlan:
             catalog = current if current.exact else read_catalog(reader, now)
             plan = make_plan(reader, catalog, rules, now, known=sizes, measure_sizes=measure)
-            return Planned(without_archived(plan) if archive else plan, catalog, rules.marks)
+            return PreparedPlan(without_archived(plan) if archive else plan, catalog, rules.marks)
 
         self._context.plan_worker.submit("plan", work, done, self._context.failed)
 
-    def measure_on(self, planned: Planned, done: Callable[[Planned], None]) -> None:
+    def measure_on(self, planned: PreparedPlan, done: Callable[[PreparedPlan], None]) -> None:
         """Measure a part of a plan with unknown sizes; another plan can be made between two parts."""
         sizes = self._context.sizes
 
-        def work(reader: Reader) -> Planned:
+        def work(reader: Reader) -> PreparedPlan:
             return planned._replace(plan=measure_more(reader, planned.plan, sizes))
 
         self._context.plan_worker.submit("measure", work, done, self._context.failed)
 
     def _plan_for(
-        self, conversations: Sequence[Conversation], done: Callable[[Planned], None], *, archive: bool
+        self, conversations: Sequence[Conversation], done: Callable[[PreparedPlan], None], *, archive: bool
     ) -> None:
         marks = frozenset(each.id for each in conversations)
         self.plan(Rules(marks=marks, include_archived=True), done, archive=archive, measure=not archive)
@@ -116,7 +116,7 @@ class Cleaning:
         """Archive conversations without asking, as it can be undone; protected ones are spared."""
         self._plan_for(conversations, self.archive_planned, archive=True)
 
-    def archive_planned(self, planned: Planned) -> None:
+    def archive_planned(self, planned: PreparedPlan) -> None:
         """Archive the conversations of a plan."""
         unit = archive_unit(self._context.store, planned.plan)
         self._carry_out(planned, lambda stop, tell: unit, _ARCHIVED, self._archived)
@@ -126,7 +126,7 @@ class Cleaning:
         self._context.say(_("making the plan …"))
         self._plan_for(conversations, self.ask, archive=False)
 
-    def ask(self, planned: Planned) -> None:
+    def ask(self, planned: PreparedPlan) -> None:
         """Ask whether to delete the conversations of a plan."""
         plan = planned.plan
         if not plan.selected:
@@ -163,7 +163,7 @@ class Cleaning:
 
         self._context.page_worker.submit("card", work, show, self._context.failed)
 
-    def delete_planned(self, planned: Planned) -> None:
+    def delete_planned(self, planned: PreparedPlan) -> None:
         """Move the conversations of a plan to the trash."""
         store, location = self._context.store, self._context.location
 
@@ -190,7 +190,7 @@ class Cleaning:
 
     def _carry_out(
         self,
-        planned: Planned,
+        planned: PreparedPlan,
         make_unit: Callable[[Callable[[], bool], Tell], Unit[Result]],
         verb: str,
         undoable: Callable[[str, Sequence[Result]], Undoable],

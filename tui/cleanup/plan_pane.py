@@ -15,7 +15,7 @@ from ..list.model import job_name
 from ..list.rows import FixedRows, ListRow, NoteRow
 from ..screens.sub_screen import SubScreen
 from ..shared import header
-from .cleaning import Planned, without_archived
+from .cleaning import PreparedPlan, without_archived
 from .plan_rows import PlanJobRow, PlanOrder, PlanRow, SparedJobRow, SparedRow
 from .plan_view import LeftOut, PlanRows, PlanView, make_view
 
@@ -40,7 +40,7 @@ class PlanPane:
     def __init__(self, screen: SubScreen, changed: Callable[[], None], remake: Callable[[], None]) -> None:
         self._screen, self._context, self._cleaning = screen, screen.context, screen.controllers.cleaning
         self._changed, self._remake = changed, remake
-        self.planned: Planned | None = None
+        self.planned: PreparedPlan | None = None
         """The plan by the rules; it includes what the user leaves out."""
         self.view: PlanView | None = None
         """What is shown of the plan."""
@@ -63,7 +63,7 @@ class PlanPane:
 
     # Plans and their views
 
-    def show(self, planned: Planned, empty: str) -> None:
+    def show(self, planned: PreparedPlan, empty: str) -> None:
         """Lay out another plan, show it, measure it; `empty` is the sentence for a plan in which nothing goes."""
         self.planned, self._laid_out, self._empty = planned, None, empty
         self._is_sorted_by_size = False
@@ -109,7 +109,7 @@ class PlanPane:
 
         self._submit("look", work, lambda view: self.take_view(planned, view))
 
-    def take_view(self, planned: Planned, view: PlanView) -> None:
+    def take_view(self, planned: PreparedPlan, view: PlanView) -> None:
         """Show a view, unless another plan has taken the place of its own."""
         if not self._screen.is_whole or self.planned is not planned:
             return
@@ -133,7 +133,7 @@ class PlanPane:
         elif self.order is PlanOrder.SIZE and not self._is_sorted_by_size:  # rows keep their places until then
             self._lay_out()
 
-    def _take_sizes(self, asked: Planned, more: Planned) -> None:
+    def _take_sizes(self, asked: PreparedPlan, more: PreparedPlan) -> None:
         if self._screen.is_whole and self.planned is asked:
             self.planned = more
             self._has_news = True
@@ -142,18 +142,18 @@ class PlanPane:
     def _submit(self, slot: str, work: Callable[[Reader], Result], done: Callable[[Result], None]) -> None:
         self._context.plan_worker.submit(slot, work, done, self._context.failed)
 
-    def when_ready(self, then: Callable[[Planned], None], *, archive: bool) -> None:
+    def when_ready(self, then: Callable[[PreparedPlan], None], *, archive: bool) -> None:
         """Narrow the plan to what goes, for an archive without archived ones, and pass it on if anything goes."""
         planned, left_out = self.planned, self._left_out
         if planned is None:
             self._say(_("nothing to clean up by these rules"))
             return
 
-        def work(reader: Reader) -> Planned:
+        def work(reader: Reader) -> PreparedPlan:
             plan = planned.plan.narrowed(planned.catalog, left_out.roots)
             return planned._replace(plan=without_archived(plan) if archive else plan)
 
-        def done(ready: Planned) -> None:
+        def done(ready: PreparedPlan) -> None:
             if ready.plan.selected:
                 then(ready)
             else:

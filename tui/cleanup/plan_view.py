@@ -13,7 +13,7 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _, ngettext, pgettext
 
 from .. import formats
-from ..list.model import Details
+from ..list.model import RowDetails
 from ..list.rows import ListRow, NoteRow
 from .plan_rows import (
     AMOUNTS,
@@ -125,7 +125,7 @@ class PlanRows:
     def __init__(
         self,
         plan: Plan,
-        details: Details,
+        details: RowDetails,
         left_out: LeftOut,
         empty: str,
         opened: Container[str] = frozenset(),

@@ -28,7 +28,7 @@ from ..shared.lines import TextLine
 from ..shared.text_box import TextBox
 from ..shared.toggles import ToggleLine
 from .axis_pane import AxisPane
-from .cleaning import Planned
+from .cleaning import PreparedPlan
 from .plan_pane import PlanPane
 from .plan_rows import plan_head
 from .reclaim import open_reclaim
@@ -265,7 +265,7 @@ class PruneScreen(SubScreen):
             self.tell(header.status(_("looking …"), ""))
         self.controllers.cleaning.plan(rules, self._take_plan, measure=False)
 
-    def _take_plan(self, planned: Planned) -> None:
+    def _take_plan(self, planned: PreparedPlan) -> None:
         if not self.is_whole or self._parsed is None or self._parsed.problems:
             return
         if self._is_looking:  # else the line shows another message

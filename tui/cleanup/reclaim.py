@@ -84,7 +84,7 @@ class ReclaimScreen(Card[bool]):
                 warning = _("there is no hermes on PATH: copy the command")
                 yield Static(Content.styled(f"! {warning}", "$warning"))
             yield Static(Content.styled(printable(reclaim.shell), "dim"), id="command")
-            yield keys_line(self.told_keys(without=("run",) if reclaim.executable is None else ()))
+            yield keys_line(self.keys_text(without=("run",) if reclaim.executable is None else ()))
 
     def action_go(self) -> None:
         """Run it."""

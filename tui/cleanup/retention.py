@@ -22,7 +22,7 @@ from hermes_browse.store.wording import N_, _, ngettext, pgettext
 from .. import formats
 from ..commands.screens import RETENTION
 from ..list.conversation_list import ConversationList
-from ..list.model import Details
+from ..list.model import RowDetails
 from ..list.rows import FixedRows, NoteRow
 from ..screens.controllers import Controllers
 from ..screens.sub_screen import SubScreen
@@ -93,7 +93,7 @@ class _Outlook(NamedTuple):
 class _Fates:
     """Rows of conversations that Hermes deletes, with the names read so far."""
 
-    def __init__(self, leaving: Sequence[tuple[Conversation, Fate]], details: Details) -> None:
+    def __init__(self, leaving: Sequence[tuple[Conversation, Fate]], details: RowDetails) -> None:
         self._leaving, self._details = leaving, details
         self._index = {f"f{conversation.root_id}": index for index, (conversation, _fate) in enumerate(leaving)}
 

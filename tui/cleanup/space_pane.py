@@ -26,7 +26,7 @@ from ..shared import header
 from ..worker import Worker
 from .plan_pane import PlanPane
 from .space_rows import KindRow, SpaceRow, below, freed_sums, space_blocks, space_rows
-from .treemap import Block
+from .treemap import Tile
 from .widgets import TreeMap
 
 _UPDATE = 0.4
@@ -231,14 +231,14 @@ class SpacePane:
         opened, cached = frozenset(self._opened), self._sums
         are_blocks, size, inside = screen.has_class("-map"), self.blocks.size, tuple(self._inside)
 
-        def work(reader: Reader) -> tuple[dict[str, int], list[ListRow], tuple[list[Block], list[str]]]:
+        def work(reader: Reader) -> tuple[dict[str, int], list[ListRow], tuple[list[Tile], list[str]]]:
             sums = cached[1] if cached is not None and cached[0] is freed else freed_sums(space_map, freed)
             if are_blocks:
                 blocks = space_blocks(space_map, sums, catalog, context.details, inside, size.width, size.height)
                 return sums, [], blocks
             return sums, space_rows(space_map, sums, catalog, context.details, opened), ([], [])
 
-        def done(result: tuple[dict[str, int], list[ListRow], tuple[list[Block], list[str]]]) -> None:
+        def done(result: tuple[dict[str, int], list[ListRow], tuple[list[Tile], list[str]]]) -> None:
             sums, rows, (blocks, path) = result
             self._sums = (freed, sums)
             if not screen.is_whole:
@@ -256,7 +256,7 @@ class SpacePane:
 
         self._worker.submit("rows", work, done, self._failed)
 
-    def _read_names(self, blocks: Sequence[Block]) -> None:
+    def _read_names(self, blocks: Sequence[Tile]) -> None:
         """Read the names that blocks lack, and draw them again."""
         spaces = [each.space for each in blocks if each.space is not None]
         self._screen.read_names("map-names", self._unread(spaces), self.show)
@@ -278,9 +278,9 @@ class SpacePane:
         rows = (source.row(index) for index in range(first, min(last + 1, len(source))))
         return self._unread(row.space for row in rows if isinstance(row, SpaceRow))
 
-    def about(self, row: SpaceRow | KindRow | Block) -> str:
+    def about(self, row: SpaceRow | KindRow | Tile) -> str:
         """Return a sentence about a row or a block, and the keys that work on it."""
-        if isinstance(row, Block):
+        if isinstance(row, Tile):
             size, goes = formats.size(row.bytes), formats.size(row.goes)
             sizes = _("{name}: {size}").format(name=row.name, size=size)
             if row.goes:
@@ -310,7 +310,7 @@ class SpacePane:
             return pane.current.space if pane.current is not None else None
         return pane.current.space if isinstance(pane.current, SpaceRow) else None
 
-    def enter(self, block: Block) -> None:
+    def enter(self, block: Tile) -> None:
         """Show the parts of a block."""
         if block.can_be_entered:
             self._inside.append(block.key)

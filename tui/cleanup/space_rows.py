@@ -16,13 +16,13 @@ from .. import formats
 from ..list.rows import ListRow, NoteRow
 from ..shared import calendar
 from ..shared.styled import Line, bar, row_line
-from .treemap import REST, Block, Entry, lay_out
+from .treemap import REST, Tile, TileData, lay_out
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.space_map import SpaceMap
     from hermes_browse.store.sessions.catalog import Catalog
 
-    from ..list.model import Details
+    from ..list.model import RowDetails
 
 _MAX_BLOCKS = 300
 """The biggest parts of a line, which can have blocks of their own."""
@@ -131,7 +131,7 @@ def below(space: Space) -> Iterator[Space]:
         yield from below(each)
 
 
-def _namer(catalog: Catalog, details: Details) -> Callable[[Space], str]:
+def _namer(catalog: Catalog, details: RowDetails) -> Callable[[Space], str]:
     """Return a function that names lines of the map."""
 
     def name_of(space: Space) -> str:
@@ -151,11 +151,11 @@ def space_blocks(
     space_map: SpaceMap,
     sums: Mapping[str, int],
     catalog: Catalog,
-    details: Details,
+    details: RowDetails,
     inside: Sequence[str],
     width: int,
     height: int,
-) -> tuple[list[Block], list[str]]:
+) -> tuple[list[Tile], list[str]]:
     """Lay out the map as blocks; return these, and the names of the blocks that were entered.
 
     Args:
@@ -199,7 +199,7 @@ def space_blocks(
         if entered.level == "conversation":
             goes = sums.get(key, 0) / entered.sizes.total if entered.sizes.total else 0.0
             kinds = [(name, getattr(entered.sizes, field)) for name, field in _KINDS]
-            parts = [Entry(f"k{field}", _(field), size, round(size * goes), None) for field, size in kinds if size]
+            parts = [TileData(f"k{field}", _(field), size, round(size * goes), None) for field, size in kinds if size]
             parts.sort(key=lambda each: -each.bytes)
             return lay_out(parts, width, height, _smaller), path
     groups = partial(_groups, spaces, depth, sums, catalog, "")
@@ -208,7 +208,7 @@ def space_blocks(
 
 def _entries(
     spaces: Sequence[Space], depth: int, sums: Mapping[str, int], catalog: Catalog, name_of: Callable[[Space], str]
-) -> list[Entry]:
+) -> list[TileData]:
     """Convert lines of the map, biggest first, to entries of a treemap, the smallest ones to one entry."""
     entries = []
     for space in spaces[:_MAX_BLOCKS]:
@@ -216,11 +216,11 @@ def _entries(
         below = partial(_entries, space.below, depth + 1, sums, catalog, name_of)
         groups = partial(_groups, space.below, depth + 1, sums, catalog, key)
         goes = min(sums.get(key, 0), size)
-        entries.append(Entry(key, one_line(name_of(space), 100), size, goes, space, below, groups=groups))
+        entries.append(TileData(key, one_line(name_of(space), 100), size, goes, space, below, groups=groups))
     if rest := spaces[_MAX_BLOCKS:]:
         goes = sum(sums.get(SpaceRow.key_of(space, depth), 0) for space in rest)
         size = sum(each.sizes.total for each in rest)
-        entries.append(Entry("", _smaller(len(rest)), size, goes, None, items=len(rest)))
+        entries.append(TileData("", _smaller(len(rest)), size, goes, None, items=len(rest)))
     return entries
 
 
@@ -257,7 +257,7 @@ def _periods(spaces: Iterable[Space], catalog: Catalog, grouping: int) -> tuple[
 
 def _groups(
     spaces: Sequence[Space], depth: int, sums: Mapping[str, int], catalog: Catalog, above: str, first: int
-) -> Iterator[list[Entry]]:
+) -> Iterator[list[TileData]]:
     """Yield the lines from an index on, grouped by days, then by months, then by years; see `treemap.Groups`."""
     if depth == 0:
         return  # sources
@@ -267,7 +267,7 @@ def _groups(
             goes = sum(sums.get(SpaceRow.key_of(space, depth), 0) for space in each.below)
             key = f"{REST}{first}#{grouping}:{each.name}@{above}"
             name = f"{_period_name(each.name, grouping)} · {each.conversations:,}"
-            entries.append(Entry(key, name, each.sizes.total, goes, each, items=each.conversations))
+            entries.append(TileData(key, name, each.sizes.total, goes, each, items=each.conversations))
         yield entries
 
 
@@ -276,7 +276,7 @@ def _smaller(count: int) -> str:
 
 
 def space_rows(
-    space_map: SpaceMap, sums: Mapping[str, int], catalog: Catalog, details: Details, opened: Container[str]
+    space_map: SpaceMap, sums: Mapping[str, int], catalog: Catalog, details: RowDetails, opened: Container[str]
 ) -> list[ListRow]:
     """Return the map as rows: sources; below an open row its kinds of content, jobs and conversations."""
     name_of = _namer(catalog, details)

@@ -43,7 +43,7 @@ class Rect(NamedTuple):
         return self.width * self.height
 
 
-class Block(NamedTuple):
+class Tile(NamedTuple):
     """A rectangle of the map."""
 
     rect: Rect
@@ -64,15 +64,15 @@ class Block(NamedTuple):
         return self.space is not None or self.key.startswith(REST)
 
 
-Groups = Callable[[int], Iterable[Sequence["Entry"]]]
+Groups = Callable[[int], Iterable[Sequence["TileData"]]]
 """Groups entries from an index on, in one way after the other: finest first, in each the biggest group first."""
 
 
-def _no_groups(first: int) -> Iterable[Sequence[Entry]]:
+def _no_groups(first: int) -> Iterable[Sequence[TileData]]:
     return ()
 
 
-class Entry(NamedTuple):
+class TileData(NamedTuple):
     """The data of a block."""
 
     key: str
@@ -80,7 +80,7 @@ class Entry(NamedTuple):
     bytes: int
     goes: int
     space: Space | None
-    below: Callable[[], Sequence[Entry]] = tuple
+    below: Callable[[], Sequence[TileData]] = tuple
     """Returns its parts, biggest first; called only if there is room for them."""
     items: int = 1
     """How many it stands for."""
@@ -88,7 +88,7 @@ class Entry(NamedTuple):
     """Groups its parts."""
 
 
-def _shares(entries: Sequence[Entry], rect: Rect) -> list[tuple[Entry, Rect]]:
+def _shares(entries: Sequence[TileData], rect: Rect) -> list[tuple[TileData, Rect]]:
     """Split a rectangle in halves of about the same bytes, along its longer side, until each entry has a part."""
     if not entries or rect.area <= 0:
         return []
@@ -110,13 +110,13 @@ def _shares(entries: Sequence[Entry], rect: Rect) -> list[tuple[Entry, Rect]]:
 
 
 def _drawable(
-    entries: Sequence[Entry], rect: Rect, smaller: Callable[[int], str], groups: Groups, above: str = ""
-) -> list[Entry]:
+    entries: Sequence[TileData], rect: Rect, smaller: Callable[[int], str], groups: Groups, above: str = ""
+) -> list[TileData]:
     """Return the entries that are large enough for a block, and for the rest groups that are, or one entry."""
     entries = [each for each in entries if each.bytes > 0]
     total = sum(each.bytes for each in entries)
 
-    def large(among: Sequence[Entry]) -> list[Entry]:
+    def large(among: Sequence[TileData]) -> list[TileData]:
         return list(takewhile(lambda each: each.key and each.bytes * rect.area >= _SMALLEST * total, among))
 
     shown = large(entries)
@@ -135,13 +135,13 @@ def _drawable(
     if rest:
         size, goes = sum(each.bytes for each in rest), sum(each.goes for each in rest)
         count = sum(each.items for each in rest)
-        shown.append(Entry(f"{REST}{first}#{group}@{above}", smaller(count), size, goes, None, items=count))
+        shown.append(TileData(f"{REST}{first}#{group}@{above}", smaller(count), size, goes, None, items=count))
     return shown
 
 
 def lay_out(
-    entries: Sequence[Entry], width: int, height: int, smaller: Callable[[int], str], groups: Groups = _no_groups
-) -> list[Block]:
+    entries: Sequence[TileData], width: int, height: int, smaller: Callable[[int], str], groups: Groups = _no_groups
+) -> list[Tile]:
     """Lay out a map.
 
     Args:
@@ -155,20 +155,20 @@ def lay_out(
         Headings and blocks; every cell is in exactly one of them.
     """
     whole = Rect(0, 0, width, height)
-    blocks: list[Block] = []
+    blocks: list[Tile] = []
     for entry, rect in _shares(_drawable(entries, whole, smaller, groups), whole):
         inner = rect._replace(y=rect.y + 1, height=rect.height - 1)
         below = entry.below() if inner.width > 2 * _SMALLEST_GROUP and inner.height >= _SMALLEST_GROUP else ()
         if len(below) < 2:
-            blocks.append(Block(rect, *entry[:5]))
+            blocks.append(Tile(rect, *entry[:5]))
             continue
-        blocks.append(Block(rect._replace(height=1), *entry[:5], is_heading=True))
+        blocks.append(Tile(rect._replace(height=1), *entry[:5], is_heading=True))
         parts = _shares(_drawable(below, inner, smaller, entry.groups, entry.key), inner)
-        blocks += [Block(part, *child[:5]) for child, part in parts]
+        blocks += [Tile(part, *child[:5]) for child, part in parts]
     return blocks
 
 
-def neighbour(blocks: Sequence[Block], index: int, dx: int, dy: int) -> int:
+def neighbour(blocks: Sequence[Tile], index: int, dx: int, dy: int) -> int:
     """Return the index of the next block in a direction; the same index at the edge.
 
     Args:
@@ -195,7 +195,7 @@ def neighbour(blocks: Sequence[Block], index: int, dx: int, dy: int) -> int:
     return best
 
 
-def draw(blocks: Sequence[Block], width: int, height: int, cursor: int | None) -> list[list[Cell]]:
+def draw(blocks: Sequence[Tile], width: int, height: int, cursor: int | None) -> list[list[Cell]]:
     """Draw blocks that were laid out for this size as rows of cells, top first; `cursor` is the index of a block."""
     rows: list[list[tuple[int, list[Cell]]]] = [[] for _ in range(height)]
     for index, block in enumerate(blocks):
@@ -205,7 +205,7 @@ def draw(blocks: Sequence[Block], width: int, height: int, cursor: int | None) -
     return [[cell for _, cells in sorted(row, key=lambda each: each[0]) for cell in cells] for row in rows]
 
 
-def _line(block: Block, line: int, *, is_here: bool) -> list[Cell]:
+def _line(block: Tile, line: int, *, is_here: bool) -> list[Cell]:
     width = block.rect.width
     share = block.goes / block.bytes if block.bytes else 0.0
     split = round(width * share)

@@ -23,7 +23,7 @@ from ..commands.panes import MAP
 from ..shared.calendar import MONTHS
 from ..shared.columns import Cell, Picture
 from .axis import AMOUNTS, DAY, MEASURES, UNITS, Axis, draw, labels
-from .treemap import Block, neighbour
+from .treemap import Tile, neighbour
 from .treemap import draw as draw_map
 
 
@@ -155,13 +155,13 @@ class TreeMap(Picture, can_focus=True):
     class Pointed(Message):
         """The cursor moved to another block."""
 
-        block: Block
+        block: Tile
 
     @dataclass
     class Entered(Message):
         """Enter, or a second click: the user asks for the parts of a block."""
 
-        block: Block
+        block: Tile
 
     class Left(Message):
         """The user asks for the level above."""
@@ -171,10 +171,10 @@ class TreeMap(Picture, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._blocks: list[Block] = []
+        self._blocks: list[Tile] = []
         self._rows: list[list[Cell]] | None = None
 
-    def show(self, blocks: list[Block], key: str = "") -> None:
+    def show(self, blocks: list[Tile], key: str = "") -> None:
         """Show other blocks; the cursor stays on its block if it is among them, else goes to the largest.
 
         Args:
@@ -193,7 +193,7 @@ class TreeMap(Picture, can_focus=True):
         self.refresh()
 
     @property
-    def current(self) -> Block | None:
+    def current(self) -> Tile | None:
         """The block under the cursor."""
         return self._blocks[self.cursor] if 0 <= self.cursor < len(self._blocks) else None
 

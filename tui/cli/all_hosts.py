@@ -20,7 +20,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 
 from ..formats import dollars, long_number, status, timestamp
-from .context import Command
+from .context import Subcommand
 from .output import no_text, note, print_json, print_table
 from .parser import with_options, without
 from .there import ask_document, configured_hosts, how_to_add
@@ -47,7 +47,7 @@ _ROWS = {"list": ("conversations", _CONVERSATION), "search": ("hits", _HIT), "st
 """By command: the list in its document, and the types of the values used here; a key that is missing counts as null."""
 
 
-class _Answers(NamedTuple):
+class _HostAnswers(NamedTuple):
     """What came back."""
 
     documents: Sequence[tuple[str | None, Json]]
@@ -98,7 +98,7 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def run_everywhere(command: Command, arguments: SimpleNamespace, argv: Sequence[str]) -> int:
+def run_everywhere(command: Subcommand, arguments: SimpleNamespace, argv: Sequence[str]) -> int:
     """Run `list`, `search` or `stats` on this machine and on all configured hosts, and print one answer.
 
     Args:
@@ -156,12 +156,12 @@ def run_everywhere(command: Command, arguments: SimpleNamespace, argv: Sequence[
                 told.append({"name": name, "answered": True, "error": None})
     if not hosts:
         note(how_to_add())
-    merged = _Answers(answers, told, time.monotonic() - begun)
+    merged = _HostAnswers(answers, told, time.monotonic() - begun)
     {"list": _list, "search": _search, "stats": _stats}[arguments.command](merged, arguments)
     return 0 if merged.are_all else PART
 
 
-def _ask_here(command: Command, arguments: SimpleNamespace, most: int) -> Json | BrowseError:
+def _ask_here(command: Subcommand, arguments: SimpleNamespace, most: int) -> Json | BrowseError:
     """Return the document of the command on this machine, or why there is none."""
     settings: dict[str, object] = {"json": True, "all_hosts": False}
     if arguments.command != "stats":
@@ -175,7 +175,7 @@ def _ask_here(command: Command, arguments: SimpleNamespace, most: int) -> Json |
     return document
 
 
-def _who_answered(answers: _Answers) -> str:
+def _who_answered(answers: _HostAnswers) -> str:
     answered = sum(each["name"] is not None and bool(each["answered"]) for each in answers.hosts)
     count = sum(each["name"] is not None for each in answers.hosts)
     if not count:
@@ -210,7 +210,7 @@ def _sort_key(sort: Sort) -> Callable[[Json], float | str]:
     return key
 
 
-def _list(answers: _Answers, arguments: SimpleNamespace) -> None:
+def _list(answers: _HostAnswers, arguments: SimpleNamespace) -> None:
     sort = Sort(arguments.sort)
     rows = answers.rows("conversations")
     rows.sort(key=_sort_key(sort), reverse=arguments.reverse is (sort is Sort.TITLE))
@@ -252,7 +252,7 @@ def _list(answers: _Answers, arguments: SimpleNamespace) -> None:
     note(" · ".join(filter(None, (shown, _who_answered(answers)))))
 
 
-def _search(answers: _Answers, arguments: SimpleNamespace) -> None:
+def _search(answers: _HostAnswers, arguments: SimpleNamespace) -> None:
     rows = answers.rows("hits")
     rows.sort(key=lambda row: _number(row.get("timestamp")), reverse=arguments.sort == "newest")
     hits = rows[: arguments.limit or None]
@@ -300,7 +300,7 @@ def _search(answers: _Answers, arguments: SimpleNamespace) -> None:
     note(" · ".join(filter(None, (shown, _who_answered(answers)))))
 
 
-def _stats(answers: _Answers, arguments: SimpleNamespace) -> None:
+def _stats(answers: _HostAnswers, arguments: SimpleNamespace) -> None:
     by: dict[str, Json] = {}
     for _host, document in answers.documents:
         for row in _objects(document, "by"):

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from hermes_browse.store.wording import ENGLISH, speak
 
-from .context import Command
+from .context import Subcommand
 from .registry import make_parser
 
 _KINDS = {"DIR": "DIR", "FILE": "FILE", "PATH": "FILE", "HOST": "HOST"}
@@ -23,7 +23,7 @@ _HOSTS = "hermes-browse hosts --names 2>/dev/null"
 """Prints the names of the configured hosts."""
 
 
-class CompletionsCommand(Command):
+class CompletionsCommand(Subcommand):
     """Print the script for a shell, in English everywhere, as shells cache it."""
 
     takes_common_options = False

@@ -6,10 +6,9 @@ import argparse
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from hermes_browse.store.compression.compactions import NOTES, Compaction, Kind, Note, read_history
-from hermes_browse.store.compression.context import Context as ModelContext
-from hermes_browse.store.compression.context import Contexts, Why, context_of
-from hermes_browse.store.compression.losses import Losses, Term, find_losses
+from hermes_browse.store.compression.compactions import NOTES, Compaction, CompactionKind, CompactionNote, read_history
+from hermes_browse.store.compression.context import Contexts, ModelContext, Why, context_of
+from hermes_browse.store.compression.losses import Losses, LostKind, find_losses
 from hermes_browse.store.messages.models import ChatMessage
 from hermes_browse.store.messages.transcript import read_messages_of
 from hermes_browse.store.sessions.models import Conversation
@@ -17,12 +16,12 @@ from hermes_browse.store.text import fenced, one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ..formats import long_number, name, size, timestamp
-from .context import Command, Context
-from .output import Json, Line, conversation_json, print_json, print_lines, print_text
+from .context import CommandContext, Subcommand
+from .output import Json, OutputLine, conversation_json, print_json, print_lines, print_text
 from .parser import text
 from .show import body_of, heading, message_json
 
-_KINDS = {Kind.ROTATION: N_("continued in a new session"), Kind.IN_PLACE: N_("in place")}
+_KINDS = {CompactionKind.ROTATION: N_("continued in a new session"), CompactionKind.IN_PLACE: N_("in place")}
 _WHY = {
     Why.HEAD: N_("carried over"),
     Why.SUMMARY: N_("summary"),
@@ -30,26 +29,26 @@ _WHY = {
     Why.SINCE: N_("since"),
 }
 _TERMS = {
-    Term.DECISION: N_("decision"),
-    Term.COMMAND: N_("command"),
-    Term.URL: N_("address"),
-    Term.PATH: N_("path"),
-    Term.IDENTIFIER: N_("identifier"),
-    Term.NUMBER: N_("number"),
-    Term.NAME: N_("name"),
+    LostKind.DECISION: N_("decision"),
+    LostKind.COMMAND: N_("command"),
+    LostKind.URL: N_("address"),
+    LostKind.PATH: N_("path"),
+    LostKind.IDENTIFIER: N_("identifier"),
+    LostKind.NUMBER: N_("number"),
+    LostKind.NAME: N_("name"),
 }
 _MOST_SHOWN = 30
 """Lost terms printed for each compaction; JSON lists all."""
 
 
-class CompactionsCommand(Command):
+class CompactionsCommand(Subcommand):
     """List the compactions of a conversation."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", metavar="ID", type=text)
         parser.add_argument("--lost", action="store_true", help=_("also what nothing mentions any more"))
 
-    def run(self, context: Context) -> int:
+    def run(self, context: CommandContext) -> int:
         arguments = context.arguments
         with context.store.reader() as reader:
             ((_session, conversation),) = context.find(reader, [arguments.id])
@@ -65,7 +64,7 @@ class CompactionsCommand(Command):
         return 0
 
 
-class ContextCommand(Command):
+class ContextCommand(Subcommand):
     """Show the model's context when a message was written."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -75,7 +74,7 @@ class ContextCommand(Command):
         )
         parser.add_argument("--markdown", action="store_true", help=_("the whole texts, as Markdown"))
 
-    def run(self, context: Context) -> int:
+    def run(self, context: CommandContext) -> int:
         arguments = context.arguments
         with context.store.reader() as reader:
             ((_session, conversation),) = context.find(reader, [arguments.id])
@@ -92,7 +91,7 @@ class ContextCommand(Command):
         return 0
 
 
-def _notes_json(notes: Sequence[Note]) -> list[Json]:
+def _notes_json(notes: Sequence[CompactionNote]) -> list[Json]:
     return [{"code": note.value, "text": _(NOTES[note])} for note in notes]
 
 
@@ -157,13 +156,13 @@ def _messages_text(count: int) -> str:
 
 def _compaction_lines(
     conversation: Conversation, compactions: Sequence[Compaction], losses: Sequence[Losses | None]
-) -> Iterator[Line]:
+) -> Iterator[OutputLine]:
     """Yield a paragraph for each compaction."""
-    yield Line("title", f"{one_line(name(conversation))}  [{one_line(conversation.id)}]")
+    yield OutputLine("title", f"{one_line(name(conversation))}  [{one_line(conversation.id)}]")
     if not compactions:
-        yield Line("said", _("Hermes has not compressed this conversation."))
+        yield OutputLine("said", _("Hermes has not compressed this conversation."))
     for number, (compaction, lost) in enumerate(zip(compactions, losses, strict=True), 1):
-        yield Line("said", "")
+        yield OutputLine("said", "")
         heading = _("{number} of {count} · {time} · {way}")
         heading = heading.format(
             number=number,
@@ -171,12 +170,12 @@ def _compaction_lines(
             time=timestamp(compaction.at, seconds=True),
             way=_(_KINDS[compaction.kind]),
         )
-        yield Line("seam", one_line(heading))
+        yield OutputLine("seam", one_line(heading))
         if compaction.into_session_id is not None and compaction.into_session_id != compaction.session_id:
-            yield Line("said", one_line(f"{compaction.session_id} → {compaction.into_session_id}"), 2)
+            yield OutputLine("said", one_line(f"{compaction.session_id} → {compaction.into_session_id}"), 2)
         sentence = _("{before}, {bytes} → {after}, {fewer}")
         after = len(compaction.kept) + len(compaction.not_stored_again) + (compaction.summary is not None)
-        yield Line(
+        yield OutputLine(
             "said",
             sentence.format(
                 before=_messages_text(len(compaction.before)),
@@ -193,25 +192,25 @@ def _compaction_lines(
             (_("since then: {ids}"), compaction.since),
         ):
             if ids:
-                yield Line("said", phrase.format(ids=_ranges(ids)), 2)
+                yield OutputLine("said", phrase.format(ids=_ranges(ids)), 2)
         for note in compaction.notes:
-            yield Line("other", _(NOTES[note]), 2)
+            yield OutputLine("other", _(NOTES[note]), 2)
         if lost is not None:
             yield from _lost_lines(lost)
 
 
-def _lost_lines(losses: Losses) -> Iterator[Line]:
+def _lost_lines(losses: Losses) -> Iterator[OutputLine]:
     if not losses.terms:
-        yield Line("said", _("Nothing was lost."), 2)
+        yield OutputLine("said", _("Nothing was lost."), 2)
         return
-    yield Line("other", _("mentioned nowhere any more:"), 2)
+    yield OutputLine("other", _("mentioned nowhere any more:"), 2)
     for lost in losses.terms[:_MOST_SHOWN]:
         line = _("{kind}: {term} ({count}×, last in message {id})")
         line = line.format(kind=_(_TERMS[lost.kind]), term=lost.term, count=lost.times, id=lost.last_message_id)
-        yield Line("tool", one_line(line), 4)
+        yield OutputLine("tool", one_line(line), 4)
     more = len(losses.terms) - _MOST_SHOWN
     if more > 0:
-        yield Line("said", _("… and {count} more: --json has them").format(count=long_number(more)), 4)
+        yield OutputLine("said", _("… and {count} more: --json has them").format(count=long_number(more)), 4)
 
 
 def _ranges(ids: Sequence[int]) -> str:
@@ -239,19 +238,19 @@ def _context_heading(sent: ModelContext) -> str:
 
 def _context_lines(
     conversation: Conversation, sent: ModelContext, messages: Sequence[ChatMessage], focus: Sequence[ChatMessage]
-) -> Iterator[Line]:
+) -> Iterator[OutputLine]:
     """Yield a heading and a line for each message of the context."""
-    yield Line("title", f"{one_line(name(conversation))}  [{one_line(conversation.id)}]")
+    yield OutputLine("title", f"{one_line(name(conversation))}  [{one_line(conversation.id)}]")
     for message in focus:
         line = _("when message {id} was written: {heading}").format(id=message.id, heading=heading(message))
-        yield Line("said", one_line(line))
-    yield Line("said", one_line(_context_heading(sent)))
+        yield OutputLine("said", one_line(line))
+    yield OutputLine("said", one_line(_context_heading(sent)))
     for note in sent.notes:
-        yield Line("other", _(NOTES[note]))
-    yield Line("said", "")
+        yield OutputLine("other", _(NOTES[note]))
+    yield OutputLine("said", "")
     if sent.prompt:
         line = _("system prompt, {bytes}").format(bytes=size(len(sent.prompt.encode("utf-8", "replace"))))
-        yield Line("seam", line)
+        yield OutputLine("seam", line)
     by_id = {message.id: message for message in messages}
     for row in sent.rows:
         if row.id not in by_id:
@@ -260,7 +259,7 @@ def _context_lines(
         why = _(_WHY[row.why]) if row.is_certain else _("{why}?").format(why=_(_WHY[row.why]))
         kind = "seam" if row.why is Why.SUMMARY else message.role if message.role in ("user", "assistant") else "tool"
         line = f"{row.id}  {why}  {message.role}: {one_line(message.text or body_of(message), 100)}"
-        yield Line(kind, one_line(line))
+        yield OutputLine(kind, one_line(line))
 
 
 def _context_markdown(conversation: Conversation, sent: ModelContext, messages: Sequence[ChatMessage]) -> str:

@@ -14,7 +14,7 @@ from ..commands import final_keys
 from ..config.folders import config_path
 from ..config.keymap import known_commands, resolve_keymap, sample, troubles_of
 from ..config.reading import read_config
-from .context import Command
+from .context import Subcommand
 from .output import note, print_json, print_text
 
 _SHOWN = (
@@ -24,7 +24,7 @@ _SHOWN = (
 """Options in display order; the keys follow them."""
 
 
-class ConfigCommand(Command):
+class ConfigCommand(Subcommand):
     """Show or create the configuration file of the user."""
 
     takes_host = False

@@ -32,7 +32,7 @@ _PROGRESS_EVERY = 2.0
 """Seconds between two progress notes of a long write."""
 
 
-class Context:
+class CommandContext:
     """The arguments of a command, the store they name, and the time."""
 
     def __init__(self, arguments: SimpleNamespace, location: Location) -> None:
@@ -95,7 +95,7 @@ class Context:
         ask(question.format(what=what, wanted=wanted), wanted)
 
 
-class Command:
+class Subcommand:
     """Base class of commands; `registry.COMMANDS` lists them with their help."""
 
     takes_common_options = True
@@ -119,9 +119,9 @@ class Command:
             The exit code.
         """
         with opened_location(arguments) as location:
-            return self.run(Context(arguments, location))
+            return self.run(CommandContext(arguments, location))
 
-    def run(self, context: Context) -> int:
+    def run(self, context: CommandContext) -> int:
         """Execute the command and print the result.
 
         Returns:
@@ -197,9 +197,9 @@ def opened_location(arguments: SimpleNamespace) -> Iterator[Location]:
     if isinstance(target, Location) and not arguments.old:
         yield target
         return
-    from hermes_browse.store.temporary import TemporaryFolder, removed_when_told_to_end  # start time: rarely needed
+    from hermes_browse.store.temporary import TemporaryFolder, removed_on_signals  # start time: rarely needed
 
-    with removed_when_told_to_end():
+    with removed_on_signals():
         if isinstance(target, Location):
             ids = getattr(arguments, "id", None) or getattr(arguments, "ids", None) or []
             with _opened_transcripts(target, [ids] if isinstance(ids, str) else ids) as location:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from hermes_browse.store.edit.delete import delete
-from hermes_browse.store.edit.delete_plan import Doomed, hold_up, plan_delete, refuse_protected
+from hermes_browse.store.edit.delete_plan import DeletePlan, hold_up, plan_delete, refuse_protected
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.resolve import resolve_session
 from hermes_browse.store.text import one_line
@@ -13,21 +13,21 @@ from hermes_browse.store.wording import _, ngettext, pgettext
 
 from ..formats import counted
 from ..store_paths import sessions_folder, trash_folder
-from .context import Command, Context, telling
+from .context import CommandContext, Subcommand, telling
 from .output import bundle_json, no_title, note, print_json, print_text
 from .parser import text
 
 _TITLE_WIDTH = 60
 
 
-class DeleteCommand(Command):
+class DeleteCommand(Subcommand):
     """Move conversations to the trash."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("ids", metavar="ID", nargs="+", type=text)
         parser.add_argument("--yes", action="store_true", help=_("do not ask"))
 
-    def run(self, context: Context) -> int:
+    def run(self, context: CommandContext) -> int:
         arguments = context.arguments
         with context.store.reader() as reader:
             ids = list(dict.fromkeys(resolve_session(reader, each) for each in arguments.ids))
@@ -78,7 +78,7 @@ class DeleteCommand(Command):
         return 0
 
 
-def _action_text(doomed: Doomed) -> str:
+def _action_text(doomed: DeletePlan) -> str:
     return _("delete {conversations}, {sessions}, {messages} to the trash").format(
         conversations=counted(len(doomed.conversations), "conversation"),
         sessions=counted(len(doomed.affected.sessions), "session"),

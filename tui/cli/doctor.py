@@ -5,14 +5,14 @@ from __future__ import annotations
 from hermes_browse.store.wording import _, pgettext
 
 from ..doctor.checkup import examine, facts
-from .context import Command, Context
+from .context import CommandContext, Subcommand
 from .output import note, print_json, print_text, store_json
 
 
-class DoctorCommand(Command):
+class DoctorCommand(Subcommand):
     """Print the findings of a check-up; the exit code is that of reading the store."""
 
-    def run(self, context: Context) -> int:
+    def run(self, context: CommandContext) -> int:
         checkup = examine(context.store, context.location)
         if not context.json:
             severities = {

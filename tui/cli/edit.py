@@ -13,14 +13,14 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
-from .context import Command, Context
+from .context import CommandContext, Subcommand
 from .output import note, print_json, print_text
 from .parser import text
 
 _TITLE_WIDTH = 80
 
 
-def _find(context: Context, *words: str) -> dict[str, Conversation]:
+def _find(context: CommandContext, *words: str) -> dict[str, Conversation]:
     """Find conversations; return them by the id of their tip."""
     with context.store.reader() as reader:
         return {each.id: each for _session, each in context.find(reader, words)}
@@ -35,14 +35,14 @@ def _shell_argument(session_id: str) -> str:
     return f"{'-- ' if session_id.startswith('-') else ''}{shlex.quote(one_line(session_id))}"
 
 
-class RenameCommand(Command):
+class RenameCommand(Subcommand):
     """Change the title of the tip, which lists show."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", metavar="ID", type=text)
         parser.add_argument("title", metavar="TITLE", nargs="+", type=text, help=_("its words"))
 
-    def run(self, context: Context) -> int:
+    def run(self, context: CommandContext) -> int:
         typed = " ".join(context.arguments.title)
         ((tip, before),) = _find(context, context.arguments.id).items()
         renamed = titles.rename(context.store, tip, typed)
@@ -64,7 +64,7 @@ class RenameCommand(Command):
         return 0
 
 
-class _MarkCommand(Command):
+class _MarkCommand(Subcommand):
     """Set or clear a mark on whole lineages, all in one transaction."""
 
     key = ""
@@ -77,7 +77,7 @@ class _MarkCommand(Command):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("ids", metavar="ID", nargs="+", type=text)
 
-    def run(self, context: Context) -> int:
+    def run(self, context: CommandContext) -> int:
         conversations = _find(context, *context.arguments.ids)
         touched = frozenset(self.work(context.store, list(conversations)).session_ids)
         own_ids = {tip: {segment.id for segment in each.segments} for tip, each in conversations.items()}

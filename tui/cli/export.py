@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 from hermes_browse.store.export.files import Format, export_pieces
 from hermes_browse.store.export.redact import Redactor
-from hermes_browse.store.export.source import Tally
+from hermes_browse.store.export.source import ExportCounts
 from hermes_browse.store.messages.models import State
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.models import Conversation
@@ -29,7 +29,7 @@ from ..export.documents import (
 )
 from ..formats import counted
 from ..version import version
-from .context import Command, Context
+from .context import CommandContext, Subcommand
 from .output import note, print_json
 from .parser import named, text
 
@@ -44,7 +44,7 @@ _SUFFIXES = {
 }
 
 
-class ExportCommand(Command):
+class ExportCommand(Subcommand):
     """Export whole conversations in one of three formats."""
 
     reads_old_transcripts = True
@@ -75,7 +75,7 @@ class ExportCommand(Command):
         parser.add_argument("--no-redact", action="store_true", help=_("keep keys, tokens and passwords as they are"))
         parser.add_argument("--force", action="store_true", help=_("replace files that are there"))
 
-    def run(self, context: Context) -> int:
+    def run(self, context: CommandContext) -> int:
         arguments = context.arguments
         form = format_of(arguments)
         to_stdout = arguments.output == "-"
@@ -88,7 +88,7 @@ class ExportCommand(Command):
             return _refuse(_("several Markdown documents do not go to standard output; name a folder."))
         redactor = make_redactor(context.location, note, active=not arguments.no_redact)
 
-        def pieces(chosen: Sequence[Conversation], tally: Tally) -> Iterator[str]:
+        def pieces(chosen: Sequence[Conversation], tally: ExportCounts) -> Iterator[str]:
             return export_pieces(
                 context.store,
                 chosen,
@@ -101,7 +101,7 @@ class ExportCommand(Command):
             )
 
         if to_stdout:
-            whole = Tally()
+            whole = ExportCounts()
             _write_stdout(pieces(conversations, whole))
             sys.stdout.flush()
             _note_not_live(whole.not_live, form, everything=arguments.everything)
@@ -173,7 +173,7 @@ def _note_not_live(counts: Counter[State], form: Format, *, everything: bool) ->
         note(sentence if everything else _("{sentence} --everything takes them along.").format(sentence=sentence))
 
 
-def _print_written(document: Document, tally: Tally) -> None:
+def _print_written(document: Document, tally: ExportCounts) -> None:
     conversations = len(document.conversations)
     counts = [counted(tally.sessions, "session"), counted(tally.messages, "message")]
     if conversations > 1:

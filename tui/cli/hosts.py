@@ -14,7 +14,7 @@ from hermes_browse.store.hosts.faults import HostError, fault, login_command
 from hermes_browse.store.hosts.host import PROGRAM, Host
 from hermes_browse.store.hosts.link import Json, Link, Links, Reply
 from hermes_browse.store.hosts.running import AskAll, Running, read_document, run_once
-from hermes_browse.store.temporary import removed_when_told_to_end
+from hermes_browse.store.temporary import removed_on_signals
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
@@ -22,7 +22,7 @@ from ..config.folders import config_path
 from ..config.reading import read_config
 from ..formats import timestamp
 from .all_hosts import PART
-from .context import Command
+from .context import Subcommand
 from .output import note, print_json, print_table, print_text
 from .parser import text
 from .there import how_to_add, named_host, refusal
@@ -34,7 +34,7 @@ _FIND = "command -v {word} || \"$SHELL\" -lc 'command -v {word}' || true"
 """Looks for a program in the PATH of a login shell: that of sh, then the user's own."""
 
 
-class Seen(NamedTuple):
+class HostState(NamedTuple):
     """What is known of a host after it was asked."""
 
     host: Host
@@ -64,7 +64,7 @@ class Seen(NamedTuple):
         }
 
 
-class HostsCommand(Command):
+class HostsCommand(Subcommand):
     """List the hosts, or check one."""
 
     takes_host = False
@@ -99,9 +99,9 @@ class HostsCommand(Command):
         return PART if any(each.sessions is None for each in seen_hosts) else 0
 
 
-def _look_at(hosts: tuple[Host, ...] | list[Host]) -> list[Seen]:
+def _look_at(hosts: tuple[Host, ...] | list[Host]) -> list[HostState]:
     links = Links()
-    with removed_when_told_to_end():
+    with removed_on_signals():
         try:
             with AskAll(hosts, lambda host: _look(links.of(host))) as asking:
                 return asking.answers()
@@ -109,8 +109,8 @@ def _look_at(hosts: tuple[Host, ...] | list[Host]) -> list[Seen]:
             links.close()
 
 
-def _look(link: Link) -> Seen:
-    host, seen = link.host, Seen(link.host)
+def _look(link: Link) -> HostState:
+    host, seen = link.host, HostState(link.host)
     try:
         seen = seen._replace(version=one_line(link.open().version, 40))
         seen = seen._replace(round_trip=link.round_trip())
@@ -130,7 +130,7 @@ def _look(link: Link) -> Seen:
         return seen._replace(error=error)
 
 
-def _with_newest(seen: Seen, reply: Reply) -> Seen:
+def _with_newest(seen: HostState, reply: Reply) -> HostState:
     if reply.code:
         return seen._replace(error=refusal(seen.host, reply))
     document = read_document(seen.host, reply.out)
@@ -143,7 +143,7 @@ def _with_newest(seen: Seen, reply: Reply) -> Seen:
     )
 
 
-def _print_hosts(hosts: list[Seen], *, is_table: bool) -> None:
+def _print_hosts(hosts: list[HostState], *, is_table: bool) -> None:
     if not hosts:
         note(how_to_add())
     rows = [
@@ -166,7 +166,7 @@ def _print_hosts(hosts: list[Seen], *, is_table: bool) -> None:
             note(str(each.error))
 
 
-def _report(seen: Seen, *, as_json: bool) -> int:
+def _report(seen: HostState, *, as_json: bool) -> int:
     """Print what was seen of one host, and what mends what is wrong; return 0 if nothing is, else 3."""
     code, text_, remedy = _problem(seen) if seen.error is not None else ("", "", "")
     if as_json:
@@ -193,7 +193,7 @@ def _report(seen: Seen, *, as_json: bool) -> int:
     return 3
 
 
-def _problem(seen: Seen) -> tuple[str, str, str]:
+def _problem(seen: HostState) -> tuple[str, str, str]:
     """Return the code of what is wrong with a host, a sentence, and what mends it."""
     host, error = seen.host, seen.error
     assert error is not None

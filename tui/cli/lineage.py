@@ -12,18 +12,18 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from ..formats import related, status
-from .context import Command, Context
-from .output import Json, Line, note, print_json, print_lines
+from .context import CommandContext, Subcommand
+from .output import Json, OutputLine, note, print_json, print_lines
 from .parser import text
 
 
-class LineageCommand(Command):
+class LineageCommand(Subcommand):
     """Print the lineage of a session."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", metavar="ID", type=text)
 
-    def run(self, context: Context) -> int:
+    def run(self, context: CommandContext) -> int:
         with context.store.reader() as reader:
             lineage = read_lineage(reader, resolve_session(reader, context.arguments.id), context.now)
         resume = lineage.resume
@@ -64,10 +64,10 @@ def _node_json(node: Node) -> Json:
     }
 
 
-def _lines(lineage: Lineage) -> Iterator[Line]:
+def _lines(lineage: Lineage) -> Iterator[OutputLine]:
     """Yield a line for each session, in the order and with the guides of the tree on screen."""
     for node, guides in draw_tree(lineage.nodes):
-        yield Line("said", one_line(_node_line(node, lineage)), lead=guides)
+        yield OutputLine("said", one_line(_node_line(node, lineage)), lead=guides)
 
 
 def _node_line(node: Node, lineage: Lineage) -> str:

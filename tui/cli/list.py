@@ -17,15 +17,15 @@ from hermes_browse.store.sessions.models import Conversation, Hidden, Sort, View
 from hermes_browse.store.wording import _
 
 from .. import formats
-from ..profiles.reading import Found
+from ..profiles.reading import ProfileMatch
 from ..store_paths import sessions_folder
-from .context import Command, Context
+from .context import CommandContext, Subcommand
 from .output import conversation_json, note, print_json, print_table, store_json, title_or_preview
 from .parser import add_all_hosts, add_view_options, count
 from .profiles import broken_json, read_all_profiles, refuse_a_store_with_all_profiles
 
 
-class ListCommand(Command):
+class ListCommand(Subcommand):
     """List a page of conversations."""
 
     reads_old_transcripts = True
@@ -51,7 +51,7 @@ class ListCommand(Command):
         """List one store, or all profiles."""
         return _list_all_profiles(arguments) if arguments.all_profiles else super().start(arguments)
 
-    def run(self, context: Context) -> int:
+    def run(self, context: CommandContext) -> int:
         arguments = context.arguments
         view, sort = View(arguments.view), Sort(arguments.sort)
         with context.store.reader() as reader:
@@ -135,7 +135,7 @@ def _shown_line(shown: int, total: int, hidden: Hidden) -> str:
     return " · ".join(phrases)
 
 
-def _read_details(page: list[Found]) -> list[Conversation]:
+def _read_details(page: list[ProfileMatch]) -> list[Conversation]:
     """Add previews and counts to the conversations of a page; opens each store once."""
     detailed: dict[tuple[Path, str], Conversation] = {}
     for path in {each.location.path for each in page}:

@@ -11,7 +11,7 @@ from hermes_browse.store.wording import N_, _
 
 from ..config.folders import config_path, log_path, memory_path
 from ..version import version
-from .context import Command
+from .context import Subcommand
 from .registry import make_parser
 
 _ABOUT = N_("""\
@@ -21,7 +21,7 @@ to standard output, as one JSON document with --json.
 """)
 
 
-class ManCommand(Command):
+class ManCommand(Subcommand):
     """Print the manual page."""
 
     takes_common_options = False

@@ -24,7 +24,7 @@ Json = dict[str, object]
 _ONE_LINE = {0x09: "␉", 0x0A: "␊"}
 
 
-class Line(NamedTuple):
+class OutputLine(NamedTuple):
     """Printable text with its kind; bodies may hold several lines."""
 
     kind: str
@@ -182,7 +182,7 @@ def print_table(
         print("  ".join(padded).rstrip())
 
 
-def print_lines(lines: Iterable[Line]) -> None:
+def print_lines(lines: Iterable[OutputLine]) -> None:
     """Print lines: coloured by kind and wrapped on a terminal, plain in a pipe."""
     if sys.stdout.isatty():
         _terminal().print_rich_lines(lines)

@@ -14,14 +14,14 @@ from hermes_browse.store.wording import _
 
 from ..formats import long_number
 from ..profiles.reading import Everywhere, read_everywhere
-from .context import Command, Context
+from .context import CommandContext, Subcommand
 from .output import Json, note, print_json, print_table
 
 
-class ProfilesCommand(Command):
+class ProfilesCommand(Subcommand):
     """List the store of the root and those of its profiles."""
 
-    def run(self, context: Context) -> int:
+    def run(self, context: CommandContext) -> int:
         root = context.location.root
         if root is None:
             raise RefusedError(

@@ -23,7 +23,7 @@ from hermes_browse.store.wording import _, pgettext
 
 from ..formats import dollars, long_number, status, timestamp
 from ..store_paths import sessions_folder, trash_folder
-from .context import Command, Context, ask, telling
+from .context import CommandContext, Subcommand, ask, telling
 from .output import Json, bundle_json, conversation_json, note, print_json, print_table, title_or_preview
 from .parser import count, named, text
 
@@ -54,7 +54,7 @@ def _folder_arg(value: str) -> str:
     return text(os.path.abspath(os.path.expanduser(named(value))))
 
 
-class PruneCommand(Command):
+class PruneCommand(Subcommand):
     """Clean up by rules; without `--archive` or `--delete` only the plan is printed."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -108,7 +108,7 @@ class PruneCommand(Command):
                 return sentence.format(name=name, least=least, most=most)
         return ""
 
-    def run(self, context: Context) -> int:
+    def run(self, context: CommandContext) -> int:
         arguments = context.arguments
         rules = _rules(arguments)
         act = (arguments.archive or arguments.delete) and not arguments.dry_run
@@ -204,13 +204,13 @@ def _note_stopped(done: int, total: int, doubtful: int = 0) -> None:
     note(sentence.format(done=done, total=total, doubtful=doubtful))
 
 
-def _archive(context: Context, plan: Plan) -> tuple[Plan, list[Json]]:
+def _archive(context: CommandContext, plan: Plan) -> tuple[Plan, list[Json]]:
     outcome = carry_out(context.store, plan, bulk.archive_unit(context.store, plan))
     note(outcome.sentence(_("archived")))
     return outcome.plan, []
 
 
-def _delete(context: Context, plan: Plan, catalog: Catalog) -> tuple[Plan, list[Json]]:
+def _delete(context: CommandContext, plan: Plan, catalog: Catalog) -> tuple[Plan, list[Json]]:
     trash, files = trash_folder(context.location), sessions_folder(context.location)
     unit = bulk.delete_unit(context.store, catalog, trash, files, tell=telling())
     outcome = carry_out(context.store, plan, unit)

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 from hermes_browse.store.wording import N_, _
 
-from .context import Command
+from .context import Subcommand
 from .parser import Parser, add_store_options, speak_argparse, without
 
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -63,11 +63,11 @@ Ids may begin with a dash: `--` ends the options.
 """)
 
 
-def load(name: str) -> Command:
+def load(name: str) -> Subcommand:
     """Import the module of a command and create the command."""
     module, _dot, class_name = COMMANDS[name][0].partition(".")
     command = getattr(import_module(f".{module}", __package__), class_name)()
-    assert isinstance(command, Command)
+    assert isinstance(command, Subcommand)
     return command
 
 
@@ -107,7 +107,7 @@ def make_parser(loaded: Collection[str] = COMMANDS) -> Parser:
     return parser
 
 
-def parse(argv: Sequence[str]) -> tuple[SimpleNamespace, Command | None]:
+def parse(argv: Sequence[str]) -> tuple[SimpleNamespace, Subcommand | None]:
     """Parse a command line; return its arguments and command, which is None for the browser.
 
     Args:
@@ -141,7 +141,7 @@ def parse(argv: Sequence[str]) -> tuple[SimpleNamespace, Command | None]:
     return arguments, command
 
 
-def _contradiction_of_hosts(arguments: SimpleNamespace, command: Command | None, argv: Sequence[str]) -> str:
+def _contradiction_of_hosts(arguments: SimpleNamespace, command: Subcommand | None, argv: Sequence[str]) -> str:
     """Return the error for options that do not go with `--host` or `--all-hosts`; empty if there is none."""
     are_all = getattr(arguments, "all_hosts", False)
     if are_all and arguments.old:

@@ -16,12 +16,12 @@ from hermes_browse.store.sessions.resolve import resolve_last, resolve_session
 from hermes_browse.store.wording import _
 
 from ..config.start import read_start
-from .context import Command, Context
+from .context import CommandContext, Subcommand
 from .output import note, print_json, print_text
 from .parser import text
 
 
-class ResumeCommand(Command):
+class ResumeCommand(Subcommand):
     """Run Hermes on the tip of a conversation, or print the command."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -42,7 +42,7 @@ class ResumeCommand(Command):
             return _("--json needs --print: without it the command is run")
         return ""
 
-    def run(self, context: Context) -> int:
+    def run(self, context: CommandContext) -> int:
         arguments = context.arguments
         context.location.refuse_without_home("resume")
         with context.store.reader() as reader:

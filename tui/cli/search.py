@@ -29,7 +29,7 @@ from hermes_browse.store.wording import _, pgettext
 
 from ..formats import timestamp
 from ..profiles.reading import search_everywhere
-from .context import Command, Context
+from .context import CommandContext, Subcommand
 from .output import Json, no_text, note, print_json, print_table
 from .parser import add_all_hosts, add_view_options, count, text
 from .profiles import broken_json, read_all_profiles, refuse_a_store_with_all_profiles
@@ -38,7 +38,7 @@ Around = list[tuple[int, str, str]] | None
 """Id, role and text of the messages around a hit, the hit included; None when not requested."""
 
 
-class SearchCommand(Command):
+class SearchCommand(Subcommand):
     """Search chat messages."""
 
     reads_old_transcripts = True
@@ -85,7 +85,7 @@ class SearchCommand(Command):
         """Search one store, or all profiles."""
         return _search_all_profiles(arguments) if arguments.all_profiles else super().start(arguments)
 
-    def run(self, context: Context) -> int:
+    def run(self, context: CommandContext) -> int:
         arguments = context.arguments
         query = parse(" ".join(arguments.query))
         conditions = make_conditions(query, context.now)

@@ -14,11 +14,11 @@ from hermes_browse.store.hosts.serving import Server, redirect_standard_output
 from hermes_browse.store.wording import _
 
 from ..version import version
-from .context import Command, Context
+from .context import CommandContext, Subcommand
 from .entry import run
 
 
-class ServeCommand(Command):
+class ServeCommand(Subcommand):
     """Answer questions from standard input until it ends."""
 
     takes_host = False
@@ -28,7 +28,7 @@ class ServeCommand(Command):
             "--stdio", action="store_true", required=True, help=_("on standard input and output, the only way")
         )
 
-    def run(self, context: Context) -> int:
+    def run(self, context: CommandContext) -> int:
         location = context.location
         hello: Json = {"version": version(), "path": str(location.path), "profile": location.profile or ""}
         answers = redirect_standard_output()

@@ -14,14 +14,14 @@ from hermes_browse.store.text import fenced, one_line, printable
 from hermes_browse.store.wording import N_, _
 
 from ..formats import long_number, state, timestamp
-from .context import Command, Context
-from .output import Json, Line, conversation_json, print_json, print_lines, print_text
+from .context import CommandContext, Subcommand
+from .output import Json, OutputLine, conversation_json, print_json, print_lines, print_text
 from .parser import text
 
 _NAMES = {"user": N_("you"), "assistant": N_("assistant")}
 
 
-class ShowCommand(Command):
+class ShowCommand(Subcommand):
     """Print the chat messages of a conversation."""
 
     reads_old_transcripts = True
@@ -40,7 +40,7 @@ class ShowCommand(Command):
         parser.add_argument("--segment", action="store_true", help=_("that one session alone"))
         parser.add_argument("--markdown", action="store_true", help=_("as Markdown"))
 
-    def run(self, context: Context) -> int:
+    def run(self, context: CommandContext) -> int:
         arguments, reading = context.arguments, Reading(context.arguments.reading)
         with context.store.reader() as reader:
             ((session_id, conversation),) = context.find(reader, [arguments.id])
@@ -112,21 +112,21 @@ def body_of(message: ChatMessage) -> str:
     return printable("\n".join(lines))
 
 
-def as_lines(conversation: Conversation, messages: Sequence[ChatMessage]) -> Iterator[Line]:
+def as_lines(conversation: Conversation, messages: Sequence[ChatMessage]) -> Iterator[OutputLine]:
     """Yield the conversation as printable lines, with a seam between segments."""
-    yield Line("title", f"{_name(conversation)}  [{one_line(conversation.id)}]")
-    yield Line("said", "")
+    yield OutputLine("title", f"{_name(conversation)}  [{one_line(conversation.id)}]")
+    yield OutputLine("said", "")
     segment = conversation.root_id
     for message in messages:
         if message.session_id != segment:
             segment = message.session_id
             seam = _(SEAM.shown or "").format(id=one_line(segment))
-            yield Line("seam", f"── {seam} ──")
-            yield Line("said", "")
-        yield Line(message.role if message.role in _NAMES else "other", heading(message))
+            yield OutputLine("seam", f"── {seam} ──")
+            yield OutputLine("said", "")
+        yield OutputLine(message.role if message.role in _NAMES else "other", heading(message))
         if body := body_of(message):
-            yield Line("said" if message.role in _NAMES else "tool", body, 2)
-        yield Line("said", "")
+            yield OutputLine("said" if message.role in _NAMES else "tool", body, 2)
+        yield OutputLine("said", "")
 
 
 def _as_markdown(conversation: Conversation, messages: Sequence[ChatMessage]) -> str:

@@ -13,7 +13,7 @@ from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.wording import _, pgettext
 
 from ..formats import dollars, long_number
-from .context import Command, Context
+from .context import CommandContext, Subcommand
 from .output import Json, note, print_json, print_table
 from .parser import add_all_hosts
 
@@ -22,7 +22,7 @@ _WITH_BYTES = ("model", "source", "day", "tool")
 """Groupings that also sum bytes, over all time (`read_statistics`)."""
 
 
-class StatsCommand(Command):
+class StatsCommand(Subcommand):
     """Print sums over the whole store, archived and automation included."""
 
     reads_old_transcripts = True
@@ -38,7 +38,7 @@ class StatsCommand(Command):
         parser.add_argument("--period", choices=["7d", "30d", "90d", "1y", "all"], default="all", help=period_help)
         add_all_hosts(parser)
 
-    def run(self, context: Context) -> int:
+    def run(self, context: CommandContext) -> int:
         by, period = context.arguments.by, context.arguments.period
         if period != "all" or by not in _WITH_BYTES:
             return _print_period(context, by, period)
@@ -137,7 +137,7 @@ def _period_row(group: Group, by: str) -> list[str]:
     return [*_first_cells(group), f"{group.messages:,}", *_token_cells(group), *last_cells]
 
 
-def _read_report(context: Context, by: str, period: str) -> Report:
+def _read_report(context: CommandContext, by: str, period: str) -> Report:
     """Read a report of a period; rows that are not units of time are sorted by size, descending."""
     with context.store.reader() as reader:
         catalog = read_catalog(reader, context.now)
@@ -151,7 +151,7 @@ def _read_report(context: Context, by: str, period: str) -> Report:
     return report._replace(rows=tuple(ordered))
 
 
-def _print_period(context: Context, by: str, period: str) -> int:
+def _print_period(context: CommandContext, by: str, period: str) -> int:
     """Print sums of a period, with estimated and actual cost apart, and failures of tools; without bytes."""
     report = _read_report(context, by, period)
     if context.json:

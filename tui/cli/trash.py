@@ -18,12 +18,12 @@ from hermes_browse.store.wording import _, ngettext, pgettext
 
 from ..formats import long_number, timestamp
 from ..store_paths import sessions_folder, trash_folder
-from .context import Command, Context
+from .context import CommandContext, Subcommand
 from .output import bundle_json, no_title, note, print_json, print_table, print_text
 from .parser import add_store_options, text
 
 
-class TrashCommand(Command):
+class TrashCommand(Subcommand):
     """List, restore or drop bundles of the trash."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -55,11 +55,11 @@ class TrashCommand(Command):
         is_ambiguous = arguments.action == "restore" and arguments.only and len(arguments.bundles) > 1
         return _("--only needs exactly one bundle") if is_ambiguous else ""
 
-    def run(self, context: Context) -> int:
+    def run(self, context: CommandContext) -> int:
         return {"list": _list, "restore": _restore, "drop": _drop}[context.arguments.action](context)
 
 
-def _list(context: Context) -> int:
+def _list(context: CommandContext) -> int:
     trash = trash_folder(context.location)
     bundles = list_bundles(trash)
     if context.json:
@@ -90,7 +90,7 @@ def _row(bundle: Bundle) -> list[str]:
     ]
 
 
-def _restore(context: Context) -> int:
+def _restore(context: CommandContext) -> int:
     trash = trash_folder(context.location)
     names = list(dict.fromkeys(find(trash, each).name for each in context.arguments.bundles))
     results: list[Restored] = []
@@ -136,14 +136,14 @@ def _restore(context: Context) -> int:
     return 0
 
 
-def _sessions_of(context: Context, folder: Path) -> tuple[str, ...]:
+def _sessions_of(context: CommandContext, folder: Path) -> tuple[str, ...]:
     """Return the sessions of the requested conversations: their segments and subagents."""
     with OpenedBundle(folder) as opened, Store(opened.path).reader() as reader:
         ids = [resolve_session(reader, each) for each in context.arguments.only]
         return affected_by_delete(read_catalog(reader, context.now).forest, ids).sessions
 
 
-def _drop(context: Context) -> int:
+def _drop(context: CommandContext) -> int:
     arguments, trash = context.arguments, trash_folder(context.location)
     bundles = [describe(folder) for folder in dict.fromkeys(find(trash, each) for each in arguments.bundles)]
     if not arguments.yes:

@@ -6,19 +6,18 @@ from collections import Counter
 from collections.abc import Callable
 
 from hermes_browse.store.compression.compactions import NOTES, read_history
-from hermes_browse.store.compression.context import Context as Given
-from hermes_browse.store.compression.context import Contexts, Memory, Why, context_of, memory_of
+from hermes_browse.store.compression.context import Contexts, Memory, ModelContext, Why, context_of, memory_of
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.wording import _, ngettext
 
 from .. import formats
 from ..context import Context
-from ..transcript.page import Seen
+from ..transcript.page import SeenByModel
 from ..transcript.view import TranscriptView
 from .inspection import tokens
 
 
-def sentence(given: Given, memory: Memory) -> str:
+def sentence(given: ModelContext, memory: Memory) -> str:
     """Describe a context in one line."""
     counts = Counter(row.why for row in given.rows)
     kept, since = counts[Why.HEAD] + counts[Why.KEPT], counts[Why.SINCE]
@@ -48,7 +47,7 @@ def sentence(given: Given, memory: Memory) -> str:
     return " · ".join(parts)
 
 
-def doubt(given: Given) -> str:
+def doubt(given: ModelContext) -> str:
     """Return why a context is not certain; empty if it is."""
     return "" if given.is_certain else " ".join(_(NOTES[note]) for note in given.notes)
 
@@ -72,17 +71,17 @@ def toggle_here(context: Context, transcript: TranscriptView, shown: Callable[[]
         return
     segments = model.conversation.segments
 
-    def work(reader: Reader) -> tuple[Given, Memory]:
+    def work(reader: Reader) -> tuple[ModelContext, Memory]:
         contexts = Contexts(read_history(reader, segments))
         given = context_of(reader, segments, contexts, message_id, prompt=False)
         return given, memory_of(contexts.history, given.rows)
 
-    def done(answer: tuple[Given, Memory]) -> None:
+    def done(answer: tuple[ModelContext, Memory]) -> None:
         given, memory = answer
         if transcript.model is not model:
             return
         entries = {model.shown_at(each) for each in (*memory.known, message_id)} - {None}
-        transcript.see(Seen(frozenset(each for each in entries if each is not None), sentence(given, memory)))
+        transcript.see(SeenByModel(frozenset(each for each in entries if each is not None), sentence(given, memory)))
         shown()
         parts = [sentence(given, memory), _("the rest is dimmed, Esc ends"), doubt(given)]
         context.say_of_page(" · ".join(filter(None, parts)))

@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-from hermes_browse.store.compression.compactions import NOTES, Compaction, History, Kind, Note, read_history
-from hermes_browse.store.compression.losses import Losses, Lost, Term
+from hermes_browse.store.compression.compactions import (
+    NOTES,
+    Compaction,
+    CompactionHistory,
+    CompactionKind,
+    CompactionNote,
+    read_history,
+)
+from hermes_browse.store.compression.losses import Losses, Lost, LostKind
 from hermes_browse.store.compression.rows import Row
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.messages.models import ChatMessage, Reading, State
@@ -22,15 +29,18 @@ from ..transcript.model import TranscriptModel
 
 WINDOW = 40
 """Messages that are read before and after the first place of a part."""
-WAYS: Mapping[Kind, str] = {Kind.ROTATION: N_("new session"), Kind.IN_PLACE: N_("in place")}
-TERMS: Mapping[Term, str] = {
-    Term.DECISION: N_("decision"),
-    Term.COMMAND: N_("command"),
-    Term.URL: N_("address"),
-    Term.PATH: N_("path"),
-    Term.IDENTIFIER: N_("identifier"),
-    Term.NUMBER: N_("number"),
-    Term.NAME: N_("name"),
+WAYS: Mapping[CompactionKind, str] = {
+    CompactionKind.ROTATION: N_("new session"),
+    CompactionKind.IN_PLACE: N_("in place"),
+}
+TERMS: Mapping[LostKind, str] = {
+    LostKind.DECISION: N_("decision"),
+    LostKind.COMMAND: N_("command"),
+    LostKind.URL: N_("address"),
+    LostKind.PATH: N_("path"),
+    LostKind.IDENTIFIER: N_("identifier"),
+    LostKind.NUMBER: N_("number"),
+    LostKind.NAME: N_("name"),
 }
 
 
@@ -42,7 +52,7 @@ class Inspection:
         history: Of these.
     """
 
-    def __init__(self, conversation: Conversation, history: History) -> None:
+    def __init__(self, conversation: Conversation, history: CompactionHistory) -> None:
         self.conversation, self.history = conversation, history
 
     @property
@@ -112,7 +122,7 @@ def tokens(count: int) -> int:
 
 def notes(one: Compaction) -> Iterator[str]:
     """Yield what is not known of a compaction or is out of the ordinary, in sentences."""
-    left_out = {Note.GAP, Note.EDGE} if one.is_broken and not one.kept else {Note.GAP}
+    left_out = {CompactionNote.GAP, CompactionNote.EDGE} if one.is_broken and not one.kept else {CompactionNote.GAP}
     yield from (_(NOTES[note]) for note in one.notes if note not in left_out)
     if one.gap is not None:
         words = _("The ids {first} to {last} are in no row of the store.")
@@ -124,7 +134,7 @@ def remedy(inspection: Inspection, one: Compaction) -> str:
     if _is_still_there(one):
         words = ngettext("R resumes with this message.", "R resumes with all {count:,} messages.", len(one.before))
         return words.format(count=len(one.before))
-    if Note.NO_ORIGINALS in one.notes:
+    if CompactionNote.NO_ORIGINALS in one.notes:
         return _("They may be in another conversation: search for words of the summary.")
     if not one.is_broken:
         return ""
@@ -134,13 +144,17 @@ def remedy(inspection: Inspection, one: Compaction) -> str:
 
 def _is_still_there(one: Compaction) -> bool:
     """Return whether a resume sends all messages from before it: it was aborted, and no session follows."""
-    return Note.ABORTED in one.notes and not one.shells
+    return CompactionNote.ABORTED in one.notes and not one.shells
 
 
 def title_of_replaced(one: Compaction) -> str:
     """Return the title of the left pane."""
     if not one.gone:
-        return _("Replaced: nothing that is stored") if Note.NO_ORIGINALS in one.notes else _("Replaced: nothing")
+        return (
+            _("Replaced: nothing that is stored")
+            if CompactionNote.NO_ORIGINALS in one.notes
+            else _("Replaced: nothing")
+        )
     if one.is_broken:
         words = ngettext("Left behind: 1 message", "Left behind: {count:,} messages", len(one.gone))
     else:
@@ -148,7 +162,7 @@ def title_of_replaced(one: Compaction) -> str:
     return words.format(count=len(one.gone))
 
 
-def nothing_compressed(history: History) -> str:
+def nothing_compressed(history: CompactionHistory) -> str:
     """Return a sentence about a conversation without compactions; it tells which ids are gone."""
     gap = max(history.gaps.values(), key=lambda each: each.number, default=None)
     if gap is None:
@@ -209,7 +223,7 @@ def lost_markdown(inspection: Inspection, number: int, losses: Losses) -> str:
             continue
         lines += ["", f"## {_(label)}", ""]
         for each in terms:
-            if kind is Term.DECISION:
+            if kind is LostKind.DECISION:
                 lines.append(f"- {one_line(each.term)}")
             elif "`" in each.term or "\n" in each.term:
                 lines += [fenced(each.term), ""]

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hermes_browse.store.compression.compactions import Compaction, Kind, Note, is_compressed, read_history
+from hermes_browse.store.compression.compactions import (
+    Compaction,
+    CompactionKind,
+    CompactionNote,
+    is_compressed,
+    read_history,
+)
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.sessions.lineage import read_lineage
 from hermes_browse.store.sessions.models import Lineage
@@ -103,7 +109,7 @@ def _most(compactions: Sequence[Compaction]) -> int:
 
 def outcome(one: Compaction) -> str:
     """Return how many messages became what: `27 msgs ▸ summary`."""
-    if Note.ABORTED in one.notes:
+    if CompactionNote.ABORTED in one.notes:
         count, what = len(one.before), _("aborted")
     else:
         count, what = len(one.gone), _("summary") if one.summary is not None else _("nothing")
@@ -141,7 +147,7 @@ def tree_rows(sessions: Sequence[LineageRow], compactions: Sequence[Compaction])
     after: dict[str, list[int]] = {}
     for number, one in enumerate(compactions):
         following = one.shells[0] if one.shells else one.into_session_id
-        if one.kind is Kind.ROTATION and following is not None:
+        if one.kind is CompactionKind.ROTATION and following is not None:
             before.setdefault(following, []).append(number)
         else:
             after.setdefault(one.session_id, []).append(number)

@@ -26,7 +26,7 @@ _MAX_BYTES = 10_000
 """A larger file was not written by us."""
 
 
-class Memory(NamedTuple):
+class LastState(NamedTuple):
     """How the browser was left."""
 
     view: View = View.CHATS
@@ -44,22 +44,22 @@ def _member(kind: type[View] | type[Sort], value: object) -> View | Sort | None:
     return next((each for each in kind if each.value == value), None)
 
 
-def read_memory(path: Path) -> Memory:
+def read_memory(path: Path) -> LastState:
     """Read what is remembered; a missing or invalid value is the default."""
     try:
         with path.open("rb") as file:
             raw = file.read(_MAX_BYTES + 1)
     except OSError:
-        return Memory()
+        return LastState()
     try:
         document = json.loads(raw) if len(raw) <= _MAX_BYTES else None
     except (ValueError, RecursionError):
-        return Memory()
+        return LastState()
     if not isinstance(document, dict):
-        return Memory()
+        return LastState()
     view, sort = _member(View, document.get("view")), _member(Sort, document.get("sort"))
     theme = document.get("theme")
-    return Memory(
+    return LastState(
         view=view if isinstance(view, View) else View.CHATS,
         sort=sort if isinstance(sort, Sort) else Sort.ACTIVITY,
         reverse=document.get("reverse") is True,
@@ -70,7 +70,7 @@ def read_memory(path: Path) -> Memory:
     )
 
 
-def write_memory(path: Path, memory: Memory) -> bool:
+def write_memory(path: Path, memory: LastState) -> bool:
     """Write the file atomically, and its folder if there is none.
 
     Returns:
@@ -109,7 +109,7 @@ class Start(NamedTuple):
     """The configuration and the memory, and the settings that follow from both."""
 
     options: Options = Options()
-    memory: Memory = Memory()
+    memory: LastState = LastState()
     configuration: Configuration | None = None
     """None if there is no file."""
 

@@ -11,7 +11,7 @@ from typing import NamedTuple, TextIO
 
 from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import StoreError
-from hermes_browse.store.hermes.health import Problem, StoreSummary, hermes_version, problems_of, summarize
+from hermes_browse.store.hermes.health import StoreProblem, StoreSummary, hermes_version, problems_of, summarize
 from hermes_browse.store.hermes.holders import Holder, holders
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hermes.index_health import SearchHealth, search_health
@@ -65,7 +65,7 @@ def disk_free(path: Path) -> int | None:
 
 def problems_around(
     holders: Sequence[Holder], free: int | None, size: int, term: Mapping[str, object], configuration: Configuration
-) -> list[Problem]:
+) -> list[StoreProblem]:
     """Check the surroundings of a store.
 
     Args:
@@ -79,60 +79,60 @@ def problems_around(
     for trouble in troubles_of(configuration):
         sentence = trouble._replace(remedy="").sentence(str(configuration.path))
         problems.append(
-            Problem("warning", "config", sentence, trouble.remedy or _("`hermes-browse config show` says more."))
+            StoreProblem("warning", "config", sentence, trouble.remedy or _("`hermes-browse config show` says more."))
         )
     if not term["interactive"]:
         return problems
     if configuration.options.resume == "window" and term["windows"] is None:
         text = _('resume = "window" has no terminal here that opens windows.')
         remedy = _("Start the browser in tmux, Zellij, WezTerm or kitty.")
-        problems.append(Problem("warning", "no-windows", text, remedy))
+        problems.append(StoreProblem("warning", "no-windows", text, remedy))
     return problems + _terminal_problems(term)
 
 
-def _holder_problems(holders: Sequence[Holder]) -> list[Problem]:
+def _holder_problems(holders: Sequence[Holder]) -> list[StoreProblem]:
     problems = []
     if gone := [f"{each.name} ({each.pid})" for each in holders if each.is_gone]:
         text = _("{names} writes to a store that has been removed or replaced: what it writes is lost.")
-        problems.append(Problem("error", "held-gone", text.format(names=", ".join(gone)), _("Restart it.")))
+        problems.append(StoreProblem("error", "held-gone", text.format(names=", ".join(gone)), _("Restart it.")))
     if here := [f"{each.name} ({each.pid})" for each in holders if not each.is_gone]:
         text = _("{names} has the store open.").format(names=", ".join(here))
         remedy = _("Browsing is safe beside it; end it before Hermes' own prune, optimize or repair, which refuse.")
-        problems.append(Problem("info", "held", text, remedy))
+        problems.append(StoreProblem("info", "held", text, remedy))
     return problems
 
 
-def _disk_problems(free: int | None, size: int) -> list[Problem]:
+def _disk_problems(free: int | None, size: int) -> list[StoreProblem]:
     if free is None:
         return []
     if free < _LOW_DISK:
         text = _("The disk of the store has {free:,.0f} MB left: Hermes cannot write to a full one.")
         remedy = _("Free disk space, or prune: `hermes-browse prune --dry-run`.")
-        return [Problem("warning", "disk-low", text.format(free=free / 1e6), remedy)]
+        return [StoreProblem("warning", "disk-low", text.format(free=free / 1e6), remedy)]
     if free < 2 * size:  # https://sqlite.org/lang_vacuum.html
         text = _("The disk has {free:,.0f} MB left, and VACUUM may need twice the size of the store.")
         remedy = _("Free disk space before `hermes sessions optimize`.")
-        return [Problem("info", "disk-vacuum", text.format(free=free / 1e6), remedy)]
+        return [StoreProblem("info", "disk-vacuum", text.format(free=free / 1e6), remedy)]
     return []
 
 
-def _terminal_problems(term: Mapping[str, object]) -> list[Problem]:
+def _terminal_problems(term: Mapping[str, object]) -> list[StoreProblem]:
     problems = []
     if str(term["encoding"] or "").lower().replace("-", "") != "utf8":
         text = _("The terminal's encoding is {encoding}: other letters become question marks.")
         remedy = _("Set LANG to a locale with UTF-8, such as C.UTF-8.")
-        problems.append(Problem("warning", "encoding", text.format(encoding=term["encoding"]), remedy))
+        problems.append(StoreProblem("warning", "encoding", text.format(encoding=term["encoding"]), remedy))
     if term["term"] in (None, "", "dumb"):
         text = _("The terminal does not say what it is (TERM), so it has no screen for the browser.")
-        problems.append(Problem("warning", "terminal-dumb", text, _("Set TERM, for example to xterm-256color.")))
+        problems.append(StoreProblem("warning", "terminal-dumb", text, _("Set TERM, for example to xterm-256color.")))
     elif term["colors"] not in ("none", "truecolor", "24bit"):
         text = _("The terminal does not say that it has true colours, so the first rows are not painted ahead.")
-        problems.append(Problem("info", "no-truecolor", text, _("Set COLORTERM=truecolor where it has them.")))
+        problems.append(StoreProblem("info", "no-truecolor", text, _("Set COLORTERM=truecolor where it has them.")))
     columns, rows = int(str(term["columns"])), int(str(term["rows"]))
     if columns < 80 or rows < 24:
         text = _("The terminal has {columns} × {rows} cells; the browser wants 80 × 24.")
         text = text.format(columns=columns, rows=rows)
-        problems.append(Problem("info", "terminal-small", text, _("Make it larger, or its letters smaller.")))
+        problems.append(StoreProblem("info", "terminal-small", text, _("Make it larger, or its letters smaller.")))
     return problems
 
 
@@ -154,7 +154,7 @@ class Checkup(NamedTuple):
     """Bytes free on the disk of the store."""
     configuration: Configuration
     log: Path
-    problems: tuple[Problem, ...]
+    problems: tuple[StoreProblem, ...]
     """Worst first."""
     exit_code: int
     """Of the command: 0, or that of the error with which reading the store failed."""
@@ -181,7 +181,7 @@ def examine(store: Store, location: Location, stream: TextIO | None = None) -> C
         size, wal_size = store.sizes()
         errors = (error.sentence,)
         summary = StoreSummary(location.path, location.profile, None, None, size, wal_size, None, None, True, errors)
-        problems = [Problem("error", error.code, error.sentence, error.remedy)]
+        problems = [StoreProblem("error", error.code, error.sentence, error.remedy)]
     held, free, term = holders(location.path), disk_free(location.path), terminal(stream)
     configuration = read_config(config_path())
     problems += problems_around(held or [], free, store.sizes()[0], term, configuration)
@@ -264,7 +264,7 @@ def _terminal_words(term: Mapping[str, object]) -> str:
     return _(", ").join(part for part in parts if part)
 
 
-def _old_transcript_problems(location: Location, reader: Reader) -> list[Problem]:
+def _old_transcript_problems(location: Location, reader: Reader) -> list[StoreProblem]:
     folder = sessions_folder(location)
     count = count_files(folder, reader)
     if not count.files:
@@ -275,4 +275,4 @@ def _old_transcript_problems(location: Location, reader: Reader) -> list[Problem
         count.files,
     ).format(count=count.files, size=formats.size(count.bytes), folder=folder)
     remedy = _("Read them with `hermes-browse --old list`, or with the key 5 in the browser.")
-    return [Problem("info", "old-transcripts", text, remedy)]
+    return [StoreProblem("info", "old-transcripts", text, remedy)]

@@ -49,7 +49,7 @@ def make_undo(store: Store, changes: Sequence[Change]) -> Callable[[], tuple[str
     return back
 
 
-class Around(NamedTuple):
+class ChangingCallbacks(NamedTuple):
     """Callbacks into the main screen."""
 
     current: Callable[[], tuple[Conversation, ...]]
@@ -69,11 +69,11 @@ class Changing:
         context: The store.
         panes: The list.
         marks: The marked conversations.
-        around: Callbacks into the main screen.
+        callbacks: Callbacks into the main screen.
     """
 
-    def __init__(self, context: Context, panes: Panes, marks: Marks, around: Around) -> None:
-        self._context, self._panes, self.marks, self._around = context, panes, marks, around
+    def __init__(self, context: Context, panes: Panes, marks: Marks, callbacks: ChangingCallbacks) -> None:
+        self._context, self._panes, self.marks, self._callbacks = context, panes, marks, callbacks
         self.journal: list[Undoable] = []
         """Changes of this run that can be undone."""
         self._anchor: str | None = None
@@ -82,14 +82,14 @@ class Changing:
 
     def targets(self) -> tuple[Conversation, ...]:
         """Return the marked conversations, else the current ones; show a message if there are none."""
-        conversations = self.marks.conversations or self._around.current()
+        conversations = self.marks.conversations or self._callbacks.current()
         if not conversations:
             self._context.say(_("no conversation here"))
         return conversations
 
     def mark(self) -> None:
         """Mark or unmark the current conversations; in the list, move to the next row."""
-        conversations = self._around.current()
+        conversations = self._callbacks.current()
         if not conversations:
             self._context.say(_("nothing to mark here"))
             return
@@ -102,7 +102,7 @@ class Changing:
         """Begin a range, or end it and mark its rows."""
         rows = self._panes.rows
         current = rows.current
-        if current is None or not self._around.is_listed():
+        if current is None or not self._callbacks.is_listed():
             self._context.say(_("nothing to mark here"))
             return
         start = rows.source.index_of(self._anchor) if self._anchor is not None else None
@@ -159,7 +159,7 @@ class Changing:
         elif len(conversations) == 1:
             self._flag(conversations, archive, N_("archived {count:,} sessions"))
         else:
-            self._around.archive_many(conversations)
+            self._callbacks.archive_many(conversations)
 
     def pin(self) -> None:
         """Pin the targets, which keeps Hermes from deleting them, or unpin them if all are pinned."""
@@ -217,7 +217,7 @@ class Changing:
         self.journal.append(entry)
         self.clear()
         self._context.say(_("{done} · u undoes").format(done=entry.sentence))
-        self._around.touched(touched)
+        self._callbacks.touched(touched)
 
     def undo(self) -> None:
         """Undo the last change."""
@@ -231,7 +231,7 @@ class Changing:
             if self.journal:
                 sentence += " · " + _("u undoes {count:,} more").format(count=len(self.journal))
             self._context.say(sentence)
-            self._around.touched(touched)
+            self._callbacks.touched(touched)
 
         def failed(error: BrowseError) -> None:
             if not isinstance(error, RefusedError):  # it would be refused again
@@ -243,7 +243,7 @@ class Changing:
 
     def rename(self) -> None:
         """Ask for another title of the current conversation."""
-        conversations = self._around.current()
+        conversations = self._callbacks.current()
         if not conversations:
             self._context.say(_("no conversation here"))
             return

@@ -93,7 +93,7 @@ class DeleteScreen(CountCard):
             if count > 1:
                 yield from self.question()
             else:
-                yield keys_line(self.told_keys())
+                yield keys_line(self.keys_text())
 
     def _lines(self) -> list[Content]:
         plan = self._plan

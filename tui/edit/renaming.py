@@ -45,7 +45,7 @@ class RenameScreen(Card[None]):
             )
             yield TextBox(one_line(self._conversation.title or "", LONGEST), id="title-box", select_on_focus=False)
             yield Static(id="verdict")
-            yield keys_line(self.told_keys(_("Enter rename")))
+            yield keys_line(self.keys_text(_("Enter rename")))
 
     def on_mount(self) -> None:
         """Check the current title."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.export.files import EXTENSIONS, Format, check_target, make_folder, unique_names, write_file
 from hermes_browse.store.export.redact import Redactor, describe, read_env, secret_values
-from hermes_browse.store.export.source import Tally
+from hermes_browse.store.export.source import ExportCounts
 from hermes_browse.store.messages.models import State
 from hermes_browse.store.wording import _, ngettext, pgettext
 
@@ -37,7 +37,7 @@ class Saved(NamedTuple):
     """A file that was written."""
 
     document: Document
-    tally: Tally
+    tally: ExportCounts
     bytes: int
 
 
@@ -106,7 +106,7 @@ def plan_paths(titles: Sequence[tuple[str, str]], form: Format, named: str | Non
 def save(
     store: Store,
     documents: Sequence[Document],
-    pieces: Callable[[Sequence[Conversation], Tally], Iterator[str]],
+    pieces: Callable[[Sequence[Conversation], ExportCounts], Iterator[str]],
     *,
     force: bool,
 ) -> Iterator[Saved]:
@@ -126,7 +126,7 @@ def save(
     for document in documents:
         check_target(document.path, force=force, keep=keep)
     for document in documents:
-        tally = Tally()
+        tally = ExportCounts()
         size = write_file(document.path, pieces(document.conversations, tally), force=force, keep=keep)
         yield Saved(document, tally, size)
 

@@ -16,7 +16,7 @@ from textual.widgets import Input, Static
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError, RefusedError
 from hermes_browse.store.export.files import EXTENSIONS, Format, check_target, export_pieces, file_stem
-from hermes_browse.store.export.source import Tally
+from hermes_browse.store.export.source import ExportCounts
 from hermes_browse.store.messages.models import State
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.models import Conversation
@@ -94,7 +94,7 @@ class ExportScreen(Card[None]):
             yield Static(id="secrets")
             yield Static(id="verdict")
             without = ("everything",) if self._part is not None else ()
-            yield keys_line(self.told_keys(_("Enter save"), without=without))
+            yield keys_line(self.keys_text(_("Enter save"), without=without))
 
     def on_mount(self) -> None:
         """Show the choices."""
@@ -245,7 +245,7 @@ def _export(
             detailed = with_details(reader, list(conversations))
         documents = plan_documents(detailed, request.form, redactor, request.path)
 
-        def pieces(some: Sequence[Conversation], tally: Tally) -> Iterator[str]:
+        def pieces(some: Sequence[Conversation], tally: ExportCounts) -> Iterator[str]:
             return export_pieces(
                 store,
                 some,

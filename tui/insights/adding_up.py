@@ -35,7 +35,7 @@ class Question(NamedTuple):
     """By what columns are stacked if the grouping is by time; empty for not at all."""
 
 
-class Answer(NamedTuple):
+class GroupedSums(NamedTuple):
     """Sums by group and by time."""
 
     report: Report
@@ -97,7 +97,7 @@ class AddingUp:
         self._context.plan_worker.cancel("insights")
         return scan is not None
 
-    def ask(self, question: Question, done: Callable[[Answer], None]) -> None:
+    def ask(self, question: Question, done: Callable[[GroupedSums], None]) -> None:
         """Compute sums, after reading the store if necessary. The newest question wins."""
         facts, tools, now = self._facts, self._tools, self._context.clock()
         by, period, unit, _stack = question
@@ -108,21 +108,21 @@ class AddingUp:
         self._stopped = Event()
         stopped = self._stopped.is_set
 
-        def work(reader: Reader) -> Answer:
+        def work(reader: Reader) -> GroupedSums:
             if by == TOOL:
                 assert tools is not None
                 by_time, parts = tool_report(tools, period, now, unit), split_tools(tools, unit, period, now)
-                return Answer(tool_report(tools, period, now), by_time, parts)
+                return GroupedSums(tool_report(tools, period, now), by_time, parts)
             assert facts is not None
             report = make_report(facts, by, period, now, stopped=stopped)
             by_time = report if by in UNITS else make_report(facts, unit, period, now, stopped=stopped)
             split = question.stack if by in UNITS else "" if by == "hour" else by
             parts = split_report(facts, unit, split, period, now, stopped=stopped) if split else {}
-            return Answer(report, by_time, parts)
+            return GroupedSums(report, by_time, parts)
 
         self._context.plan_worker.submit("insights", work, done, self._context.failed)
 
-    def _read(self, question: Question, done: Callable[[Answer], None]) -> None:
+    def _read(self, question: Question, done: Callable[[GroupedSums], None]) -> None:
         """Read the facts, then ask again; for tools every call and answer is read."""
         self.stop()
         now, for_tools, store = self._context.clock(), question.by == TOOL, self._context.store

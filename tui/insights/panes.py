@@ -26,7 +26,7 @@ from ..shared.columns import Part
 from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
 from ..shared.toggles import ToggleLine
-from .adding_up import TOOL, AddingUp, Answer
+from .adding_up import TOOL, AddingUp, GroupedSums
 from .plot import BarPlot, Chart, WeekPlot
 from .rows import GroupRow, group_rows
 from .series import LOOKS, OTHERS, OWN, STACKS, Stacking
@@ -71,7 +71,7 @@ class InsightPanes(SubScreen):
         self._natural = METRICS[0]
         """The metric until one is chosen: the first with a value."""
         self.sums = AddingUp(self, self.unread)
-        self.answer: Answer | None = None
+        self.answer: GroupedSums | None = None
         self.behind: GroupRow | None = None
         """The row whose conversations are listed instead of the table."""
 
@@ -131,7 +131,7 @@ class InsightPanes(SubScreen):
         tabs = [(_(name), number == self.tab) for number, (name, *_by) in enumerate(TABS)]
         self.query_one("#tabs", ToggleLine).show(tabs)
 
-    def take(self, answer: Answer) -> None:
+    def take(self, answer: GroupedSums) -> None:
         """Show an answer."""
         if not self.is_whole:
             return
@@ -199,7 +199,7 @@ class InsightPanes(SubScreen):
 
     # Chart
 
-    def column_keys(self, answer: Answer) -> list[str]:
+    def column_keys(self, answer: GroupedSums) -> list[str]:
         """Return the keys of the columns, without gaps, up to today."""
         unit, now = self.unit, self.context.clock()
         dated = sorted(each.key for each in answer.by_time.rows if each.key[:1].isdecimal())
@@ -228,6 +228,6 @@ class InsightPanes(SubScreen):
         labels = [tick(self.unit, key, this_year) for key in keys]
         bars.show(Chart(labels, series, chosen, partial(printed, metric=self.metric), title))
 
-    def _stacking(self, answer: Answer, picked: str = "") -> Stacking:
+    def _stacking(self, answer: GroupedSums, picked: str = "") -> Stacking:
         alone = answer.report.by not in (self.unit, *STACKS)
         return Stacking(answer.by_time.rows, answer.parts, self.metric, picked, alone=alone)

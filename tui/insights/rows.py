@@ -63,7 +63,7 @@ _TOOL_COLUMNS = (
 )
 
 
-class Table(NamedTuple):
+class TableLayout(NamedTuple):
     """The properties that all rows share."""
 
     by: str
@@ -105,7 +105,7 @@ class GroupRow(NamedTuple):
     """A row of the table."""
 
     group: Group
-    table: Table
+    table: TableLayout
     parts: Sequence[Part] = ()
     """The parts of its bar: looks of the style sheet, and values that add up to the value of the row."""
     name: str = ""
@@ -181,6 +181,6 @@ def group_rows(
         ordered = sorted(groups, key=lambda each: (-value_of(each, metric), -each.messages, each.key))
     named = [one_line(names(each.key) if names is not None else label(by, each.key), 300) for each in ordered]
     most = max((value_of(each, metric) for each in ordered), default=0.0)
-    table = Table(by, metric, most, max(map(cell_len, named), default=0))
+    table = TableLayout(by, metric, most, max(map(cell_len, named), default=0))
     rows = [GroupRow(each, table, parts(each), name) for each, name in zip(ordered, named, strict=True)]
     return list(rows) or [NoteRow(_("Nothing in this period: ] looks further back."))]

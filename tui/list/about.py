@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from rich.cells import cell_len
 
 from hermes_browse.store.messages.models import State
-from hermes_browse.store.sessions.models import Conversation, Kind, Status
+from hermes_browse.store.sessions.models import Conversation, ConversationKind, Status
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
@@ -74,7 +74,10 @@ def _conversation(row: ConversationRow, now: float) -> list[str]:
     """Return what the signs of a row mean, each with its sign."""
     conversation = row.conversation
     sign = glyph(conversation)[0]
-    kinds = {Kind.SUBAGENT: _("a subagent's session"), Kind.AUTOMATION: _("automation, nobody typed it")}
+    kinds = {
+        ConversationKind.SUBAGENT: _("a subagent's session"),
+        ConversationKind.AUTOMATION: _("automation, nobody typed it"),
+    }
     meanings = [
         ("⊕↻", kinds.get(conversation.kind, "")),
         ("●○·∅", _status(conversation, now)),

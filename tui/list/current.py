@@ -26,7 +26,7 @@ class _Visit(NamedTuple):
     """As it was read; None while it is being looked up."""
 
 
-class Page(Protocol):
+class TranscriptPane(Protocol):
     """The transcript pane, as seen from here."""
 
     def show(
@@ -59,7 +59,7 @@ class Current:
     """
 
     def __init__(
-        self, context: Context, panes: Panes, page: Page, best_hit: Callable[[Conversation], int | None]
+        self, context: Context, panes: Panes, page: TranscriptPane, best_hit: Callable[[Conversation], int | None]
     ) -> None:
         self._context, self._panes, self._page, self._best_hit = context, panes, page, best_hit
         self._visit: _Visit | None = None
@@ -96,7 +96,7 @@ class Current:
         return self._context.details.complete(conversation)[0] if conversation is not None else None
 
     @property
-    def meant(self) -> tuple[Conversation, ...]:
+    def targets(self) -> tuple[Conversation, ...]:
         """The conversations that commands act on: those of the row in the list, else the one shown."""
         if self._active_visit is None and not self._is_read:
             return conversations_of(self._panes.rows.current)

@@ -94,7 +94,7 @@ class Listing:
         context.writing = self._writing()
         self._touched: set[str] = set()
         self._measuring: Measuring | None = None
-        self.sorted_anew: Callable[[], None] = lambda: None
+        self.on_order_change: Callable[[], None] = lambda: None
         """Called when the order changes."""
 
     def begin_as(self, view: View, sort: Sort, *, reverse: bool) -> None:
@@ -256,7 +256,7 @@ class Listing:
         self.refresh()
         self._measure()
         self._context.show_header()
-        self.sorted_anew()
+        self.on_order_change()
 
     # Sums that are not stored in sessions
 

@@ -57,7 +57,7 @@ def order_name(sort: Sort) -> str:
     return _ORDERS[sort]()
 
 
-class Details:
+class RowDetails:
     """Cache of what the rows of `sessions` lack: previews, counts, bytes, and the names of cron jobs."""
 
     def __init__(self) -> None:
@@ -123,7 +123,7 @@ class Order(NamedTuple):
 class _Runs(Sequence[Conversation]):
     """The runs of a job, each built on access."""
 
-    def __init__(self, catalog: Catalog, details: Details, roots: Sequence[str], places: Sequence[int]) -> None:
+    def __init__(self, catalog: Catalog, details: RowDetails, roots: Sequence[str], places: Sequence[int]) -> None:
         self._catalog, self._details, self._roots, self._places = catalog, details, roots, places
 
     def __len__(self) -> int:
@@ -178,7 +178,7 @@ class CatalogRows:
         self,
         catalog: Catalog,
         roots: Sequence[str],
-        details: Details,
+        details: RowDetails,
         opened: Collection[str],
         empty: str,
         *,
@@ -267,7 +267,7 @@ class CatalogRows:
 
 def make_rows(
     catalog: Catalog,
-    details: Details,
+    details: RowDetails,
     view: View,
     sort: Sort,
     *,

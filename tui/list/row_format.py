@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.cells import cell_len
 
 from hermes_browse.store.messages.models import State
-from hermes_browse.store.sessions.models import Conversation, Kind, Relation, Status
+from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -23,9 +23,9 @@ def glyph(conversation: Conversation) -> Span:
         return "★", "accent"
     if conversation.archived:
         return "▪", "dim"
-    if conversation.kind is Kind.SUBAGENT:
+    if conversation.kind is ConversationKind.SUBAGENT:
         return "⊕", "dim"
-    if conversation.kind is Kind.AUTOMATION:
+    if conversation.kind is ConversationKind.AUTOMATION:
         return "↻", "dim"
     return {Status.OPEN: ("○", "dim"), Status.EMPTY: ("∅", "dim")}.get(conversation.status, ("·", "dim"))
 

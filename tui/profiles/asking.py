@@ -21,13 +21,13 @@ from hermes_browse.store.hosts.running import run_once
 from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.messages.transcript import count_rows
 from hermes_browse.store.sessions.first_page import read_neighbourhood
-from hermes_browse.store.sessions.models import Conversation, Kind, Relation, Status, View
+from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status, View
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from .. import formats
-from .reading import Found
+from .reading import ProfileMatch
 
 if TYPE_CHECKING:
     from textual.worker import Worker
@@ -41,10 +41,10 @@ AGAIN_SECONDS = 15.0
 """Hosts that are away are asked again after this time."""
 
 
-class Listing(NamedTuple):
+class HostListing(NamedTuple):
     """Conversations of a host."""
 
-    found: tuple[Found, ...]
+    found: tuple[ProfileMatch, ...]
     """Of one view, most recently used first."""
     total: int
     """Conversations of the store, in whichever view."""
@@ -60,7 +60,7 @@ class Listing(NamedTuple):
 class Hits(NamedTuple):
     """Hits of a host."""
 
-    found: tuple[Found, ...]
+    found: tuple[ProfileMatch, ...]
     """Newest first."""
     more: bool
     notes: tuple[str, ...]
@@ -206,17 +206,17 @@ def _run(link: Link, sent: Sent, arguments: Sequence[str]) -> tuple[Reply, Locat
     return run_once(host, host.command_line(arguments)), location
 
 
-def list_there(link: Link, sent: Sent, view: View, limit: int = ROWS) -> Listing:
+def list_there(link: Link, sent: Sent, view: View, limit: int = ROWS) -> HostListing:
     """Ask for the newest conversations of a view."""
     arguments = ["list", "--json", "--view", view.value, "--limit", str(limit)]
     reply, location = _run(link, sent, arguments)
     with _DECODING:
         listed = read_list(link, reply)
-        found = tuple(Found(location, each) for each in listed.conversations)
-    return Listing(found, listed.total, listed.sessions, listed.bytes)
+        found = tuple(ProfileMatch(location, each) for each in listed.conversations)
+    return HostListing(found, listed.total, listed.sessions, listed.bytes)
 
 
-def search_there(link: Link, sent: Sent, text: str, known: Mapping[str, Sequence[Found]]) -> Hits:
+def search_there(link: Link, sent: Sent, text: str, known: Mapping[str, Sequence[ProfileMatch]]) -> Hits:
     """Search, archived and automation included.
 
     Args:
@@ -229,17 +229,17 @@ def search_there(link: Link, sent: Sent, text: str, known: Mapping[str, Sequence
     reply, location = _run(link, sent, ["search", "--json", "--limit", str(ROWS), "--", text])
     with _DECODING:
         searched = read_search(link, reply)
-    found = [Found(location, conversations.get(at) or _bare(at), hit) for at, hit in searched.hits]
+    found = [ProfileMatch(location, conversations.get(at) or _bare(at), hit) for at, hit in searched.hits]
     return Hits(tuple(found), searched.more, tuple(f"@{link.host.name}: {each}" for each in searched.notes))
 
 
 def _bare(session_id: str) -> Conversation:
     """Return a conversation of which only the id is known, which is its name for now."""
     session = Session(session_id, "")
-    return Conversation((session,), Relation.ROOT, Kind.CHAT, Status.ENDED, None, None, preview=session_id)
+    return Conversation((session,), Relation.ROOT, ConversationKind.CHAT, Status.ENDED, None, None, preview=session_id)
 
 
-def complete_there(store: Store, found: Sequence[Found], now: float) -> dict[tuple[Path, str], Conversation]:
+def complete_there(store: Store, found: Sequence[ProfileMatch], now: float) -> dict[tuple[Path, str], Conversation]:
     """Read conversations of one host of which only the id is known; those that are gone are missing."""
     lacking = {each.place: each for each in found}.values()
     ids = [each.conversation.id for each in lacking]

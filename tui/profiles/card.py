@@ -50,7 +50,7 @@ class ProfilesScreen(Card["Profile | Host | bool | None"]):
 
     def keys_told(self) -> str:
         """Describe the keys."""
-        return self.told_keys(_("Enter open"))
+        return self.keys_text(_("Enter open"))
 
     def on_mount(self) -> None:
         """Fill the list; the cursor begins on the first other one that can be read."""

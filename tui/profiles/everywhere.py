@@ -31,7 +31,15 @@ from ..shared import header
 from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
 from ..shared.text_box import TextBox
-from .reading import Answered, Everywhere, Found, complete_all, profiles, read_everywhere, search_everywhere
+from .reading import (
+    Everywhere,
+    ProfileMatch,
+    ProfilesResult,
+    complete_all,
+    profiles,
+    read_everywhere,
+    search_everywhere,
+)
 from .rows import FoundRow, Preview, head, preview, read_preview_of
 
 _REST = 0.05
@@ -55,7 +63,7 @@ class EverywhereScreen(SubScreen):
     def __init__(self, controllers: Controllers) -> None:
         super().__init__(controllers)
         self.everywhere: Everywhere | None = None
-        self.answer: Answered | None = None
+        self.answer: ProfilesResult | None = None
         """What the profiles have answered to the search; None before."""
         self.took = 0.0
         self.asked = ""
@@ -154,7 +162,7 @@ class EverywhereScreen(SubScreen):
         """Say in the status line what can be done with a conversation."""
         self.tell(header.status(_("Enter resumes in its own profile · o opens it there · / searches all"), ""))
 
-    def found_here(self) -> Sequence[Found]:
+    def found_here(self) -> Sequence[ProfileMatch]:
         """Return the conversations, or the hits, of the profiles."""
         read = self.answer if self.is_searching else None if self.is_reading else self.everywhere
         return read.found if read is not None else ()
@@ -186,7 +194,7 @@ class EverywhereScreen(SubScreen):
         name = " " + _(self.NAME) + "  "
         self.line("header").update(Content.assemble((name, "bold"), (self.summary(), "dim")))
 
-    def _detailed(self, found: Found) -> Found:
+    def _detailed(self, found: ProfileMatch) -> ProfileMatch:
         conversation = self._complete.get(found.place)
         return found if conversation is None else found._replace(conversation=conversation)
 
@@ -230,7 +238,7 @@ class EverywhereScreen(SubScreen):
         self._waiting = True
         begun = time.monotonic()
 
-        def work() -> Answered:
+        def work() -> ProfilesResult:
             return search_everywhere(everywhere, text, now, cancelled=lambda: self._search_number != number)
 
         async def run() -> None:
@@ -282,7 +290,7 @@ class EverywhereScreen(SubScreen):
         self._requested.update(each.place for each in lacking)
         self.complete(lacking)
 
-    def complete(self, lacking: Sequence[Found]) -> None:
+    def complete(self, lacking: Sequence[ProfileMatch]) -> None:
         """Read previews and counts of conversations on screen."""
         self.fill_in(lambda: asyncio.to_thread(complete_all, lacking))
 
@@ -300,7 +308,7 @@ class EverywhereScreen(SubScreen):
 
         self.run_worker(run(), group="names")
 
-    def _is_incomplete(self, found: Found) -> bool:
+    def _is_incomplete(self, found: ProfileMatch) -> bool:
         return found.conversation.rows is None and found.place not in self._requested
 
     @on(ConversationList.Highlighted, "#found")
@@ -348,10 +356,10 @@ class EverywhereScreen(SubScreen):
         """Return what is shown beside a row that is no conversation."""
         return Content("")
 
-    def reading(self, found: Found) -> None:
+    def reading(self, found: ProfileMatch) -> None:
         """Called before the preview of a row is read."""
 
-    async def read_preview(self, found: Found) -> Preview:
+    async def read_preview(self, found: ProfileMatch) -> Preview:
         """Read the preview of a row."""
         return await asyncio.to_thread(read_preview_of, found, Store(found.location.path))
 
@@ -376,7 +384,7 @@ class EverywhereScreen(SubScreen):
         if isinstance(row, FoundRow):
             self.open_there(row.found)
 
-    def open_there(self, found: Found) -> None:
+    def open_there(self, found: ProfileMatch) -> None:
         """Open a conversation in its own profile."""
         self.controllers.switching.open(found)
 

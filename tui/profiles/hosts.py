@@ -34,7 +34,7 @@ from .asking import (
     AGAIN_SECONDS,
     Asking,
     Hits,
-    Listing,
+    HostListing,
     complete_there,
     list_there,
     on_own_thread,
@@ -42,7 +42,7 @@ from .asking import (
 )
 from .card import ProfilesScreen
 from .everywhere import EverywhereScreen
-from .reading import Everywhere, Found, Profile, activity, profiles, time_of_hit
+from .reading import Everywhere, Profile, ProfileMatch, activity, profiles, time_of_hit
 from .rows import AwayRow, Preview, preview, read_preview_of
 
 _TOGETHER = 0.05
@@ -78,7 +78,7 @@ class HostsCard(ProfilesScreen):
     ) -> None:
         super().__init__(profiles, current, now)
         self._hosts = hosts
-        self._asking: Asking[Listing] = Asking(
+        self._asking: Asking[HostListing] = Asking(
             links, hosts, lambda: now, partial(self.run_worker, group="ask"), self._answered
         )
 
@@ -90,7 +90,7 @@ class HostsCard(ProfilesScreen):
     def keys_told(self) -> str:
         """Describe the keys, with this card's own text for the key that shows everything."""
         key = self.key("all")
-        return self.told_keys(_("Enter open"), *([f"{key} {_(self.ALL)}"] if key else []), without=("all",))
+        return self.keys_text(_("Enter open"), *([f"{key} {_(self.ALL)}"] if key else []), without=("all",))
 
     def otherwise(self) -> int:
         """Return the line of the first other host."""
@@ -141,7 +141,7 @@ class HostsScreen(EverywhereScreen):
         super().__init__(controllers)
         self._links, hosts = self.context.host.links, self.context.options.hosts
         run = partial(self.run_worker, group="ask")
-        self._lists: Asking[Listing] = Asking(self._links, hosts, self.context.clock, run, self._answered)
+        self._lists: Asking[HostListing] = Asking(self._links, hosts, self.context.clock, run, self._answered)
         self._searches: Asking[Hits] = Asking(self._links, hosts, self.context.clock, run, self._answered)
         self._stores: dict[Path, Store] = {}
         self._soon: Timer | None = None
@@ -157,7 +157,7 @@ class HostsScreen(EverywhereScreen):
         return super().is_pending or self._soon is not None
 
     @property
-    def _asking(self) -> Asking[Listing] | Asking[Hits]:
+    def _asking(self) -> Asking[HostListing] | Asking[Hits]:
         return self._searches if self.is_searching else self._lists
 
     # Asking
@@ -198,7 +198,7 @@ class HostsScreen(EverywhereScreen):
 
     # What is shown
 
-    def found_here(self) -> Sequence[Found]:
+    def found_here(self) -> Sequence[ProfileMatch]:
         """Return the conversations, or the hits, of the profiles and of the hosts that have answered."""
         here, elsewhere = super().found_here(), [each.found for each in self._asking.answers.values()]
         if not elsewhere:
@@ -302,7 +302,7 @@ class HostsScreen(EverywhereScreen):
         else:
             super().action_resume()
 
-    def open_there(self, found: Found) -> None:
+    def open_there(self, found: ProfileMatch) -> None:
         """Open a conversation where it is; one of which only the id is known is read first."""
         if found.location.host is None or found.conversation.rows is not None:
             super().open_there(found)
@@ -315,13 +315,13 @@ class HostsScreen(EverywhereScreen):
 
         self.run_worker(run(), group="open", exclusive=True)
 
-    def reading(self, found: Found) -> None:
+    def reading(self, found: ProfileMatch) -> None:
         """Say that a host is asked for the preview."""
         if found.location.host is not None:
             note = _("asking {hosts} …").format(hosts=_names([found.location.host.name]))
             self.query_one("#preview", Static).update(preview(Preview(found, note=note), self.context.clock()))
 
-    async def read_preview(self, found: Found) -> Preview:
+    async def read_preview(self, found: ProfileMatch) -> Preview:
         """Read the preview of a row, there if it is of a host."""
         host = found.location.host
         if host is None:
@@ -335,11 +335,11 @@ class HostsScreen(EverywhereScreen):
                 reader.interrupt()  # the cursor has moved on
             raise
 
-    def _store_of(self, found: Found) -> Store:
+    def _store_of(self, found: ProfileMatch) -> Store:
         """Return its store; it is kept, as what it knows of the schema takes ten questions."""
         return self._stores.setdefault(found.location.path, open_store(found.location, self._links))
 
-    def complete(self, lacking: Sequence[Found]) -> None:
+    def complete(self, lacking: Sequence[ProfileMatch]) -> None:
         """Read previews and counts of conversations on screen, those of each host there."""
         by_host = {host: [each for each in lacking if each.location.host == host] for host in self._lists.hosts}
         if here := [each for each in lacking if each.location.host is None]:

@@ -46,7 +46,7 @@ class Profile(NamedTuple):
         return self.location.profile or DEFAULT_PROFILE
 
 
-class Found(NamedTuple):
+class ProfileMatch(NamedTuple):
     """A conversation, or a hit in it, and its profile."""
 
     location: Location
@@ -72,12 +72,12 @@ def profiles(count: int) -> str:
     return ngettext("1 profile", "{count:,} profiles", count).format(count=count)
 
 
-def activity(found: Found) -> float:
+def activity(found: ProfileMatch) -> float:
     """Return the sort key of a list."""
     return found.conversation.last_active or 0.0
 
 
-def time_of_hit(found: Found) -> float:
+def time_of_hit(found: ProfileMatch) -> float:
     """Return the sort key of hits."""
     return (found.hit.timestamp if found.hit is not None else None) or 0.0
 
@@ -86,7 +86,7 @@ class Everywhere(NamedTuple):
     """The readable profiles with their catalogs, and the broken ones."""
 
     catalogs: tuple[tuple[Location, Catalog], ...]
-    found: tuple[Found, ...]
+    found: tuple[ProfileMatch, ...]
     """Conversations of a view, most recently used first."""
     broken: tuple[Profile, ...]
 
@@ -96,10 +96,10 @@ class Everywhere(NamedTuple):
         return sum(catalog.forest.counts()[View.ALL] for _at, catalog in self.catalogs)
 
 
-class Answered(NamedTuple):
+class ProfilesResult(NamedTuple):
     """Results of a search over all profiles."""
 
-    found: tuple[Found, ...]
+    found: tuple[ProfileMatch, ...]
     """Newest hit first."""
     notes: tuple[str, ...]
     """Messages about what was not covered, with the profile."""
@@ -153,7 +153,7 @@ def read_everywhere(
         named: Maximum conversations per profile whose previews are read.
     """
     catalogs: list[tuple[Location, Catalog]] = []
-    found: list[Found] = []
+    found: list[ProfileMatch] = []
     broken: list[Profile] = []
     for location in here.profiles():
         try:
@@ -167,12 +167,12 @@ def read_everywhere(
             broken.append(Profile(location, error=short_reason(error, location)))
             continue
         catalogs.append((location, catalog))
-        found += [Found(location, each) for each in ordered]
+        found += [ProfileMatch(location, each) for each in ordered]
     found.sort(key=activity, reverse=True)
     return Everywhere(tuple(catalogs), tuple(found), tuple(broken))
 
 
-def complete_all(found: Sequence[Found]) -> dict[tuple[Path, str], Conversation]:
+def complete_all(found: Sequence[ProfileMatch]) -> dict[tuple[Path, str], Conversation]:
     """Read previews and count messages of conversations; return them by path of the store and root id.
 
     Those of a store that can no longer be read are missing from the result.
@@ -196,7 +196,7 @@ def search_everywhere(
     *,
     limit: int = _HITS,
     cancelled: Callable[[], bool] = lambda: False,
-) -> Answered:
+) -> ProfilesResult:
     """Search all profiles, archived and automation included; newest hits first.
 
     Args:
@@ -206,7 +206,7 @@ def search_everywhere(
         limit: Maximum hits per profile.
         cancelled: Called between statements; True stops the search.
     """
-    found: list[Found] = []
+    found: list[ProfileMatch] = []
     notes: list[str] = []
     more, complete = False, not everywhere.broken
     engines: set[str] = set()
@@ -222,12 +222,12 @@ def search_everywhere(
     engines = engines - {"none"} or engines
     engine = "none" if not engines else next(iter(engines)) if len(engines) == 1 else "mixed"
     found.sort(key=time_of_hit, reverse=True)
-    return Answered(tuple(found), tuple(notes), more, engine, complete)
+    return ProfilesResult(tuple(found), tuple(notes), more, engine, complete)
 
 
 def _answers(
     catalogs: Sequence[tuple[Location, Catalog]], text: str, now: float, limit: int, cancelled: Callable[[], bool]
-) -> Iterator[tuple[Location, list[Found], Answer | StoreError]]:
+) -> Iterator[tuple[Location, list[ProfileMatch], Answer | StoreError]]:
     from hermes_browse.store.search import Scope, make_conditions, parse, search  # with the first search
 
     query = parse(text)
@@ -246,5 +246,5 @@ def _answers(
             yield location, [], error
             continue
         pairs = ((catalog.of_session(hit.session_id), hit) for hit in answer.hits)
-        hits = [Found(location, conversation, hit) for conversation, hit in pairs if conversation is not None]
+        hits = [ProfileMatch(location, conversation, hit) for conversation, hit in pairs if conversation is not None]
         yield location, hits, answer

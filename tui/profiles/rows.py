@@ -21,7 +21,7 @@ from hermes_browse.store.wording import _
 from .. import formats
 from ..list.row_format import glyph
 from ..shared.styled import Span
-from .reading import Found, short_reason
+from .reading import ProfileMatch, short_reason
 
 _PROFILE = 12
 """Cells for the name of a profile."""
@@ -30,7 +30,7 @@ _PROFILE = 12
 class FoundRow(NamedTuple):
     """A conversation or a hit, with its profile."""
 
-    found: Found
+    found: ProfileMatch
 
     @property
     def key(self) -> str:
@@ -91,7 +91,7 @@ def _columns(width: int, when: str, source: str, messages: str) -> str:
     return columns
 
 
-def _is_bare(found: Found) -> bool:
+def _is_bare(found: ProfileMatch) -> bool:
     """Whether nothing but the id of the conversation is known so far."""
     return found.location.host is not None and found.conversation.rows is None
 
@@ -128,7 +128,7 @@ def _snippet(hit: Hit, width: int) -> list[Span]:
 class Preview(NamedTuple):
     """The preview of a row, or why it cannot be read."""
 
-    found: Found
+    found: ProfileMatch
     """With its messages counted, unless there is an error."""
     lines: tuple[tuple[str, str, bool], ...] = ()
     """Role, text, and whether it is the hit: the messages around a hit, else the recap of Hermes."""
@@ -137,7 +137,7 @@ class Preview(NamedTuple):
     """What there is instead of messages, such as that they are being read."""
 
 
-def read_preview_of(found: Found, store: Store, opened: Callable[[Reader], object] | None = None) -> Preview:
+def read_preview_of(found: ProfileMatch, store: Store, opened: Callable[[Reader], object] | None = None) -> Preview:
     """Read the preview of a row: the messages around a hit, else the recap of Hermes.
 
     Args:

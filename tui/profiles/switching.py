@@ -17,7 +17,7 @@ from ..list.model import read_first
 from ..screens.by_name import load
 from ..screens.panes import Panes
 from .card import ProfilesScreen
-from .reading import Found, Profile, read_profiles, short_reason
+from .reading import Profile, ProfileMatch, read_profiles, short_reason
 
 
 class Switching:
@@ -61,7 +61,7 @@ class Switching:
 
         panes.run_worker(run(), group="profiles", exclusive=True)
 
-    def open(self, found: Found) -> None:
+    def open(self, found: ProfileMatch) -> None:
         """Open a conversation in its own profile, at its hit if there is one."""
         message = found.hit.message_id if found.hit is not None else None
         self.to(found.location, Arrival(found.conversation, message))

@@ -139,7 +139,7 @@ class PreflightScreen(Card[bool]):
             without = (
                 ("resume", "copy-the-command") if plan.is_sample else ("resume",) if plan.executable is None else ()
             )
-            yield keys_line(self.told_keys(without=without))
+            yield keys_line(self.keys_text(without=without))
 
     def on_resize(self, event: Resize) -> None:
         """Limit the recap to the free height, so that the keys below it are always visible."""

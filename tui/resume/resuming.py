@@ -24,7 +24,7 @@ from hermes_browse.store.wording import _
 from ..context import Context
 from ..screens.panes import Panes
 from .preflight import PreflightScreen
-from .terminal_windows import Outcome, Windows
+from .terminal_windows import WindowOutcome, Windows
 
 _Planned = tuple[ResumePlan, list[RecapLine], Details | None, Memory | None]
 
@@ -154,7 +154,7 @@ class Resuming:
 
         self._panes.run_worker(run(), group="windows")
 
-    def _report(self, outcome: Outcome) -> None:
+    def _report(self, outcome: WindowOutcome) -> None:
         if outcome.done:
             self._context.say(outcome.text)
         else:

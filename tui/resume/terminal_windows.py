@@ -29,7 +29,7 @@ _PLAIN = re.compile(r"[\w.:=\\/ -]*", re.ASCII)
 """Arguments that neither Windows Terminal nor cmd.exe interprets."""
 
 
-class Outcome(NamedTuple):
+class WindowOutcome(NamedTuple):
     """Success or failure."""
 
     done: bool
@@ -93,11 +93,11 @@ def _title(plan: ResumePlan) -> str:
     return formats.clip(one_line(formats.name(plan.conversation), 60).replace("#", " ").lstrip("-"), 24) or "hermes"
 
 
-def _opened(name: str, answer: _Answer, done: str) -> Outcome:
+def _opened(name: str, answer: _Answer, done: str) -> WindowOutcome:
     if answer.code == 0:
-        return Outcome(True, done)
+        return WindowOutcome(True, done)
     reason = answer.err or _("it ended with {code}").format(code=answer.code)
-    return Outcome(False, _("{program} opened no window: {reason}").format(program=name, reason=reason))
+    return WindowOutcome(False, _("{program} opened no window: {reason}").format(program=name, reason=reason))
 
 
 class Windows:
@@ -107,7 +107,7 @@ class Windows:
         self._environment = environment
         self._wezterm: dict[str, str] = {}
 
-    def go_to(self, plan: ResumePlan) -> Outcome | None:
+    def go_to(self, plan: ResumePlan) -> WindowOutcome | None:
         """Activate the window that has the conversation; None if there is none, or none can be found."""
         name, key = terminal_of(self._environment), _key(plan)
         if name == "tmux":
@@ -117,18 +117,18 @@ class Windows:
             for line in listed.out.splitlines():
                 window, _space, held = line.partition(" ")
                 if held == key and _ask(["tmux", "select-window", "-t", window]).code == 0:
-                    return Outcome(True, _("this conversation was open in a window of tmux: it is in front now"))
+                    return WindowOutcome(True, _("this conversation was open in a window of tmux: it is in front now"))
         elif name == "wezterm" and key in self._wezterm:
             if _ask(["wezterm", "cli", "activate-pane", "--pane-id", self._wezterm[key]]).code == 0:
-                return Outcome(True, _("this conversation was open in a tab of WezTerm: it is in front now"))
+                return WindowOutcome(True, _("this conversation was open in a tab of WezTerm: it is in front now"))
             del self._wezterm[key]
         elif name == "kitty" and self._environment.get("KITTY_LISTEN_ON"):
             match = f"var:hermes_session={key}"
             if _ask(["kitty", "@", "focus-window", "--match", match]).code == 0:
-                return Outcome(True, _("this conversation was open in a window of kitty: it is in front now"))
+                return WindowOutcome(True, _("this conversation was open in a window of kitty: it is in front now"))
         return None
 
-    def open(self, plan: ResumePlan) -> Outcome:
+    def open(self, plan: ResumePlan) -> WindowOutcome:
         """Open Hermes on a conversation in a new window; the browser keeps running.
 
         Args:
@@ -149,26 +149,26 @@ class Windows:
             return self._kitty(plan)
         if name == "wt":
             return self._windows_terminal(plan)
-        return Outcome(False, _("no window here: it takes tmux, Zellij, WezTerm or kitty · Y copies"))
+        return WindowOutcome(False, _("no window here: it takes tmux, Zellij, WezTerm or kitty · Y copies"))
 
-    def _tmux(self, plan: ResumePlan) -> Outcome:
+    def _tmux(self, plan: ResumePlan) -> WindowOutcome:
         # tmux expands formats in a directory, and an argument that ends in a semicolon ends its command.
         folder = os.getcwd().replace("#", "##")
         words = ["new-window", "-P", "-F", "#{window_id}", "-n", _title(plan), "-c", folder, *_command(plan)]
         made = _ask(["tmux", *(f"{word[:-1]}\\;" if word.endswith(";") else word for word in words)])
         if made.code == 0 and _ask(["tmux", "set-option", "-w", "-t", made.out, _MARK, _key(plan)]).code != 0:
-            return Outcome(False, _("Hermes ended at once in its new window of tmux"))
+            return WindowOutcome(False, _("Hermes ended at once in its new window of tmux"))
         return _opened("tmux", made, _("Hermes is in a new window of tmux"))
 
-    def _kitty(self, plan: ResumePlan) -> Outcome:
+    def _kitty(self, plan: ResumePlan) -> WindowOutcome:
         if not self._environment.get("KITTY_LISTEN_ON"):
             # Without a socket kitty would answer through the terminal, into the keyboard input.
-            return Outcome(False, _("kitty wants allow_remote_control and listen_on in its kitty.conf"))
+            return WindowOutcome(False, _("kitty wants allow_remote_control and listen_on in its kitty.conf"))
         words = ["kitty", "@", "launch", "--type=tab", "--tab-title", _title(plan), "--cwd", os.getcwd()]
         answer = _ask([*words, "--var", f"hermes_session={_key(plan)}", *_command(plan)])
         return _opened("kitty", answer, _("Hermes is in a new tab of kitty"))
 
-    def _windows_terminal(self, plan: ResumePlan) -> Outcome:
+    def _windows_terminal(self, plan: ResumePlan) -> WindowOutcome:
         tab = ["-w", "0", "new-tab"]
         if sys.platform == "win32":
             settings = [f"set {name}={value}&&" for name, value in plan.env.items()]
@@ -179,6 +179,6 @@ class Windows:
             run += _command(plan)
             words = run
         if not all(_PLAIN.fullmatch(word) for word in words):
-            return Outcome(False, _("Windows Terminal would misread this command · Y copies it"))
+            return WindowOutcome(False, _("Windows Terminal would misread this command · Y copies it"))
         answer = _ask([shutil.which("wt.exe") or "wt.exe", *tab, *run])
         return _opened("Windows Terminal", answer, _("Hermes is in a new tab of Windows Terminal"))

@@ -8,7 +8,7 @@ from typing import Any
 PLACES = {
     "bundle": "tui.trash.inside.BundleScreen",
     "changing": "tui.edit.changing.Changing",
-    "changing-around": "tui.edit.changing.Around",
+    "changing-callbacks": "tui.edit.changing.ChangingCallbacks",
     "cleaning": "tui.cleanup.cleaning.Cleaning",
     "compactions": "tui.compression.screen.CompactionsScreen",
     "copying": "tui.transcript.copying.Copying",
@@ -35,7 +35,7 @@ PLACES = {
     "resuming": "tui.resume.resuming.Resuming",
     "retention": "tui.cleanup.retention.RetentionScreen",
     "searching": "tui.search.searching.Searching",
-    "searching-around": "tui.search.searching.Around",
+    "searching-callbacks": "tui.search.searching.SearchingCallbacks",
     "switching": "tui.profiles.switching.Switching",
     "trash": "tui.trash.screen.TrashScreen",
     "tree": "tui.compression.rows.read_tree",

@@ -67,7 +67,7 @@ class Card(ModalScreen[Result]):
         """
         return next((key for command, key in self._keys() if command.id == f"{command.place}-{name}"), "")
 
-    def told_keys(self, *before: str, without: Collection[str] = (), between: str = " · ") -> str:
+    def keys_text(self, *before: str, without: Collection[str] = (), between: str = " · ") -> str:
         """Describe the keys of this card, grouping keys of the same title.
 
         Args:

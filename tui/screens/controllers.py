@@ -22,7 +22,7 @@ from ..list.listing import Listing
 from ..list.marks import Marks
 from ..list.model import CatalogRows
 from ..list.rows import RowSource
-from ..search.history import History
+from ..search.history import QueryHistory
 from ..shared import header
 from ..store_paths import trash_folder
 from ..transcript.model import TranscriptModel
@@ -35,13 +35,11 @@ if TYPE_CHECKING:
     from hermes_browse.store.search import Matcher
 
     from ..cleanup.cleaning import Cleaning
-    from ..edit.changing import Around as ChangingAround
-    from ..edit.changing import Changing
+    from ..edit.changing import Changing, ChangingCallbacks
     from ..profiles.switching import Switching
     from ..resume.resuming import Resuming
     from ..search.query_line import Typing
-    from ..search.searching import Around as SearchingAround
-    from ..search.searching import Searching
+    from ..search.searching import Searching, SearchingCallbacks
     from ..transcript.copying import Copying
     from ..transcript.finding import Finding
 
@@ -59,10 +57,10 @@ class Controllers:
         self.context, self._panes, self._catalog_was_read = context, panes, catalog_read
         self.marks = Marks()
         self._is_search_prepared = False
-        self.history = History(None if context.location.demo else history_path(), self._say_later)
+        self.history = QueryHistory(None if context.location.demo else history_path(), self._say_later)
         """Past searches; those of the demo are not saved."""
         self.listing = Listing(context, panes, self._show_list, self._catalog_read)
-        self.listing.sorted_anew = self._sorted_anew
+        self.listing.on_order_change = self._sorted_anew
         self.reading = ConversationPane(context, panes, lambda: self.current.conversation, self._matchers)
         self.reading.shown, self.reading.hit_shown = self._page_shown, self._hit_shown
         self.current = Current(context, panes, self.reading, self._best_hit)
@@ -74,15 +72,15 @@ class Controllers:
     def searching(self) -> Searching:
         """Search as you type."""
         make: type[Searching] = load("searching")
-        make_around: type[SearchingAround] = load("searching-around")
-        around = make_around(
+        make_callbacks: type[SearchingCallbacks] = load("searching-callbacks")
+        callbacks = make_callbacks(
             lambda: self.listing.order,
             lambda: self.current.conversation,
             lambda keys: self.listing.refresh(at=keys),
             lambda query: self.typing.put(query),
             lambda profile, query: self.switching.search(profile, query),
         )
-        return make(self.context, self._panes, around)
+        return make(self.context, self._panes, callbacks)
 
     @cached_property
     def typing(self) -> Typing:
@@ -100,14 +98,14 @@ class Controllers:
     def changing(self) -> Changing:
         """Mark, archive, pin, rename and undo."""
         make: type[Changing] = load("changing")
-        make_around: type[ChangingAround] = load("changing-around")
-        around = make_around(
-            lambda: self.current.meant,
+        make_callbacks: type[ChangingCallbacks] = load("changing-callbacks")
+        callbacks = make_callbacks(
+            lambda: self.current.targets,
             lambda: self.current.is_listed,
-            lambda meant: self.cleaning.archive(meant),
+            lambda targets: self.cleaning.archive(targets),
             self._touched,
         )
-        return make(self.context, self._panes, self.marks, around)
+        return make(self.context, self._panes, self.marks, callbacks)
 
     @cached_property
     def cleaning(self) -> Cleaning:
@@ -190,8 +188,8 @@ class Controllers:
 
     def of_targets(self, do: Callable[[Sequence[Conversation]], object]) -> None:
         """Call `do` with the marked conversations, else the current ones, if there are any."""
-        if meant := self.changing.targets():
-            do(meant)
+        if targets := self.changing.targets():
+            do(targets)
 
     def open_screen(self, name: str, *details: object) -> None:
         """Open a screen by the id of its command, with what else its class takes."""

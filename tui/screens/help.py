@@ -183,7 +183,7 @@ class HelpScreen(Card[None]):
             yield TextBox(placeholder=_("type to filter: a word, or a key"), id="filter", select_on_focus=False)
             with VerticalScroll(id="help", can_focus=False):
                 yield Static(id="told")
-            yield keys_line(self.told_keys())
+            yield keys_line(self.keys_text())
 
     def on_resize(self, event: Resize) -> None:
         """Lay out the columns for another width."""

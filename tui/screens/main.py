@@ -24,7 +24,7 @@ from hermes_browse.store.wording import _
 from ..bindings import bindings
 from ..commands.panes import MAIN
 from ..config.options import FOREVER
-from ..context import Context, Host
+from ..context import Application, Context
 from ..list.about import about
 from ..list.columns import set_sort
 from ..list.conversation_list import ConversationList
@@ -65,7 +65,7 @@ class MainScreen(Panes):
     """Whether Enter on a conversation shows its transcript instead of resuming it."""
 
     def __init__(
-        self, host: Host, location: Location, store: Store, first: Catalog, shown: Sequence[Conversation]
+        self, host: Application, location: Location, store: Store, first: Catalog, shown: Sequence[Conversation]
     ) -> None:
         super().__init__()
         self.context = Context(host, location, store, first, self.post_message)

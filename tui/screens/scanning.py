@@ -11,7 +11,7 @@ from textual.message_pump import MessagePump
 from hermes_browse.store.wording import _
 
 if TYPE_CHECKING:
-    from ..search.results import Found
+    from ..search.results import SearchResults
 
 _TELL = 0.25
 """Seconds between updates of the progress, and before the first."""
@@ -26,16 +26,16 @@ class Scan:
         self.stopped = threading.Event()
         self.is_told = False
         """Whether its progress has been shown."""
-        self.found: Found | None = None
+        self.found: SearchResults | None = None
         """Results so far; None if there are none."""
-        self.shown: Found | None = None
+        self.shown: SearchResults | None = None
         """The value of `found` that is on screen."""
 
     def tell(self, share: float) -> None:
         """Set the share of rows scanned."""
         self.share = share
 
-    def take(self, found: Found) -> None:
+    def take(self, found: SearchResults) -> None:
         """Set the results so far."""
         self.found = found
 

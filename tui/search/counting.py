@@ -15,7 +15,7 @@ from hermes_browse.store.wording import _
 
 from ..context import Context
 from ..screens.panes import Panes
-from .results import Counted, Found
+from .results import Counted, SearchResults
 from .totals import count_hits
 
 _REST = 0.15
@@ -46,9 +46,9 @@ class Counting:
         self,
         context: Context,
         panes: Panes,
-        found: Callable[[], Found | None],
-        detailed: Callable[[Found], None],
-        counted: Callable[[Found], None],
+        found: Callable[[], SearchResults | None],
+        detailed: Callable[[SearchResults], None],
+        counted: Callable[[SearchResults], None],
     ) -> None:
         self._context, self._panes = context, panes
         self._found, self._detailed, self._counted = found, detailed, counted
@@ -61,14 +61,14 @@ class Counting:
         """Whether the timer runs."""
         return self._timer is not None
 
-    def begin(self, found: Found, view: View) -> None:
+    def begin(self, found: SearchResults, view: View) -> None:
         """After a pause count the messages of the conversations shown, as Hermes' own counters are only hints."""
         self.forget()
 
-        def work(reader: Reader) -> Found:
+        def work(reader: Reader) -> SearchResults:
             return found.completed(reader)
 
-        def done(completed: Found) -> None:
+        def done(completed: SearchResults) -> None:
             shown = self._found()
             if shown is not None and shown.answer is found.answer:
                 self._detailed(shown.detailed(completed))
@@ -80,7 +80,7 @@ class Counting:
 
         self._timer = self._panes.set_timer(_REST, go)
 
-    def _count(self, found: Found, view: View) -> None:
+    def _count(self, found: SearchResults, view: View) -> None:
         """Count all hits and read the coverage of the index, on a thread that delays no search."""
         now, catalog = self._context.clock(), self._context.catalog
         conditions = make_conditions(found.query, now)

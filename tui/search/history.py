@@ -32,7 +32,7 @@ def _parse(lines: str) -> tuple[list[str], list[str]]:
     return past, kept
 
 
-class History:
+class QueryHistory:
     """Past and kept searches, and a position among the past ones.
 
     Args:

@@ -10,7 +10,7 @@ from hermes_browse.store.wording import _
 from ..context import Context
 from ..list.rows import ConversationRow, FixedRows, HitRow, MoreRow, RowSource
 from ..screens.panes import Panes
-from .results import Fold, Found, best
+from .results import Fold, SearchResults, best
 
 
 class HitWalk:
@@ -24,7 +24,7 @@ class HitWalk:
 
     def __init__(self, context: Context, panes: Panes, read_on: Callable[[], None]) -> None:
         self._context, self._panes, self._read_on = context, panes, read_on
-        self.found: Found | None = None
+        self.found: SearchResults | None = None
         """The results shown; None if the list shows no hits."""
         self._folds: dict[str, Fold] = {}
         self._is_stepping = False
@@ -38,7 +38,7 @@ class HitWalk:
         """Drop the step that waits for the next page."""
         self._is_stepping = False
 
-    def show(self, found: Found | None, *, key: str | None = None, top: bool = False) -> None:
+    def show(self, found: SearchResults | None, *, key: str | None = None, top: bool = False) -> None:
         """Show results.
 
         Args:

@@ -11,7 +11,7 @@ from hermes_browse.store.wording import _
 from ..context import Context
 from ..screens.panes import Panes
 from .completion import Offer, complete
-from .history import History
+from .history import QueryHistory
 from .searches import SearchesScreen
 
 
@@ -26,7 +26,7 @@ class Typing:
     """
 
     def __init__(
-        self, context: Context, panes: Panes, history: History, ask: Callable[[Query, Sequence[str]], None]
+        self, context: Context, panes: Panes, history: QueryHistory, ask: Callable[[Query, Sequence[str]], None]
     ) -> None:
         self._context, self._panes, self.history, self._ask = context, panes, history, ask
         self.offered: Offer | None = None

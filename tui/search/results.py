@@ -76,7 +76,7 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResults:
     """The results of a search so far."""
 
     query: Query
@@ -155,7 +155,7 @@ class Found:
             return _("stopped here: what follows was not looked at")
         return _(_FIRST[self.sort]).format(count=len(self.hits))
 
-    def completed(self, reader: Reader) -> Found:
+    def completed(self, reader: Reader) -> SearchResults:
         """Return a copy with the messages of each conversation counted."""
         unique = {each.root_id: each for each in (*self.titles, *self.conversations.values())}
         counted = {each.root_id: each for each in with_details(reader, list(unique.values()))}
@@ -168,15 +168,15 @@ class Found:
         answer = self.answer
         return self.total is not None or not (answer.at_least or (answer.more and answer.total is None))
 
-    def detailed(self, completed: Found) -> Found:
+    def detailed(self, completed: SearchResults) -> SearchResults:
         """Return a copy with the details of `completed`."""
         return replace(self, titles=completed.titles, conversations=completed.conversations)
 
-    def with_counts(self, shorter: Found) -> Found:
+    def with_counts(self, shorter: SearchResults) -> SearchResults:
         """Return a copy with the counts of `shorter`, an earlier state of the same search."""
         return replace(self, total=shorter.total, roots=shorter.roots, coverage=shorter.coverage)
 
-    def counted(self, counted: Counted) -> Found:
+    def counted(self, counted: Counted) -> SearchResults:
         """Return a copy with these counts and suggestions."""
         return replace(
             self,
@@ -219,9 +219,9 @@ class Found:
         return " · ".join(parts)
 
 
-def no_conversations(query: Query) -> Found:
+def no_conversations(query: Query) -> SearchResults:
     """Return the result of a search for conversations that found none."""
-    return Found(query, Answer(query, (), "none", True, 0, False, 0.0), (), of_list=True)
+    return SearchResults(query, Answer(query, (), "none", True, 0, False, 0.0), (), of_list=True)
 
 
 def _hits(count: int, plus: str, conversations: int, *, at_least: bool) -> str:

@@ -10,12 +10,12 @@ from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.messages.models import Hit
 from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.search import Answer, Conditions, Query, Scope, make_plan, search, split_by_edits
-from hermes_browse.store.search.terms import Plan
+from hermes_browse.store.search.terms import CompiledQuery
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import Conversation, View
 
-from .results import Found
+from .results import SearchResults
 from .totals import scope_of
 
 PAGE = 32
@@ -24,7 +24,7 @@ _MOST_TITLES = 8
 
 
 def _titles(
-    catalog: Catalog, query: Query, plan: Plan, scope: Callable[[str], bool] | None
+    catalog: Catalog, query: Query, plan: CompiledQuery, scope: Callable[[str], bool] | None
 ) -> tuple[Conversation, ...]:
     """Return the newest conversations whose titles, or else ids, contain all words."""
     if not query.groups or query.in_reasoning or query.files:
@@ -57,11 +57,11 @@ def run(
     sort: str,
     now: float,
     deadline: float,
-    earlier: Found | None = None,
+    earlier: SearchResults | None = None,
     cancelled: Callable[[], bool] = lambda: False,
     progress: Callable[[float], None] = lambda share: None,
-    portion: Callable[[Found], None] = lambda found: None,
-) -> Found:
+    portion: Callable[[SearchResults], None] = lambda found: None,
+) -> SearchResults:
     """Search, on a worker's thread.
 
     Args:
@@ -100,7 +100,7 @@ def run(
             so_far = Answer(
                 query, (*shown, *hits), "scan", False, None, False, 0.0, stopped=True, more=True, matchers=matchers
             )
-            portion(Found(query, so_far, titles, dict(conversations), sort=sort, is_partial=True))
+            portion(SearchResults(query, so_far, titles, dict(conversations), sort=sort, is_partial=True))
 
         return search(
             reader,
@@ -129,7 +129,7 @@ def run(
     add_conversations(answer.hits)
     if earlier is not None:
         answer = replace(answer, hits=(*shown, *answer.hits), total=earlier.answer.total)
-    return Found(query, answer, titles, conversations, past_edits=past_edits, sort=sort)
+    return SearchResults(query, answer, titles, conversations, past_edits=past_edits, sort=sort)
 
 
 def _conversations(reader: Reader, catalog: Catalog, session_ids: Sequence[str], now: float) -> dict[str, Conversation]:

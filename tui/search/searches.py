@@ -15,7 +15,7 @@ from hermes_browse.store.wording import _
 from ..commands.screens import SEARCHES
 from ..screens.card import Card, keys_line
 from ..shared.text_box import TextBox
-from .history import History
+from .history import QueryHistory
 
 
 class SearchesScreen(Card[str | None]):
@@ -24,7 +24,7 @@ class SearchesScreen(Card[str | None]):
     AUTO_FOCUS = "#narrow"
     KEYS = SEARCHES
 
-    def __init__(self, history: History) -> None:
+    def __init__(self, history: QueryHistory) -> None:
         super().__init__()
         self._history = history
         self._shown: list[str] = []
@@ -34,7 +34,7 @@ class SearchesScreen(Card[str | None]):
         with Vertical(id="card"):
             yield TextBox(placeholder=_("searches: type to narrow"), id="narrow", compact=True)
             yield OptionList(id="searches", markup=False)
-            yield keys_line(self.told_keys(_("Enter take")))
+            yield keys_line(self.keys_text(_("Enter take")))
 
     def on_mount(self) -> None:
         """Show all searches."""

@@ -24,7 +24,7 @@ from . import results as search_model
 from . import run as search_run
 from .counting import Counting, whole_catalog
 from .hit_walk import HitWalk
-from .results import Found
+from .results import SearchResults
 
 _PATIENCE = 120.0
 """Seconds until a scan ends with a partial result; Esc stops it at any time."""
@@ -44,7 +44,7 @@ def make_letters() -> None:
     variants("a")
 
 
-class Around(NamedTuple):
+class SearchingCallbacks(NamedTuple):
     """Callbacks into the main screen."""
 
     order: Callable[[], Order]
@@ -65,11 +65,11 @@ class Searching:
     Args:
         context: The store.
         panes: The list and the search box.
-        around: Callbacks into the main screen.
+        callbacks: Callbacks into the main screen.
     """
 
-    def __init__(self, context: Context, panes: Panes, around: Around) -> None:
-        self._context, self._panes, self._around = context, panes, around
+    def __init__(self, context: Context, panes: Panes, callbacks: SearchingCallbacks) -> None:
+        self._context, self._panes, self._callbacks = context, panes, callbacks
         self.view = View.ALL
         """The view to search."""
         self.order = _ORDERS[0]
@@ -160,13 +160,13 @@ class Searching:
     def take_suggestion(self, row: SuggestionRow) -> None:
         """Run a suggested search, which may switch to another profile."""
         if row.profile:
-            self._around.search_profile(row.profile, row.query)
+            self._callbacks.search_profile(row.profile, row.query)
             return
         if row.query == self._panes.box.value:
             self.set_view(row.view)
         else:
             view = row.view
-            self._around.put(f"{row.query} ")  # the space ends the last word: it was counted as a whole word
+            self._callbacks.put(f"{row.query} ")  # the space ends the last word: it was counted as a whole word
             if self.view is not view:
                 self.set_view(view)
         self._context.show_header()
@@ -187,9 +187,9 @@ class Searching:
         self._query = self._scan = self.hits.found = None
         self._was_busy = False
         self._context.search_worker.cancel("search")
-        current = self._around.current()
+        current = self._callbacks.current()
         keys = [f"c{current.root_id}"] if current is not None and not self._panes.box.has_focus else []
-        self._around.show_list([*keys, self._before])
+        self._callbacks.show_list([*keys, self._before])
         self._context.show_header()
         self._context.say("")
 
@@ -202,13 +202,13 @@ class Searching:
         self.hits.forget_step()
         context = self._context
         now, catalog, details = context.clock(), context.catalog, context.details
-        view, order = self.view, self._around.order()
+        view, order = self.view, self._callbacks.order()
         conditions = make_conditions(query, now)
         scan = self._scan = Scan()
 
         run = self._runner(query, conditions, scan, now)
 
-        def work(reader: Reader) -> Found | CatalogRows:
+        def work(reader: Reader) -> SearchResults | CatalogRows:
             whole = whole_catalog(reader, catalog, view, conditions, now)
             if asks_for_conversations(query, conditions):
                 # Only filters of conversations: show the list, filtered.
@@ -220,7 +220,7 @@ class Searching:
                 return CatalogRows(whole, roots, details, (), "", order=order)
             return run(reader, whole)
 
-        def done(found: Found | CatalogRows) -> None:
+        def done(found: SearchResults | CatalogRows) -> None:
             self._scan = None
             if isinstance(found, CatalogRows):
                 self.hits.found = None
@@ -238,12 +238,12 @@ class Searching:
         self._follow(scan)
 
     def _runner(
-        self, query: Query, conditions: Conditions, scan: Scan, now: float, *, earlier: Found | None = None
-    ) -> Callable[[Reader, Catalog], Found]:
+        self, query: Query, conditions: Conditions, scan: Scan, now: float, *, earlier: SearchResults | None = None
+    ) -> Callable[[Reader, Catalog], SearchResults]:
         """Return the function that a worker runs to search, or to read on after earlier hits."""
         view, order = self.view, self.order
 
-        def run(reader: Reader, catalog: Catalog) -> Found:
+        def run(reader: Reader, catalog: Catalog) -> SearchResults:
             return search_run.run(
                 reader,
                 query,
@@ -280,7 +280,7 @@ class Searching:
         now, catalog = self._context.clock(), self._context.catalog
         run = self._runner(query, make_conditions(query, now), scan, now, earlier=found)
 
-        def done(longer: Found) -> None:
+        def done(longer: SearchResults) -> None:
             self._scan, self._reading_on = None, False
             whole = longer.with_counts(self.hits.found or found)
             self.hits.show(whole)
@@ -313,10 +313,10 @@ class Searching:
             self._panes.rows.show(FixedRows([note]), top=True)
         self._context.say(" · ".join([*self._problems, text]))
 
-    def _take_details(self, found: Found) -> None:
+    def _take_details(self, found: SearchResults) -> None:
         self.hits.show(found)
 
-    def _take_counts(self, found: Found) -> None:
+    def _take_counts(self, found: SearchResults) -> None:
         self.hits.found = found
         self._say_status()
         if found.suggestions and not found.hits:

@@ -31,7 +31,7 @@ from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import N_, _
 
 from ..list.rows import SuggestionRow
-from .results import Counted, Found
+from .results import Counted, SearchResults
 
 _BREATH = 0.001
 """Seconds to sleep between two batches of a count."""
@@ -55,7 +55,7 @@ def _breathe() -> bool:
 
 def count_hits(
     reader: Reader,
-    found: Found,
+    found: SearchResults,
     conditions: Conditions,
     *,
     catalog: Catalog,

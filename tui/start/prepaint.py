@@ -24,7 +24,7 @@ from hermes_browse.store.text import one_line, printable
 
 from ..formats import clip, fit
 from ..list.columns import format_head
-from ..list.model import Details, make_rows, order_name, shown_line, view_name
+from ..list.model import RowDetails, make_rows, order_name, shown_line, view_name
 from ..list.row_format import format_row
 from ..list.rows import NoteRow
 from ..pane_sizes import PaneSizes, has_head
@@ -125,7 +125,7 @@ def _view_line(catalog: Catalog, palette: Palette) -> str:
     return line + _sgr(f"  ↓ {order_name(Sort.ACTIVITY)}", muted, background)
 
 
-class _Rows:
+class _PaintedRows:
     """The rows of the list that fit on the screen; `size` has the columns and lines of the terminal."""
 
     def __init__(
@@ -137,7 +137,7 @@ class _Rows:
         palette: Palette,
         pane_sizes: PaneSizes,
     ) -> None:
-        details = Details()
+        details = RowDetails()
         details.add(shown)
         self.size, self.palette, self._now = size, palette, now
         self._rows = make_rows(catalog, details, View.CHATS, Sort.ACTIVITY, reverse=False, opened=())
@@ -186,7 +186,7 @@ class _Rows:
         )
 
 
-def _frame(catalog: Catalog, rows: _Rows, location: Location) -> str:
+def _frame(catalog: Catalog, rows: _PaintedRows, location: Location) -> str:
     """Return the first screen as escape sequences."""
     (width, height), palette = rows.size, rows.palette
     plain, foreground, panel = palette.background, palette.foreground, palette.panel
@@ -239,7 +239,7 @@ class Handover:
             raise SystemExit(128 + number)
 
 
-def _early_keys(descriptor: int, rows: _Rows) -> EarlyKeys:
+def _early_keys(descriptor: int, rows: _PaintedRows) -> EarlyKeys:
     from .early_keys import EarlyKeys  # imported after the first rows are painted
 
     def paint(before: int, after: int) -> None:
@@ -281,7 +281,7 @@ def painted(
     keys: EarlyKeys | None = None
     try:
         termios.tcsetattr(descriptor, termios.TCSANOW, silent)  # TCSANOW keeps typed keys in the buffer
-        rows = _Rows(catalog, shown, terminal_size(), now, PALETTES[start.theme], start.pane_sizes)
+        rows = _PaintedRows(catalog, shown, terminal_size(), now, PALETTES[start.theme], start.pane_sizes)
         os.write(sys.stderr.fileno(), _frame(catalog, rows, location).encode())
         handover.is_painted = True
         if start.are_keys_usual:

@@ -17,7 +17,7 @@ from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.messages.details import Details, ModelUse, read_details
 from hermes_browse.store.messages.models import State
 from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.sessions.models import Conversation, Kind, Status
+from hermes_browse.store.sessions.models import Conversation, ConversationKind, Status
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
@@ -53,7 +53,11 @@ _COST_SOURCES = {
     "custom_contract": N_("by your contract"),
     "none": N_("no price known"),
 }
-_KINDS = {Kind.CHAT: N_("chat"), Kind.AUTOMATION: N_("automation"), Kind.SUBAGENT: N_("subagent")}
+_KINDS = {
+    ConversationKind.CHAT: N_("chat"),
+    ConversationKind.AUTOMATION: N_("automation"),
+    ConversationKind.SUBAGENT: N_("subagent"),
+}
 _ROLES = {"user": N_("user"), "assistant": N_("assistant"), "tool": N_("tool"), "system": N_("system")}
 LABEL = 14
 """Cells of the labels."""
@@ -296,7 +300,7 @@ class LinesCard(Card[None]):
         with Vertical(id="card"):
             yield Static(Content.styled(self._title, "bold"))
             yield self._view
-            yield keys_line(self.told_keys())
+            yield keys_line(self.keys_text())
 
     def action_copy(self) -> None:
         """Copy the text, and say how."""

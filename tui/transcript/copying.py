@@ -30,7 +30,7 @@ from .references import ReferencesScreen, references
 from .tool_text import as_shown, output_text
 
 
-class Piece(NamedTuple):
+class NamedText(NamedTuple):
     """A text with a name."""
 
     name: str
@@ -45,47 +45,47 @@ def _own_text(message: ChatMessage) -> str:
     return without_injections(message.text) if message.role in ("user", "assistant") else message.text
 
 
-def message_text(message: ChatMessage) -> Piece:
+def message_text(message: ChatMessage) -> NamedText:
     """Return the text of a message; if there is none, the names and arguments of its calls."""
     text = _own_text(message)
     if not text.strip():
         text = "\n".join(f"{call.name} {call.arguments}" for call in message.tool_calls)
     name = _("tool output {id}, {size}") if message.role == "tool" else _("message {id}, {size}")
     size = formats.size(len(text.encode("utf-8", "replace")))
-    return Piece(name.format(id=message.id, size=size), text, ".md")
+    return NamedText(name.format(id=message.id, size=size), text, ".md")
 
 
-def code_blocks(message: ChatMessage) -> list[Piece]:
+def code_blocks(message: ChatMessage) -> list[NamedText]:
     """Return the code blocks of a message, in order, also nested ones. Parsing a long text takes more than a frame."""
-    pieces: list[Piece] = []
+    pieces: list[NamedText] = []
     for token in parse(without_injections(message.text)):
         if token.type in ("fence", "code_block") and token.content.strip():
             language = one_line(token.info.split()[0], 20) if token.info.split() else ""
             count = token.content.rstrip("\n").count("\n") + 1
             facts = [language, formats.counted(count, "line")]
             name = _("code block ({facts})").format(facts=_(", ").join(fact for fact in facts if fact))
-            pieces.append(Piece(name, token.content.rstrip("\n")))
+            pieces.append(NamedText(name, token.content.rstrip("\n")))
     return pieces
 
 
-def outputs(message: ChatMessage, model: TranscriptModel) -> list[Piece]:
+def outputs(message: ChatMessage, model: TranscriptModel) -> list[NamedText]:
     """Return the outputs of the calls of a message, as far as they have been read; of a tool's message, its text."""
     results = [model.result(call.id) if call.id else None for call in message.tool_calls]
     rows = [message] if message.role == "tool" else [result for result in results if result is not None]
     names = {call.id: call.name for call in message.tool_calls}
-    pieces: list[Piece] = []
+    pieces: list[NamedText] = []
     for row in rows:
         name = one_line(names.get(row.tool_call_id or "", row.tool_name or "tool"), 40)
         text = output_text(row.text)
         size = formats.size(len(text.encode("utf-8", "replace")))
-        pieces.append(Piece(_("output of {name}, {size}").format(name=name, size=size), text))
+        pieces.append(NamedText(_("output of {name}, {size}").format(name=name, size=size), text))
     return pieces
 
 
-def document(message: ChatMessage, model: TranscriptModel) -> Piece:
+def document(message: ChatMessage, model: TranscriptModel) -> NamedText:
     """Return all of a message as one Markdown text: reasoning, text, calls with their whole results as far as read."""
     if message.role == "tool":
-        return Piece(_("tool output {id}").format(id=message.id), output_text(message.text))
+        return NamedText(_("tool output {id}").format(id=message.id), output_text(message.text))
     parts = [
         f"# message {message.id} · {message.role} · {formats.day_key(message.timestamp)} "
         f"{formats.clock(message.timestamp).strip()}".rstrip()
@@ -99,7 +99,7 @@ def document(message: ChatMessage, model: TranscriptModel) -> Piece:
         result = model.result(call.id) if call.id else None
         if result is not None:
             parts.append(f"### result\n\n{as_shown(result.text)}")
-    return Piece(_("message {id}").format(id=message.id), "\n\n".join(parts) + "\n", ".md")
+    return NamedText(_("message {id}").format(id=message.id), "\n\n".join(parts) + "\n", ".md")
 
 
 class Copying:
@@ -169,7 +169,7 @@ class Copying:
         assert model is not None
         await self._copy_next("output", message, outputs(message, model), _("no tool output here"))
 
-    async def _copy_next(self, what: str, message: ChatMessage, pieces: Sequence[Piece], nothing: str) -> None:
+    async def _copy_next(self, what: str, message: ChatMessage, pieces: Sequence[NamedText], nothing: str) -> None:
         if not pieces:
             self._context.say(nothing)
             return

@@ -33,7 +33,7 @@ Place = tuple[int, int]
 """An entry, and a line in it."""
 
 
-class Seen(NamedTuple):
+class SeenByModel(NamedTuple):
     """What the model saw at a message."""
 
     entries: frozenset[int]
@@ -126,7 +126,7 @@ class Page:
         """The message whose terms are highlighted more strongly."""
         self.hit_number: int | None = None
         """The index of the current match of the hit, the same at any width; None for all of them."""
-        self.seen: Seen | None = None
+        self.seen: SeenByModel | None = None
         """Everything else is dimmed; None for no dimming."""
         self.heights = Heights([])
         self.missing: tuple[int, int] | None = None
@@ -184,7 +184,7 @@ class Page:
         old_ids = {bone.id for bone in old.skeleton.bones}
         return sum(bone.id not in old_ids for bone in model.skeleton.bones)
 
-    def see(self, seen: Seen | None) -> None:
+    def see(self, seen: SeenByModel | None) -> None:
         """Dim what the model did not see, or nothing."""
         self.seen, self._frame = seen, None
 

@@ -53,7 +53,7 @@ _PATH = re.compile(
 _CLOSING = {")": "(", "]": "["}
 
 
-class Kind(StrEnum):
+class ReferenceKind(StrEnum):
     """The kinds of references."""
 
     IMAGE = "image"
@@ -61,13 +61,13 @@ class Kind(StrEnum):
     PATH = "path"
 
 
-_ORDER = list(Kind)
+_ORDER = list(ReferenceKind)
 
 
 class Reference(NamedTuple):
     """An image, link or path in a message."""
 
-    kind: Kind
+    kind: ReferenceKind
     target: str
     """As stored, not printable yet; of an embedded image its type and size."""
     label: str = ""
@@ -81,7 +81,11 @@ class Reference(NamedTuple):
     def can_be_opened(self) -> bool:
         """Whether it is safe to open in a browser: a web or mail address."""
         target = self.target
-        if self.kind is not Kind.LINK or any(letter.isspace() for letter in target) or printable(target) != target:
+        if (
+            self.kind is not ReferenceKind.LINK
+            or any(letter.isspace() for letter in target)
+            or printable(target) != target
+        ):
             return False
         try:
             parts = urlsplit(target)
@@ -109,7 +113,7 @@ def _in_markdown(text: str) -> Iterator[Reference]:
                 label, target = "", str(child.attrs.get("href", ""))
             elif child.type == "link_close":
                 if target and not target.startswith("#"):
-                    kind = Kind.LINK if ":" in target or target.startswith("//") else Kind.PATH
+                    kind = ReferenceKind.LINK if ":" in target or target.startswith("//") else ReferenceKind.PATH
                     label = one_line(label, 200)
                     yield Reference(kind, target, label if label != target else "")
                 target = ""
@@ -122,11 +126,11 @@ def _in_text(text: str) -> Iterator[Reference]:
     rest: list[str] = []
     end = 0
     for match in _ADDRESS.finditer(text):
-        yield Reference(Kind.LINK, _trimmed(match[0]))
+        yield Reference(ReferenceKind.LINK, _trimmed(match[0]))
         rest.append(text[end : match.start()])
         end = match.end()
     for piece in (*rest, text[end:]):
-        yield from (Reference(Kind.PATH, _trimmed(match[0])) for match in _PATH.finditer(piece))
+        yield from (Reference(ReferenceKind.PATH, _trimmed(match[0])) for match in _PATH.finditer(piece))
 
 
 def _in_call(arguments: str) -> Iterator[Reference]:
@@ -135,7 +139,7 @@ def _in_call(arguments: str) -> Iterator[Reference]:
         for name in _PATH_FIELDS:
             value = loaded.get(name)
             if isinstance(value, str) and value.strip() and "\n" not in value and "://" not in value:
-                yield Reference(Kind.PATH, value.strip())
+                yield Reference(ReferenceKind.PATH, value.strip())
     yield from _in_text(as_shown(arguments))
 
 
@@ -143,11 +147,11 @@ def _images(message: ChatMessage) -> Iterator[Reference]:
     for number, part in enumerate(part for part in message.parts if part.kind == "image"):
         if not part.url and part.size:
             name = f"{one_line(part.mime.rpartition('/')[2], 30) or _('image')}, {formats.size(part.size)}"
-            yield Reference(Kind.IMAGE, name, _("in message {id}").format(id=message.id), message.id, number)
+            yield Reference(ReferenceKind.IMAGE, name, _("in message {id}").format(id=message.id), message.id, number)
         elif part.url:
             is_address = re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", part.url) is not None
             path = unquote(part.url[7:]) if part.url.startswith("file:///") else part.url
-            yield Reference(Kind.LINK if is_address and path == part.url else Kind.PATH, path)
+            yield Reference(ReferenceKind.LINK if is_address and path == part.url else ReferenceKind.PATH, path)
 
 
 def _every(message: ChatMessage, model: TranscriptModel) -> Iterator[Reference]:
@@ -176,27 +180,27 @@ def references(message: ChatMessage, model: TranscriptModel, *, is_here: bool = 
         model: Has the results that have been read.
         is_here: The store is of this machine, so that a path may be a file.
     """
-    unique: dict[tuple[Kind, str, int, int], Reference] = {}
+    unique: dict[tuple[ReferenceKind, str, int, int], Reference] = {}
     for each in _every(message, model):
         key = (each.kind, each.target, each.message_id, each.number)
         if len(each.target) > 1 and key not in unique:
-            is_image = is_here and each.kind is Kind.PATH and is_image_file(each.target)
-            unique[key] = each._replace(kind=Kind.IMAGE) if is_image else each
+            is_image = is_here and each.kind is ReferenceKind.PATH and is_image_file(each.target)
+            unique[key] = each._replace(kind=ReferenceKind.IMAGE) if is_image else each
     return sorted(unique.values(), key=lambda each: _ORDER.index(each.kind))[:MOST]
 
 
 _UNKNOWN = N_("not an image known here; & shows the row as it is stored")
-_WORDS = {Kind.IMAGE: N_("image"), Kind.LINK: N_("link"), Kind.PATH: N_("path")}
+_WORDS = {ReferenceKind.IMAGE: N_("image"), ReferenceKind.LINK: N_("link"), ReferenceKind.PATH: N_("path")}
 
 
-def _counted(kind: Kind, count: int) -> str:
+def _counted(kind: ReferenceKind, count: int) -> str:
     """`1 image`, `12 links`."""
     match kind:
-        case Kind.IMAGE:
+        case ReferenceKind.IMAGE:
             words = ngettext("1 image", "{count:,} images", count)
-        case Kind.LINK:
+        case ReferenceKind.LINK:
             words = ngettext("1 link", "{count:,} links", count)
-        case Kind.PATH:
+        case ReferenceKind.PATH:
             words = ngettext("1 path", "{count:,} paths", count)
     return words.format(count=count)
 
@@ -214,17 +218,19 @@ class ReferencesScreen(Card[None]):
     def compose(self) -> ComposeResult:
         """Title, references, keys."""
         kinds = [each.kind for each in self._references]
-        counts = [_counted(kind, kinds.count(kind)) for kind in Kind if kind in kinds]
+        counts = [_counted(kind, kinds.count(kind)) for kind in ReferenceKind if kind in kinds]
         with Vertical(id="card"):
             yield Static(Content.assemble((self._title, "bold"), (f"  {' · '.join(counts)}", "dim")))
             yield OptionList(*map(self._row, self._references), id="references", markup=False)
-            yield keys_line(self.told_keys(_("Enter open"), without=() if Kind.IMAGE in kinds else ("show-here",)))
+            yield keys_line(
+                self.keys_text(_("Enter open"), without=() if ReferenceKind.IMAGE in kinds else ("show-here",))
+            )
 
     def _row(self, reference: Reference) -> Option:
         target = one_line(reference.target, 2000)
         word = _(_WORDS[reference.kind]) + "  "
         label = f"  {reference.label}" if reference.label else ""
-        is_copied = reference.kind is Kind.LINK and not reference.can_be_opened
+        is_copied = reference.kind is ReferenceKind.LINK and not reference.can_be_opened
         note = "  " + _("is only copied") if is_copied else ""
         return Option(Content.assemble((word, "dim"), target, (label + note, "dim")))
 
@@ -269,11 +275,11 @@ class ReferencesScreen(Card[None]):
         self.run_worker(self._open(self._references[event.option_index]), group="reference", exclusive=True)
 
     async def _open(self, reference: Reference) -> None:
-        if reference.kind is Kind.IMAGE:
+        if reference.kind is ReferenceKind.IMAGE:
             self._with_file(reference, self._outside)
             return
         if not reference.can_be_opened:
-            why = "" if reference.kind is Kind.PATH else _("not of the web: ")
+            why = "" if reference.kind is ReferenceKind.PATH else _("not of the web: ")
             await self._copy(reference, why)
             return
         in_terminal = await asyncio.to_thread(programs.takes_the_terminal)
@@ -302,7 +308,7 @@ class ReferencesScreen(Card[None]):
     def action_show_here(self) -> None:
         """Draw the image on the terminal, if possible."""
         reference = self._current
-        if reference is None or reference.kind is not Kind.IMAGE:
+        if reference is None or reference.kind is not ReferenceKind.IMAGE:
             self._tell(_("not an image"))
         elif not images.can_show():
             self._tell(_(images.HOW_TO_GET))

@@ -14,7 +14,7 @@ from ..bindings import bindings, following
 from ..commands.panes import TRANSCRIPT
 from ..shared.styled import line_text
 from .model import Look, Tools, TranscriptModel
-from .page import Seen
+from .page import SeenByModel
 from .scroll import TranscriptScroll
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class TranscriptView(TranscriptScroll):
         self._place()
         self._step_on()
 
-    def see(self, seen: Seen | None) -> None:
+    def see(self, seen: SeenByModel | None) -> None:
         """Dim all messages but some, or none."""
         self.page.see(seen)
         self.refresh()

@@ -37,7 +37,7 @@ _NAMED = 12
 """Maximum number of bundles that the confirmation names."""
 
 
-class Deleted(NamedTuple):
+class DeletedConversation(NamedTuple):
     """A conversation in a bundle."""
 
     conversation: Conversation
@@ -45,7 +45,7 @@ class Deleted(NamedTuple):
     """Ids of the sessions restored with it: its segments and subagents."""
 
 
-def read_deleted(opened: OpenedBundle, now: float) -> list[Deleted]:
+def read_deleted(opened: OpenedBundle, now: float) -> list[DeletedConversation]:
     """Read the conversations of a bundle, with their details, in its order.
 
     Args:
@@ -57,7 +57,7 @@ def read_deleted(opened: OpenedBundle, now: float) -> list[Deleted]:
         tips = opened.manifest.conversations
         conversations = [each for tip in tips if (each := catalog.of_session(tip)) is not None]
         detailed = with_details(reader, conversations)
-    return [Deleted(each, affected_by_delete(catalog.forest, [each.id]).sessions) for each in detailed]
+    return [DeletedConversation(each, affected_by_delete(catalog.forest, [each.id]).sessions) for each in detailed]
 
 
 class BundleRow(NamedTuple):
@@ -65,7 +65,7 @@ class BundleRow(NamedTuple):
 
     bundle: Bundle
     is_marked: bool
-    deleted: Sequence[Deleted] = ()
+    deleted: Sequence[DeletedConversation] = ()
     """Its conversations; empty until they are read."""
 
     @property

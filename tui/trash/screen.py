@@ -38,7 +38,7 @@ from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
 from ..store_paths import sessions_folder, trash_folder
 from ..writer import Written
-from .bundles import BundleRow, Deleted, DropScreen, contents, read_deleted, tell_restored
+from .bundles import BundleRow, DeletedConversation, DropScreen, contents, read_deleted, tell_restored
 
 _UNTITLED = 50
 """Maximum number of untitled bundles whose conversations are read at the start."""
@@ -60,7 +60,7 @@ class TrashScreen(SubScreen):
         self._folder = trash_folder(controllers.context.location)
         self._bundles: list[Bundle] = []
         self._marked: set[str] = set()
-        self._deleted: dict[str, list[Deleted]] = {}
+        self._deleted: dict[str, list[DeletedConversation]] = {}
         """Conversations of the bundles that have been read, by bundle name."""
         self._is_opening = False
 
@@ -103,7 +103,7 @@ class TrashScreen(SubScreen):
         small = [each for each in bundles if each.bytes < _SMALL and not each.damage and each.name not in self._deleted]
         now = self.context.clock()
 
-        def work(bundle: Bundle) -> list[Deleted]:
+        def work(bundle: Bundle) -> list[DeletedConversation]:
             with OpenedBundle(bundle.path) as opened:
                 return read_deleted(opened, now)
 
