@@ -34,7 +34,7 @@ from hermes_browse.store.wording import N_, _, language
 
 from .bindings import bindings, working
 from .commands import final_keys
-from .commands.panes import APP, MAIN, TRANSCRIPT
+from .commands.main_commands import APP, MAIN, TRANSCRIPT
 from .config.start import LastState, Start, set_rows
 from .context import Arrival
 from .logfile import log_failure
@@ -51,7 +51,7 @@ if sys.platform != "win32":
     from .start.driver import BrowserDriver, PaintedScreenDriver
 
 if TYPE_CHECKING:
-    from hermes_browse.store.hermes.resume import ResumePlan
+    from hermes_browse.store.hermes.resume_command import ResumePlan
     from hermes_browse.store.hosts.link import Links
 
     _App = App[ResumePlan]

@@ -16,14 +16,14 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 
 from .config.options import Options
-from .list.model import RowDetails
+from .list.list_model import RowDetails
 from .shared import header
 from .worker import Worker
 from .writer import Writer
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.sizes import Sizes
-    from hermes_browse.store.hermes.resume import ResumePlan
+    from hermes_browse.store.hermes.resume_command import ResumePlan
     from hermes_browse.store.hosts.link import Links
 
     from .config.start import Start

@@ -13,8 +13,8 @@ from ..connection.connect import Reader
 from ..messages.transcript import count_rows
 from ..sessions.catalog import Catalog
 from ..sessions.models import Chain, Conversation
-from ..sessions.rows import read_busy
 from ..sessions.session import Session
+from ..sessions.session_rows import read_busy
 from ..text import as_text
 from ..wording import _
 from .protection import Families, Protection, SpareReason, Standing, idle_seconds, standing

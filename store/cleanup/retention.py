@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..connection.connect import Reader
-from ..connection.values import as_time
+from ..connection.stored_values import as_time
 from ..sessions.catalog import Catalog
 from ..sessions.conversations import Forest
 from ..sessions.models import Conversation, Relation
 from ..sessions.relations import edge
-from ..sessions.rows import read_busy
 from ..sessions.session import Session
+from ..sessions.session_rows import read_busy
 from ..text import as_text
 from ..wording import _
 from .hermes_settings import Retention, read_retention

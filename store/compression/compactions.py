@@ -19,8 +19,8 @@ from ..messages.gaps import IdGap, read_id_gaps
 from ..messages.transcript import read_identities
 from ..sessions.session import Session
 from ..wording import N_
-from .blocks import Carried, Cut, Known, carried, end_of_block, find_cuts, sent_of
-from .rows import Row, read_rows, written_at_once
+from .compressed_blocks import Carried, Cut, Known, carried, end_of_block, find_cuts, sent_of
+from .history_rows import Row, read_rows, written_at_once
 
 _FALLBACK = "Summary generation was unavailable"
 

@@ -13,9 +13,9 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from ..connection.connect import Reader
-from ..connection.values import read_json
-from ..messages.blocks import texts_of
-from ..messages.models import ChatMessage
+from ..connection.stored_values import read_json
+from ..messages.block_kinds import texts_of
+from ..messages.chat_message import ChatMessage
 from ..messages.transcript import read_messages_of
 from .compactions import Compaction
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .chat import TEXTS
 from .player import SCENES, Player
-from .writer import write_store
+from .store_writer import write_store
 
 __all__ = ["build", "build_home"]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from .writer import Value
+from .store_writer import Value
 
 _HERMES = tomllib.loads((Path(__file__).resolve().parent / "hermes.toml").read_text(encoding="utf-8"))
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from .chat import TEXTS, TOOLS, Chat, ChatRow, digits, stored_result
-from .writer import Row, Value
+from .store_writer import Row, Value
 
 SCENES = Path(__file__).resolve().parent / "scenes"
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0  # seconds

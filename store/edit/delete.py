@@ -18,7 +18,7 @@ from ..messages.preview import with_details
 from ..sessions.catalog import Catalog, read_catalog
 from ..sessions.models import Conversation
 from ..text import as_text, one_line
-from ..trash import files
+from ..trash import session_files
 from ..trash.bundle import Contents, WrittenBundle, rows_digest, write_bundle
 from ..trash.format import RowFate, quoted
 from ..trash.progress import EVERY, Progress, Stage, Tell, never, quiet
@@ -140,7 +140,7 @@ def delete(
         except BaseException:
             _discard_bundle(reader, affected, written)
             raise
-    notes = files.remove(contents.files)
+    notes = session_files.remove(contents.files)
     return Deleted(
         bundle=describe(written.path),
         conversations=contents.conversations,
@@ -186,8 +186,8 @@ def _contents(
     sessions_folder: Path | None,
 ) -> Contents:
     tips = tuple(each.id for each in conversations)
-    session_files = files.find(reader, sessions_folder, sessions)
-    return Contents(sessions, tips, titles, session_files, ties_of(reader, trash, sessions))
+    found = session_files.find(reader, sessions_folder, sessions)
+    return Contents(sessions, tips, titles, found, ties_of(reader, trash, sessions))
 
 
 def _titles(reader: Reader, conversations: Sequence[Conversation]) -> tuple[str | None, ...]:

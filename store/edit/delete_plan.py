@@ -16,8 +16,8 @@ from ..errors import NotFoundError, RefusedError
 from ..sessions.catalog import Catalog
 from ..sessions.conversations import Forest
 from ..sessions.models import Chain, Conversation, Relation
-from ..sessions.rows import read_busy, read_sessions
 from ..sessions.session import Session
+from ..sessions.session_rows import read_busy, read_sessions
 from ..text import one_line
 from ..wording import _
 from .guards import family_root, protected

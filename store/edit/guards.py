@@ -16,7 +16,7 @@ from ..sessions.catalog import Catalog
 from ..sessions.conversations import Forest
 from ..sessions.models import Chain, Status
 from ..sessions.relations import status
-from ..sessions.rows import read_busy
+from ..sessions.session_rows import read_busy
 from ..trash.format import quoted
 from ..wording import _
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ..connection.connect import Store
 from ..connection.reader import Reader
 from ..errors import BrowseError, RefusedError, WriteInDoubtError, WriteUnverifiedError
-from ..trash import files
+from ..trash import session_files
 from ..trash.bundle import is_same_store, origin_of, read_lines, verify
 from ..trash.format import Encoded, Manifest, TableRow, bound, encode_row, reading, text_of, write_line
 from ..trash.progress import NOBODY, Progress, Tell, never, quiet
@@ -124,7 +124,7 @@ def restore(
 
     write(store, work, lambda fresh, _none: rows.check(fresh), needs=NEEDS, patience=patience)
     parent_notes = _restore_missing_parents(store, rows.missing_parents, patience)
-    put_back = files.put_back(manifest.files, folder, sessions_folder, restored | comparison.file_owners)
+    put_back = session_files.put_back(manifest.files, folder, sessions_folder, restored | comparison.file_owners)
     if not comparison.refused or only is not None:
         mark_restored(folder, manifest, now if now is not None else time.time(), restored)
     return Restored(
@@ -151,7 +151,7 @@ def _restore_files_only(
     Raises:
         RefusedError: No file is missing.
     """
-    put_back = files.put_back(manifest.files, folder, sessions_folder, comparison.file_owners)
+    put_back = session_files.put_back(manifest.files, folder, sessions_folder, comparison.file_owners)
     if not put_back.written:
         session, reason = next(iter(comparison.refused.items()))
         raise RefusedError(

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..connection.connect import Store
 from ..errors import BrowseError, RefusedError
-from ..messages.models import Reading
+from ..messages.chat_message import Reading
 from ..sessions.models import Conversation
 from ..text import one_line
 from ..wording import _

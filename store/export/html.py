@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
-from ..messages.blocks import CALL, RESULT, Block
+from ..messages.block_kinds import CALL, RESULT, Block
 from ..text import one_line
 from ..wording import N_, _, language, pgettext
 from .markdown import split_fences

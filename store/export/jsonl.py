@@ -23,10 +23,10 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 from ..connection.connect import Reader, Row, Store
-from ..connection.values import as_flag, as_mapping, as_time
+from ..connection.stored_values import as_flag, as_mapping, as_time
 from ..errors import NotFoundError
+from ..messages.chat_message import State
 from ..messages.decode import SENTINEL, state_of
-from ..messages.models import State
 from ..text import as_text
 from ..wording import _
 from .redact import Redactor

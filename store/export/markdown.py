@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import groupby
 
-from ..messages.blocks import CALL, RESULT, Block
+from ..messages.block_kinds import CALL, RESULT, Block
 from ..text import HOSTILE, STRAY, fenced, longest_run, one_line
 from ..wording import _, ngettext
 from .source import Day, RenderedMessage, Seam, Source, day_name, indented_json, local_time, speaker, state_word

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
-from ..messages.models import Hit, State
+from ..messages.chat_message import Hit, State
 from ..sessions.models import Conversation, ConversationKind, Relation, Status
 from ..sessions.session import Session, Tokens
 from ..text import as_text, one_line

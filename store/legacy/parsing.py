@@ -13,12 +13,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from ..connection.values import as_time, write_json
-from ..demo.writer import Row
+from ..connection.stored_values import as_time, write_json
+from ..demo.store_writer import Row
 from ..messages.decode import SENTINEL
 from ..text import as_text, one_line
 from ..wording import _
-from .finding import OldFile
+from .transcript_files import OldFile
 
 LONGEST_LINE = 64 << 20
 """Maximum bytes of a line of JSONL; a damaged file may be a single line."""

@@ -6,9 +6,9 @@ import re
 
 from ..connection.connect import Row
 from ..connection.schema import Schema
-from ..connection.values import as_flag, as_mapping, as_time, read_json, write_json
+from ..connection.stored_values import as_flag, as_mapping, as_time, read_json, write_json
 from ..text import as_text
-from .models import ChatMessage, ContentPart, State, ToolCall
+from .chat_message import ChatMessage, ContentPart, State, ToolCall
 
 SENTINEL = "\x00json:"
 """Prefix of multimodal content (Hermes 0.13 and later); SQL text functions stop at the NUL."""

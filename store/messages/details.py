@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from ..cleanup.sizes import bytes_sql
 from ..connection.connect import Reader
-from ..connection.values import as_count, as_mapping, as_money
+from ..connection.stored_values import as_count, as_mapping, as_money
 from ..sessions.models import Conversation
 from ..text import as_text
-from .models import Reading, State
+from .chat_message import Reading, State
 from .transcript import Bone, read_skeleton, read_system_prompt
 
 _FACTS = (

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from urllib.parse import unquote_to_bytes
 
 from ..connection.connect import Reader
-from ..connection.values import read_json
+from ..connection.stored_values import read_json
 from ..text import as_text
 from .decode import DATA_URL, SENTINEL, image_url
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..connection.values import read_json
+from ..connection.stored_values import read_json
 
 LIMIT = 200_000
 """Code points of the longest result that is parsed; of a longer one only the start is checked."""

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 
 from ..connection.connect import Reader, Row
 from ..connection.schema import Schema
-from ..connection.values import as_flag
+from ..connection.stored_values import as_flag
 from ..sessions.models import Conversation
 from ..sessions.session import Session
 from ..text import as_text, one_line
+from .chat_message import State
 from .decode import SENTINEL, decode_content, is_hidden, split_summary, state_of, without_injections
-from .models import State
 from .transcript import count_rows
 
 PREVIEW_LIMIT = 200

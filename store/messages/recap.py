@@ -9,8 +9,8 @@ from ..connection.connect import Reader
 from ..sessions.session import Session
 from ..text import one_line, printable
 from ..wording import _, ngettext
+from .chat_message import ChatMessage
 from .decode import split_summary
-from .models import ChatMessage
 from .transcript import read_messages, read_skeleton
 
 EXCHANGES = 10

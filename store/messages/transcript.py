@@ -13,12 +13,12 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..connection.connect import Reader
-from ..connection.values import as_time
+from ..connection.stored_values import as_time
 from ..sessions.session import Session
 from ..text import as_text
+from .chat_message import ChatMessage, Reading, State
 from .decode import is_hidden, select, state_of, to_message
 from .gaps import IdGap, after_no_call, read_id_gaps, without_call
-from .models import ChatMessage, Reading, State
 
 _SLICE = 5000
 _IDENTITY = ("role", "content", "tool_call_id", "tool_calls", "tool_name")

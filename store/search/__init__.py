@@ -5,12 +5,12 @@ from __future__ import annotations
 from .conditions import EVERYTHING, Conditions, Scope, make_conditions, split_by_edits
 from .coverage import Coverage, read_coverage
 from .engine import Answer, Total, count, prepare, search
+from .filter_values import Vocabulary, parse_date, read_vocabulary
 from .filters import FILTER_KEYS, FILTERS, help_lines
 from .query import Query, Term, TermKind, parse, unknown_filters
 from .snippets import find_ranges, read_context
 from .suggest import Suggestion, asks_for_conversations, count_conversations, suggest
 from .terms import Matcher, make_plan
-from .values import Vocabulary, parse_date, read_vocabulary
 
 __all__ = [
     "EVERYTHING",

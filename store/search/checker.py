@@ -10,7 +10,7 @@ from ..connection.connect import Reader
 from ..wording import _
 from .conditions import Scope
 from .filters import RowFacts
-from .rows import SearchCache, StoredRow, read_rows
+from .message_rows import SearchCache, StoredRow, read_rows
 from .streams import candidates
 from .terms import CompiledQuery
 from .walk import CandidateCounts, ScannedTo, Walk

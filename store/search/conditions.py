@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from ..connection.connect import Reader
-from ..connection.values import read_json
+from ..connection.stored_values import read_json
 from ..messages.decode import decode_tool_calls
 from ..sessions.catalog import Catalog, allowed_sessions, read_catalog
 from ..sessions.models import View

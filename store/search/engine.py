@@ -9,13 +9,13 @@ from itertools import islice
 
 from ..connection.connect import Reader
 from ..errors import NotAStoreError, StoreBusyError, StoreDamagedError, StoreError, StoreUnreadableError
-from ..messages.models import Hit
+from ..messages.chat_message import Hit
 from ..wording import _
 from .checker import RELEVANT, Checker, most_relevant
 from .conditions import EVERYTHING, Scope, read_scope
 from .coverage import Damage, remedy
+from .message_rows import RowText, SearchCache, StoredRow
 from .query import Query, QueryProblem
-from .rows import RowText, SearchCache, StoredRow
 from .snippets import make_snippet
 from .spelled import find_joined, other_spellings
 from .streams import other_spellings_of

@@ -13,13 +13,13 @@ from datetime import datetime
 from typing import NamedTuple
 
 from ..connection.connect import Reader
+from ..messages.chat_message import State
 from ..messages.decode import SENTINEL, decode_tool_calls
-from ..messages.models import State
 from ..sessions.models import Conversation, ConversationKind, Relation, Status
 from ..sessions.session import Session
 from ..wording import N_, _
+from .filter_values import Vocabulary, day_of, known_sources, parse_date, parse_number, recent_tools
 from .fold import fold
-from .values import Vocabulary, day_of, known_sources, parse_date, parse_number, recent_tools
 
 _STALE_SECONDS = 86400.0
 """An open session that was silent for longer is stale."""

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from ..connection.connect import Reader
+from ..messages.chat_message import ChatMessage, Hit, State
 from ..messages.decode import decode_tool_calls, select, to_message
-from ..messages.models import ChatMessage, Hit, State
 from ..text import as_text, one_line
 from .fold import fold, has_marks
-from .rows import IS_JSON, RowText, unescaped
+from .message_rows import IS_JSON, RowText, unescaped
 from .terms import Matcher
 
 WIDTH = 160

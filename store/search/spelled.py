@@ -22,8 +22,8 @@ from ..connection.connect import Reader
 from ..connection.schema import FtsIndex, FtsKind
 from .fold import JOINER_BLOCKS, JOINERS, MARKS, fold
 from .index_terms import Range, ranges_with_terms, read_terms
+from .message_rows import searched_columns, stored_text
 from .query import TermKind
-from .rows import searched_columns, stored_text
 from .terms import Matcher, quote, words_of
 from .trigrams import variants
 

@@ -16,7 +16,7 @@ from itertools import pairwise
 from operator import le
 
 from ..connection.connect import Reader, Row
-from ..connection.values import as_time
+from ..connection.stored_values import as_time
 
 _SESSIONS = 100
 """Sessions whose times are read in one statement: some ten thousand rows, some milliseconds of a lock."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from ..connection.connect import Reader
 from ..connection.schema import FtsIndex
-from .rows import RowText, SearchCache, read_rows, searched_columns
+from .message_rows import RowText, SearchCache, read_rows, searched_columns
 from .terms import CompiledQuery, Matcher
 from .times import TimeOrder
 

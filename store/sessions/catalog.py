@@ -15,8 +15,8 @@ from ..text import as_text
 from .conversations import Forest
 from .models import FAR_PAST, Chain, Conversation, Hidden, Sort, View, newest_activity, title_of
 from .names import NameIndex, TitleIndex
-from .rows import read_all, read_busy, read_sessions
 from .session import Session
+from .session_rows import read_all, read_busy, read_sessions
 
 _MAX_CHANGED_NAMES = 2000
 """If more names than this have changed, the index of names is rebuilt."""

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from ..connection.reader import Reader
-from ..connection.values import as_time
+from ..connection.stored_values import as_time
 from ..text import as_text
 from .catalog import Catalog
 from .conversations import Forest
 from .models import View
 from .relations import AUTOMATION_SOURCES
-from .rows import newest_message_sql, read_busy, read_child_ids, read_sessions
 from .session import Session
+from .session_rows import newest_message_sql, read_busy, read_child_ids, read_sessions
 
 _SAMPLES, _GROWTH = 20, 1.5
 """`_ids_follow_time` samples this many messages; the distance of each from the end grows by this factor."""

@@ -6,7 +6,7 @@ from ..connection.connect import Reader
 from ..errors import AmbiguousError, NotFoundError
 from ..text import as_text
 from ..wording import _
-from .rows import newest_message_sql
+from .session_rows import newest_message_sql
 
 _CANDIDATES = 10
 

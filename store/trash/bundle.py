@@ -19,7 +19,6 @@ from typing import NamedTuple
 from ..connection.reader import Reader
 from ..errors import RefusedError
 from ..wording import _
-from .files import NewFile, SessionFile, make_folder, remove_folder, sum_file, sync_folder, take_along, write_file
 from .format import (
     FILES,
     MANIFEST,
@@ -42,6 +41,16 @@ from .format import (
     write_line,
 )
 from .progress import NOBODY, Progress, Tell, never, quiet
+from .session_files import (
+    NewFile,
+    SessionFile,
+    make_folder,
+    remove_folder,
+    sum_file,
+    sync_folder,
+    take_along,
+    write_file,
+)
 from .tables import Layout, Rows, read_links, read_part
 
 PARTIAL = ".partial-"

@@ -24,8 +24,8 @@ from ..connection.reader import Reader
 from ..errors import BrowseError
 from ..wording import _
 from .bundle import PARTIAL, is_same_store, load, origin_of, read_lines, verify
-from .files import remove_folder, sync_folder, write_file
 from .format import MANIFEST, RESTORED, BundleDamagedError, BundleNotFoundError, Manifest, Origin, TrashError
+from .session_files import remove_folder, sync_folder, write_file
 from .tables import Rows
 
 _NAME = re.compile(r"\d{8}-\d{6}-[0-9a-f]{8}")

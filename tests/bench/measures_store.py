@@ -20,11 +20,11 @@ from typing import Any
 from figures import Bench, Figure, Line, Skipped, in_turns, percentile, timed
 
 from hermes_browse.store.compression.compactions import read_history
-from hermes_browse.store.compression.context import read_context
 from hermes_browse.store.compression.losses import find_losses
+from hermes_browse.store.compression.model_context import read_context
 from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import QueryInterruptedError
-from hermes_browse.store.messages.models import Reading
+from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.search import Answer, count, parse, search
 from hermes_browse.store.sessions.catalog import read_catalog

@@ -15,7 +15,7 @@ from commandline import ask, call, copy_store, path_with, stub_hermes
 from hermes_browse.store.hermes.health import StoreProblem
 from hermes_browse.store.hermes.holders import Holder
 from hermes_browse.tui.config.folders import config_path
-from hermes_browse.tui.config.reading import read_config
+from hermes_browse.tui.config.read_config import read_config
 from hermes_browse.tui.doctor import checkup
 from hermes_browse.tui.doctor.checkup import terminal
 from hermes_browse.tui.shared.clipboard import route

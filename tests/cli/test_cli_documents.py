@@ -200,7 +200,7 @@ def test_the_demo(capsys: Capture) -> None:
 def test_ids_of_the_demo_last(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     """What `list` prints can be shown by the next command, half an hour later too; something in it is live."""
     clock = iter([1_780_000_000.0 + minutes * 60 for minutes in range(0, 40)])
-    monkeypatch.setattr("hermes_browse.tui.cli.context.time", SimpleNamespace(time=lambda: next(clock)))
+    monkeypatch.setattr("hermes_browse.tui.cli.command_context.time", SimpleNamespace(time=lambda: next(clock)))
     rows = ask(capsys, "--demo", "list")["conversations"]
     assert "live" in [each["status"] for each in rows]
     for each in rows[:8]:

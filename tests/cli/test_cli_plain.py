@@ -14,7 +14,7 @@ from commandline import PROGRAM, call, copy_store
 from store_builder import T0
 
 from hermes_browse.store.hermes.homes import locate_file
-from hermes_browse.store.hermes.resume import ResumePlan
+from hermes_browse.store.hermes.resume_command import ResumePlan
 from hermes_browse.tui.cli.plain import Dialogue
 from hermes_browse.tui.cli.plain_words import ago
 

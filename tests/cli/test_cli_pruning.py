@@ -14,7 +14,7 @@ from pruning import NOW, family
 
 from hermes_browse.store.cleanup import bulk
 from hermes_browse.store.cleanup.plan import Planned
-from hermes_browse.tui.cli import context
+from hermes_browse.tui.cli import command_context
 
 Capture = pytest.CaptureFixture[str]
 
@@ -204,7 +204,7 @@ def test_a_terminal_asks_for_the_count(
     capsys: Capture, root: Path, units: list[str], monkeypatch: pytest.MonkeyPatch, typed: str, code: int
 ) -> None:
     """Anything else leaves everything as it is."""
-    monkeypatch.setattr(context, "on_a_terminal", lambda: True)
+    monkeypatch.setattr(command_context, "on_a_terminal", lambda: True)
     monkeypatch.setattr("sys.stdin", io.StringIO(typed))
     ended = call(capsys, "--home", str(root), "prune", "--older-than", "30d", "--delete")
     assert ended.code == code and "Type 5 to delete 5 conversations" in ended.err and "Old plans" in ended.out
@@ -216,7 +216,7 @@ def test_an_archive_asks_nothing_on_a_terminal(
     capsys: Capture, root: Path, units: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It can be undone by a key."""
-    monkeypatch.setattr(context, "on_a_terminal", lambda: True)
+    monkeypatch.setattr(command_context, "on_a_terminal", lambda: True)
     ended = call(capsys, "--home", str(root), "prune", "--older-than", "30d", "--archive")
     assert ended.code == 0 and "5 conversations archived" in ended.err and units[0] == "archive old"
 

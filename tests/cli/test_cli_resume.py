@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from commandline import ask, call, copy_store, path_with, spawn, stub_hermes
 
-from hermes_browse.store.hermes.resume import options_of
+from hermes_browse.store.hermes.resume_command import options_of
 from hermes_browse.tui.config.folders import config_path
 
 Capture = pytest.CaptureFixture[str]

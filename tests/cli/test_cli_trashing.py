@@ -15,7 +15,7 @@ from contract import COUNT, FLAG, TEXT, each, holds, keys, maybe, of
 from trashing import FAMILY, NOW, dump, family, health, opened
 
 from hermes_browse.store.edit import search_index
-from hermes_browse.tui.cli import context
+from hermes_browse.tui.cli import command_context
 
 Capture = pytest.CaptureFixture[str]
 
@@ -51,7 +51,7 @@ def run(capsys: Capture, home: Path, *words: str) -> Any:
 
 def typed(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     """Somebody sits at a terminal and types."""
-    monkeypatch.setattr(context, "on_a_terminal", lambda: True)
+    monkeypatch.setattr(command_context, "on_a_terminal", lambda: True)
     monkeypatch.setattr("sys.stdin", io.StringIO(text))
 
 

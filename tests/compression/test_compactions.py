@@ -20,7 +20,7 @@ from hermes_browse.store.compression.compactions import (
     CompactionNote,
     read_history,
 )
-from hermes_browse.store.compression.context import Contexts
+from hermes_browse.store.compression.model_context import Contexts
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.wording import _

@@ -12,7 +12,7 @@ from compressed import DATA, case, long_conversation, store_of
 from playing import said_by
 
 from hermes_browse.store.compression.compactions import CompactionNote, read_history
-from hermes_browse.store.compression.context import (
+from hermes_browse.store.compression.model_context import (
     Contexts,
     ModelContext,
     Why,

@@ -202,8 +202,8 @@ def test_only_one_module_opens_a_store_for_writing() -> None:
     assert modes.keys() == {
         "store/connection/connect.py",
         writer,
-        "store/demo/writer.py",
-        "store/legacy/shelf.py",
+        "store/demo/store_writer.py",
+        "store/legacy/old_transcripts.py",
         "store/trash/opened.py",
     }
     assert modes["store/connection/connect.py"] == {"mode=ro"}

@@ -22,7 +22,7 @@ from hermes_browse.store.hosts.contract import ROWS, Listed, Searched, read_list
 from hermes_browse.store.hosts.faults import HostError
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Link, Reply
-from hermes_browse.store.messages.models import Hit, State
+from hermes_browse.store.messages.chat_message import Hit, State
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import ConversationKind, Relation, Status, View

@@ -14,8 +14,8 @@ from hermes_browse.store.errors import NotFoundError, QueryInterruptedError, Ref
 from hermes_browse.store.hosts import anywhere, edits
 from hermes_browse.store.hosts.link import Links
 from hermes_browse.store.hosts.remote import RemoteStore, locate_there, open_store
-from hermes_browse.store.hosts.resume import plan_there
-from hermes_browse.store.messages.models import Reading
+from hermes_browse.store.hosts.resume_there import plan_there
+from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import read_messages, read_skeleton
 from hermes_browse.store.search import parse, search

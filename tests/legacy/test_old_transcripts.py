@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.legacy.finding import count_files, find_files, session_of
+from hermes_browse.store.legacy.old_transcripts import Shelf
 from hermes_browse.store.legacy.parsing import UNREADABLE, ParsingNote, read_pieces
-from hermes_browse.store.legacy.shelf import Shelf
-from hermes_browse.store.messages.models import ChatMessage
+from hermes_browse.store.legacy.transcript_files import count_files, find_files, session_of
+from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import read_messages, read_skeleton
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
@@ -235,7 +235,7 @@ def test_many_files_come_in_portions_newest_first(folder: Path) -> None:
 def test_what_there_is_no_room_for_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A full temporary folder ends in a sentence, not in an error."""
     write_lines(folder / "a.jsonl", *SAID)
-    monkeypatch.setattr("hermes_browse.store.legacy.shelf._RESERVE", 1 << 60)
+    monkeypatch.setattr("hermes_browse.store.legacy.old_transcripts._RESERVE", 1 << 60)
     with Shelf(folder, ()) as shelf:
         shelf.fill_all()
         assert (shelf.done, shelf.left_out) == (0, 1)

@@ -24,19 +24,19 @@ from search_stores import write_store
 from test_rendering_property import LOOK, PIECES, TEXT, cannot_act, read
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.connection.values import as_count, as_flag, as_mapping, as_money, as_time
+from hermes_browse.store.connection.stored_values import as_count, as_flag, as_mapping, as_money, as_time
+from hermes_browse.store.messages.chat_message import Hit, State
 from hermes_browse.store.messages.decode import COLUMNS, decode_content, decode_tool_calls, injected_context, to_message
 from hermes_browse.store.messages.images import decode_data_url, suffix_of
-from hermes_browse.store.messages.models import Hit, State
 from hermes_browse.store.messages.outcomes import has_failed
 from hermes_browse.store.search import parse, search
 from hermes_browse.store.search.conditions import make_conditions
 from hermes_browse.store.search.terms import make_plan
-from hermes_browse.store.sessions import rows
+from hermes_browse.store.sessions import session_rows
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.text import as_text, one_line, printable
+from hermes_browse.tui.list.list_rows import ConversationRow, HitRow
 from hermes_browse.tui.list.row_format import format_below, format_row
-from hermes_browse.tui.list.rows import ConversationRow, HitRow
 from hermes_browse.tui.shared.styled import line_text, line_width
 from hermes_browse.tui.transcript.find import needle
 from hermes_browse.tui.transcript.page import Page
@@ -92,7 +92,7 @@ def _row(length: int) -> st.SearchStrategy[tuple[object, ...]]:
 
 
 MESSAGE_ROW = _row(len(COLUMNS) + 2)
-SESSION_ROW = _row(len(rows._COLUMNS) + 2)
+SESSION_ROW = _row(len(session_rows._COLUMNS) + 2)
 
 _FILTERS = (
     "role:", "is:", "title:", "on:", "before:", "after:", "tool:", "in:", "model:", "source:", "cost:", "file:",
@@ -143,7 +143,7 @@ def decoders(given: tuple[tuple[object, ...], tuple[object, ...]]) -> int:
         found += len(decode_content(value)[1]) + len(decode_tool_calls(value))
         data = decode_data_url(text or "")
         assert data is None or isinstance(suffix_of(data[:16]), str)
-    for session in rows._decode([other], frozenset(), {}, {}):
+    for session in session_rows._decode([other], frozenset(), {}, {}):
         assert _is_clean(session.id) and _is_clean(session.title)
         assert session.started_at is None or math.isfinite(session.started_at)
         assert session.message_count >= 0
@@ -193,7 +193,7 @@ def page(given: tuple[Any, ...]) -> int:
                 assert cannot_act(text), text
                 assert line_width(line) == cell_len(text) <= width
                 seen += 1
-    for session in rows._decode([other], frozenset(), {}, {}):
+    for session in session_rows._decode([other], frozenset(), {}, {}):
         snippet = one_line(message.text, 60)
         chat = Conversation(
             (session,),

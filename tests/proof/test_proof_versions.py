@@ -24,7 +24,7 @@ from watching import digest
 
 from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import AmbiguousError, NotFoundError
-from hermes_browse.store.messages.models import Reading, State
+from hermes_browse.store.messages.chat_message import Reading, State
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import read_messages, read_skeleton
 from hermes_browse.store.search import EVERYTHING, parse, search

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.messages.models import Reading
+from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import read_messages, read_skeleton
 from hermes_browse.store.search import parse, search

@@ -9,8 +9,8 @@ import pytest
 from store_builder import StoreBuilder
 
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.messages.details import Details, read_details
-from hermes_browse.store.messages.models import State
 from hermes_browse.store.messages.transcript import count_rows
 from hermes_browse.store.sessions.catalog import read_catalog
 

@@ -14,8 +14,8 @@ from hermes_browse.store.messages.preview import read_preview, with_names
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.models import View
-from hermes_browse.store.sessions.rows import read_sessions
 from hermes_browse.store.sessions.session import Session
+from hermes_browse.store.sessions.session_rows import read_sessions
 
 NOW = T0 + 1e6
 

@@ -12,7 +12,7 @@ import pytest
 
 from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import AmbiguousError, NotFoundError
-from hermes_browse.store.messages.models import Reading
+from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import read_skeleton
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog

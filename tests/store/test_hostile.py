@@ -16,8 +16,8 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.health import problems_of, summarize, warnings_of
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hermes.index_health import search_health
-from hermes_browse.store.hermes.resume import plan_resume
-from hermes_browse.store.messages.models import Reading
+from hermes_browse.store.hermes.resume_command import plan_resume
+from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.recap import read_recap
 from hermes_browse.store.messages.transcript import read_messages, read_skeleton

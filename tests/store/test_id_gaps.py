@@ -10,8 +10,8 @@ from gone import mixed_store, without
 from store_builder import StoreBuilder, tool_call
 
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.gaps import IdGap
-from hermes_browse.store.messages.models import Reading
 from hermes_browse.store.messages.transcript import Skeleton, read_skeleton
 from hermes_browse.store.sessions.session import Session
 

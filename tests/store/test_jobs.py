@@ -13,8 +13,8 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.jobs import job_of, name_in_title, read_job_names
 from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.list.model import CatalogRows, RowDetails
-from hermes_browse.tui.list.rows import JobRow
+from hermes_browse.tui.list.list_model import CatalogRows, RowDetails
+from hermes_browse.tui.list.list_rows import JobRow
 
 RUNS = ["cron_daily_20241206_175337", "cron_daily_20241206_175337_67384", "cron_daily_20241206_175337_297"]
 

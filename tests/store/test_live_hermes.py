@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.messages.models import Reading, State
+from hermes_browse.store.messages.chat_message import Reading, State
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import read_skeleton
 from hermes_browse.store.search import EVERYTHING, parse, search

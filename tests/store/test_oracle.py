@@ -14,7 +14,7 @@ import pytest
 
 from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import AmbiguousError, NotFoundError
-from hermes_browse.store.messages.models import Reading
+from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import read_messages, read_skeleton, read_system_prompt
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog

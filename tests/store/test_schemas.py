@@ -21,7 +21,7 @@ from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.hermes.health import summarize, warnings_of
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hermes.index_health import search_health
-from hermes_browse.store.messages.models import Reading
+from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.recap import read_recap
 from hermes_browse.store.messages.transcript import read_messages, read_skeleton

@@ -10,7 +10,7 @@ import pytest
 from search_stores import DATA, FIXTURES, containing, copy_fixture, found
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.messages.models import State
+from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.search import parse, search
 
 LITERAL = {

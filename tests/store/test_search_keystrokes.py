@@ -15,8 +15,8 @@ from builders import make_store
 
 from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.search import Answer, Scope, parse, search, streams, trigrams
-from hermes_browse.store.search import rows as rows_read
-from hermes_browse.store.search.rows import SearchCache
+from hermes_browse.store.search import message_rows as rows_read
+from hermes_browse.store.search.message_rows import SearchCache
 
 ROWS = 6000
 PAGE = 32

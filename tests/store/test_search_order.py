@@ -22,8 +22,8 @@ from search_stores import NOW, ask, change, copy_fixture, found, ids, write_stor
 from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.connection.reader import Row
 from hermes_browse.store.search import parse, search, times
+from hermes_browse.store.search.filter_values import recent_tools
 from hermes_browse.store.search.times import time_order
-from hermes_browse.store.search.values import recent_tools
 from hermes_browse.tui.cli import main
 
 QUERIES = ["docker", "d*", "docker ro*", "role:user", "桂 OR docker", "row -needle", "::", "桂林"]
@@ -261,7 +261,7 @@ def test_rows_that_go_while_the_times_are_read(tmp_path: Path, monkeypatch: pyte
 
 def test_recent_tools_are_those_of_the_newest_by_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was imported last is not what was used last."""
-    monkeypatch.setattr("hermes_browse.store.search.values._RECENT", 20)
+    monkeypatch.setattr("hermes_browse.store.search.filter_values._RECENT", 20)
     used = [
         {"session_id": "a", "role": "tool", "content": "x", "tool_name": "terminal", "timestamp": NOW + at}
         for at in range(30)

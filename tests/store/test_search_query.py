@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_browse.store.messages.models import State
+from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.search import (
     FILTER_KEYS,
     FILTERS,
@@ -18,9 +18,9 @@ from hermes_browse.store.search import (
     parse_date,
     unknown_filters,
 )
+from hermes_browse.store.search.filter_values import parse_number
 from hermes_browse.store.search.filters import Filter, FilterKind, RowFacts
 from hermes_browse.store.search.query import TermKind
-from hermes_browse.store.search.values import parse_number
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "searching.md").read_text(encoding="utf-8")
 NOW = datetime(2026, 3, 18, 12, 30).timestamp()  # a Wednesday, local like the dates people type

@@ -11,7 +11,7 @@ from shapes import NAMES
 from store_builder import T0, tool_call
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.messages.models import Reading
+from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.transcript import read_skeleton
 from hermes_browse.store.search import Scope, count, make_conditions, parse, search, split_by_edits
 from hermes_browse.store.search.conditions import edits_file

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hermes_browse.store.connection.values import as_count, as_flag, as_mapping, as_money, as_time
+from hermes_browse.store.connection.stored_values import as_count, as_flag, as_mapping, as_money, as_time
 from hermes_browse.store.messages.decode import SENTINEL, decode_content, decode_tool_calls, split_summary
 from hermes_browse.store.text import as_text, one_line, printable
 

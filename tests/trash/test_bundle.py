@@ -18,8 +18,8 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.trash import bundle as bundles
 from hermes_browse.store.trash.bundle import Contents, WrittenBundle, load, new_name, read_lines, verify, write_bundle
-from hermes_browse.store.trash.files import find
 from hermes_browse.store.trash.format import BundleDamagedError, RowFate, TrashError, read_manifest
+from hermes_browse.store.trash.session_files import find
 from hermes_browse.store.trash.tables import discover
 
 ENOUGH = namedtuple("ENOUGH", "total used free")

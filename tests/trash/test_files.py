@@ -10,7 +10,7 @@ from builders import HOSTILE_IDS, make_store
 from trashing import NOW, dump, family, opened, put_back, remove
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.trash.files import find, is_name_of
+from hermes_browse.store.trash.session_files import find, is_name_of
 
 MINE = ("tip.json", "tip.jsonl", "session_tip.json", "request_dump_tip_20260101.json", "request_dump_tip_a_b.json")
 

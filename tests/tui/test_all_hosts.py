@@ -19,9 +19,9 @@ from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Links, Reply
 from hermes_browse.tui.app import BrowseApp
-from hermes_browse.tui.list.rows import ListRow, NoteRow
-from hermes_browse.tui.profiles.hosts import HostsCard, HostsScreen
-from hermes_browse.tui.profiles.rows import AwayRow, FoundRow
+from hermes_browse.tui.list.list_rows import ListRow, NoteRow
+from hermes_browse.tui.profiles.hosts_screen import HostsCard, HostsScreen
+from hermes_browse.tui.profiles.profile_rows import AwayRow, FoundRow
 
 VPS, NAS = Host("vps", "me@vps"), Host("nas", "me@nas")
 
@@ -165,7 +165,7 @@ async def test_a_host_that_is_away_is_one_line_and_comes_back_by_itself(
     app: BrowseApp, vps: FakeLink, nas: FakeLink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the reason, since when, and what to do; one that goes away later loses its rows until it is back."""
-    monkeypatch.setattr("hermes_browse.tui.profiles.hosts.AGAIN_SECONDS", 0.02)
+    monkeypatch.setattr("hermes_browse.tui.profiles.hosts_screen.AGAIN_SECONDS", 0.02)
     nas.fail("host-login", since=NOW)
     async with everything(app) as browser:
         screen = app.screen
@@ -199,7 +199,7 @@ async def test_a_program_that_is_too_old_to_stay_connected_is_not_away(
     app: BrowseApp, nas: FakeLink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its answers come over connections of their own, and stay."""
-    monkeypatch.setattr("hermes_browse.tui.profiles.hosts.AGAIN_SECONDS", 0.02)
+    monkeypatch.setattr("hermes_browse.tui.profiles.hosts_screen.AGAIN_SECONDS", 0.02)
     monkeypatch.setattr(
         "hermes_browse.tui.profiles.asking.run_once",
         lambda host, line: Reply(0, nas.answer(["list", "--limit", "200"]), ""),

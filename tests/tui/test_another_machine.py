@@ -17,7 +17,7 @@ from hermes_browse.store.hosts.remote import open_store
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.context import Arrival
-from hermes_browse.tui.list.rows import ConversationRow
+from hermes_browse.tui.list.list_rows import ConversationRow
 from hermes_browse.tui.profiles.asking import list_there, search_there
 from hermes_browse.tui.screens.main import MainScreen
 

@@ -13,8 +13,8 @@ from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
 
 import hermes_browse.tui as tui
-from hermes_browse.tui.cleanup.prune import PruneScreen
-from hermes_browse.tui.cleanup.retention import RetentionScreen
+from hermes_browse.tui.cleanup.prune_screen import PruneScreen
+from hermes_browse.tui.cleanup.retention_screen import RetentionScreen
 from hermes_browse.tui.insights.screen import InsightsScreen
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.profiles.everywhere import EverywhereScreen

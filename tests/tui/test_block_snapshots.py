@@ -9,13 +9,13 @@ import pytest
 from test_transcript_view import SHEET, START
 from textual.app import App, ComposeResult
 
+from hermes_browse.store.messages.chat_message import ChatMessage, ContentPart, Reading, State, ToolCall
 from hermes_browse.store.messages.gaps import IdGap
-from hermes_browse.store.messages.models import ChatMessage, ContentPart, Reading, State, ToolCall
 from hermes_browse.store.messages.transcript import END, Bone, Skeleton
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.themes import DARK
-from hermes_browse.tui.transcript.model import Look, Tools, TranscriptModel
+from hermes_browse.tui.transcript.entries import Look, Tools, TranscriptModel
 from hermes_browse.tui.transcript.view import TranscriptView
 
 Compare = Callable[..., bool]

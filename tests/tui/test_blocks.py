@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from test_transcript_view import model_of
 
-from hermes_browse.store.messages import blocks
-from hermes_browse.store.messages.models import ChatMessage
+from hermes_browse.store.messages import block_kinds
+from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.tui.cli.plain_words import message_lines as spoken_lines
 from hermes_browse.tui.cli.show import as_lines
 from hermes_browse.tui.shared.styled import line_text
-from hermes_browse.tui.transcript.blocks import message_lines
+from hermes_browse.tui.transcript.block_layout import message_lines
+from hermes_browse.tui.transcript.entries import Look
 from hermes_browse.tui.transcript.find import contains, needle
-from hermes_browse.tui.transcript.model import Look
 
 SUMMARY = "[CONTEXT COMPACTION] what came before"
 
@@ -32,14 +32,14 @@ def _shown(message: ChatMessage) -> str:
 
 def test_one_entry_is_all_that_a_new_kind_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Folded on the screen until it is opened, found, said in `--plain` and by `show`."""
-    note = blocks.BlockKind(
+    note = block_kinds.BlockKind(
         "note",
         lambda message, texts: message.effect,
         label="a note · {size}",
         spoken="A note of {count} letters is left out.",
         shown="[note left out]",
     )
-    monkeypatch.setattr(blocks, "KINDS", (*blocks.KINDS, note))
+    monkeypatch.setattr(block_kinds, "KINDS", (*block_kinds.KINDS, note))
     message = ChatMessage(0, "s", "user", "plan my week", effect="**for** the curious")
     model = model_of(1)
     model.add([message])

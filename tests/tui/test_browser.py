@@ -14,11 +14,11 @@ from effort import slow_but
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.details import read_details
-from hermes_browse.store.messages.models import Reading
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.list.rows import ConversationRow, HitRow, JobRow, LineageRow, NoteRow
+from hermes_browse.tui.list.list_rows import ConversationRow, HitRow, JobRow, LineageRow, NoteRow
 from hermes_browse.tui.resume.preflight import PreflightScreen, max_uncached_cost, place_and_cost
 from hermes_browse.tui.screens.main import MainScreen
 
@@ -234,7 +234,7 @@ def _is_link(descriptor: str) -> bool:
 
 async def test_enter_resumes_by_ending_with_the_plan(hermes_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A harmless target needs no second key: the application ends with what to run."""
-    monkeypatch.setattr("hermes_browse.store.hermes.resume.find_hermes", lambda: "/usr/bin/hermes")
+    monkeypatch.setattr("hermes_browse.store.hermes.resume_command.find_hermes", lambda: "/usr/bin/hermes")
     app = open_app(Location(hermes_home / "state.db", hermes_home, "default"))
     async with browsing(app) as browser:
         row = browser.row
@@ -249,7 +249,7 @@ async def test_enter_resumes_by_ending_with_the_plan(hermes_home: Path, monkeypa
 
 async def test_a_risky_resume_wants_another_key(hermes_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A gateway chat brings up the card with the recap; Enter does nothing there, y resumes."""
-    monkeypatch.setattr("hermes_browse.store.hermes.resume.find_hermes", lambda: "/usr/bin/hermes")
+    monkeypatch.setattr("hermes_browse.store.hermes.resume_command.find_hermes", lambda: "/usr/bin/hermes")
     app = open_app(Location(hermes_home / "state.db", hermes_home, "default"))
     async with browsing(app) as browser:
         await browser.press("slash")

@@ -14,18 +14,18 @@ from test_configured import configured
 from textual.widgets import Input
 
 from hermes_browse.store.cleanup.space_map import FileSpace
-from hermes_browse.store.hermes.resume import ResumePlan
+from hermes_browse.store.hermes.resume_command import ResumePlan
 from hermes_browse.store.sessions.models import ResumeTarget
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.tui.cleanup.reclaim import Reclaim, ReclaimScreen
-from hermes_browse.tui.commands.panes import MAIN
-from hermes_browse.tui.commands.screens import CARDS
+from hermes_browse.tui.commands.main_commands import MAIN
+from hermes_browse.tui.commands.screen_commands import CARDS
 from hermes_browse.tui.edit.deleting import DeleteScreen
-from hermes_browse.tui.edit.progress import ProgressScreen
+from hermes_browse.tui.edit.progress_card import ProgressScreen
 from hermes_browse.tui.edit.renaming import RenameScreen
 from hermes_browse.tui.export.exporting import ExportScreen
-from hermes_browse.tui.profiles.card import ProfilesScreen
-from hermes_browse.tui.profiles.reading import Profile
+from hermes_browse.tui.profiles.profiles_card import ProfilesScreen
+from hermes_browse.tui.profiles.read_profiles import Profile
 from hermes_browse.tui.resume.preflight import PreflightScreen
 from hermes_browse.tui.screens.card import Card
 from hermes_browse.tui.screens.help import HelpScreen
@@ -191,7 +191,7 @@ def test_no_card_is_loaded_while_the_browser_starts(keys: str, tmp_path: Path) -
     program = (
         "import sys; from pathlib import Path; import hermes_browse.tui.app; "
         "from hermes_browse.tui.config.keymap import settle; "
-        "from hermes_browse.tui.config.reading import parse_config; "
+        "from hermes_browse.tui.config.read_config import parse_config; "
         f"keymap, trouble = settle(parse_config({text!r}, Path('config.toml')), ()); "
         "assert keymap and not trouble, trouble; "
         "print(*(each for each in sys.modules if each.startswith('hermes_browse.tui.screens.')))"

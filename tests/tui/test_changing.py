@@ -13,7 +13,7 @@ from trashing import column_of, differences, dump, health
 
 from hermes_browse.tui.edit.renaming import RenameScreen
 from hermes_browse.tui.export.exporting import ExportScreen
-from hermes_browse.tui.list.rows import JobRow
+from hermes_browse.tui.list.list_rows import JobRow
 
 
 async def test_archive_and_undo(path: Path) -> None:

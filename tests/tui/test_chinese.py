@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from textual.pilot import Pilot
 from words import translations
 
-from hermes_browse.store.hermes.resume import ResumePlan
+from hermes_browse.store.hermes.resume_command import ResumePlan
 from hermes_browse.store.wording import language, speak
 
 _CHINESE = re.compile("[\u4e00-\u9fff]")

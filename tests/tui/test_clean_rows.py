@@ -22,11 +22,11 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.tui.cleanup.plan_rows import PlanJobRow, PlanOrder, PlanRow, SparedJobRow, SparedRow
 from hermes_browse.tui.cleanup.plan_view import LeftOut, PlanRows, freed_by
-from hermes_browse.tui.cleanup.retention import FateRow
+from hermes_browse.tui.cleanup.retention_screen import FateRow
 from hermes_browse.tui.cleanup.space_rows import KindRow, SpaceRow, freed_sums, space_rows
-from hermes_browse.tui.list.model import RowDetails
+from hermes_browse.tui.list.list_model import RowDetails
+from hermes_browse.tui.list.list_rows import ListRow, NoteRow
 from hermes_browse.tui.list.row_format import format_row
-from hermes_browse.tui.list.rows import ListRow, NoteRow
 from hermes_browse.tui.shared.styled import bar
 from hermes_browse.tui.trash.bundles import BundleRow
 

@@ -16,13 +16,13 @@ from textual.dom import DOMNode
 from textual.widgets import Input, OptionList, Static
 
 from hermes_browse.tui.app import BrowseApp
-from hermes_browse.tui.cleanup.prune import SWITCHES
+from hermes_browse.tui.cleanup.prune_screen import SWITCHES
 from hermes_browse.tui.cleanup.widgets import TreeMap
 from hermes_browse.tui.commands import Command
-from hermes_browse.tui.commands.panes import APP, ASK, LINES, LIST, MAIN, MAP, SEARCH_BOX, TRANSCRIPT
-from hermes_browse.tui.commands.screens import CARDS, SCREENS
+from hermes_browse.tui.commands.main_commands import APP, ASK, LINES, LIST, MAIN, MAP, SEARCH_BOX, TRANSCRIPT
+from hermes_browse.tui.commands.screen_commands import CARDS, SCREENS
 from hermes_browse.tui.config.keymap import known_commands
-from hermes_browse.tui.insights.panes import TABS
+from hermes_browse.tui.insights.insights_panes import TABS
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.screens.card import Card
 from hermes_browse.tui.screens.help import HelpScreen

@@ -12,7 +12,7 @@ from builders import DAY, T0, make_store
 from compressed import case, store_of
 
 from hermes_browse.store.compression.compactions import CompactionKind, CompactionNote, read_history
-from hermes_browse.store.compression.context import Why, read_context, read_memory
+from hermes_browse.store.compression.model_context import Why, read_context, read_memory
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location
 from hermes_browse.store.sessions.catalog import read_catalog
@@ -137,7 +137,7 @@ async def test_an_aborted_compression_offers_what_helps(
     tmp_path: Path, with_shell: bool, clipboard: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without a session after it, a resume has everything; with an empty one Hermes starts fresh there (0.19)."""
-    monkeypatch.setattr("hermes_browse.store.hermes.resume.find_hermes", lambda: None)
+    monkeypatch.setattr("hermes_browse.store.hermes.resume_command.find_hermes", lambda: None)
     _aborted(tmp_path / "state.db", with_shell)
     location = Location(tmp_path / "state.db", tmp_path, DEFAULT_PROFILE)
     async with browsing(open_app(location, NOW), (120, 40)) as browser:

@@ -10,16 +10,16 @@ from builders import T0, make_store
 from compressed import END, case, long_conversation, store_of
 from effort import slow_but
 
-from hermes_browse.store.compression.context import read_memory
+from hermes_browse.store.compression.model_context import read_memory
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.messages.models import Reading
+from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.transcript import read_skeleton
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.compression.rows import compaction_rows
+from hermes_browse.tui.compression.compaction_rows import compaction_rows
 from hermes_browse.tui.compression.screen import CompactionsScreen
-from hermes_browse.tui.list.rows import LineageRow
+from hermes_browse.tui.list.list_rows import LineageRow
 from hermes_browse.tui.resume.preflight import not_remembered
 from hermes_browse.tui.shared.styled import line_width
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_browse.store.hermes import resume
+from hermes_browse.store.hermes import resume_command
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.wording import LANGUAGES, speak
@@ -19,7 +19,7 @@ from hermes_browse.tui.commands import final_keys
 from hermes_browse.tui.config.folders import user_folder
 from hermes_browse.tui.config.keymap import KEYMAPS, can_meet, key_name, known_commands, resolve_keymap, sample
 from hermes_browse.tui.config.options import COLUMNS, DATES, OPTIONS, PRESETS, SURFACES, Options
-from hermes_browse.tui.config.reading import parse_config, read_config
+from hermes_browse.tui.config.read_config import parse_config, read_config
 from hermes_browse.tui.config.start import LastState, read_memory, write_memory
 from hermes_browse.tui.formats import DATE_WIDTHS
 from hermes_browse.tui.list import columns
@@ -246,7 +246,7 @@ def test_how_long_the_trash_keeps_things() -> None:
 
 def test_surfaces() -> None:
     """By source, as far as they hold; the names are those that `hermes` is asked for."""
-    assert SURFACES == resume.SURFACES
+    assert SURFACES == resume_command.SURFACES
     options = parse_config('surface = { any = "tui", cli = "gui", telegram = "cli" }', HERE).options
     assert options.surface == {"any": "tui", "telegram": "cli"}
 

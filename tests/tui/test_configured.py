@@ -23,8 +23,8 @@ from hermes_browse.tui.config.options import COLUMNS, DATES, Options
 from hermes_browse.tui.config.start import LastState, read_memory, read_start, set_rows, write_memory
 from hermes_browse.tui.doctor.screen import DoctorScreen
 from hermes_browse.tui.list.columns import set_sort
+from hermes_browse.tui.list.list_rows import ConversationRow
 from hermes_browse.tui.list.row_format import format_below, format_row
-from hermes_browse.tui.list.rows import ConversationRow
 from hermes_browse.tui.screens.help import HelpScreen
 from hermes_browse.tui.store_paths import trash_folder
 

@@ -12,13 +12,13 @@ from rich.cells import cell_len
 from textual.app import App, ComposeResult
 
 import hermes_browse.styles
-from hermes_browse.store.messages.models import Hit
+from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import printable
 from hermes_browse.tui.list.conversation_list import ConversationList
+from hermes_browse.tui.list.list_rows import ConversationRow, FixedRows, HitRow, JobRow, ListRow, NoteRow
 from hermes_browse.tui.list.row_format import format_row
-from hermes_browse.tui.list.rows import ConversationRow, FixedRows, HitRow, JobRow, ListRow, NoteRow
 
 NOW = 1_700_000_000.0
 SHEET = Path(str(hermes_browse.styles.__file__)).parent / "widgets.tcss"

@@ -14,14 +14,14 @@ from browsing import Browser, browsing, demo_app
 from store_builder import StoreBuilder
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.messages.models import ChatMessage, ToolCall
+from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
 from hermes_browse.store.messages.transcript import read_raw
 from hermes_browse.tui.shared import clipboard
 from hermes_browse.tui.shared.clipboard import Tool, harmless, run_tool
 from hermes_browse.tui.shared.programs import private_file
 from hermes_browse.tui.transcript.cards import RawScreen
 from hermes_browse.tui.transcript.copying import code_blocks, message_text
-from hermes_browse.tui.transcript.model import TranscriptModel
+from hermes_browse.tui.transcript.entries import TranscriptModel
 from hermes_browse.tui.transcript.tool_text import output_text
 
 REAL_TOOLS = clipboard.tools

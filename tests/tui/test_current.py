@@ -21,12 +21,12 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.tui import formats
 from hermes_browse.tui.app import BrowseApp
-from hermes_browse.tui.cleanup.retention import FateRow
+from hermes_browse.tui.cleanup.retention_screen import FateRow
 from hermes_browse.tui.context import Context
 from hermes_browse.tui.edit.renaming import RenameScreen
 from hermes_browse.tui.export.exporting import ExportScreen
 from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.list.rows import ConversationRow, JobRow, LineageRow
+from hermes_browse.tui.list.list_rows import ConversationRow, JobRow, LineageRow
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.transcript import cards
 from hermes_browse.tui.worker import Answered

@@ -15,7 +15,7 @@ from store_builder import StoreBuilder, tool_call
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader, Row
-from hermes_browse.store.messages.models import ChatMessage, ToolCall
+from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
 from hermes_browse.store.messages.transcript import Bone, read_messages, read_skeleton
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.transcript import find as finding

@@ -18,7 +18,7 @@ from textual.color import Color
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import Location, locate_file
 from hermes_browse.tui.app import BrowseApp
-from hermes_browse.tui.commands.screens import SCREENS
+from hermes_browse.tui.commands.screen_commands import SCREENS
 from hermes_browse.tui.config.options import Options
 from hermes_browse.tui.config.start import Start
 from hermes_browse.tui.shared.glyphs import LEGENDS, PUNCTUATION, TABLE, are_plain, encodable, plain

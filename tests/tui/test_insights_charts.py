@@ -16,10 +16,10 @@ from textual.color import Color
 from hermes_browse.store.insights.sums import Group
 from hermes_browse.store.sessions.session import Tokens
 from hermes_browse.tui.insights.plot import BarPlot, Chart, axis, lay_out, quantiles
-from hermes_browse.tui.insights.rows import GroupRow, TableLayout
 from hermes_browse.tui.insights.series import OTHERS, OWN, Series, Stacking
+from hermes_browse.tui.insights.sums_table import GroupRow, TableLayout
 from hermes_browse.tui.insights.words import cost, cost_line, label, search_for, tokens_line
-from hermes_browse.tui.shared.columns import edges
+from hermes_browse.tui.shared.stacked_columns import edges
 
 
 def plain(labels: Sequence[str], values: Sequence[float], chosen: int | None = None) -> Chart:

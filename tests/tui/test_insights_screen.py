@@ -15,15 +15,15 @@ from hermes_browse.store.errors import QueryInterruptedError, StoreError
 from hermes_browse.store.insights.facts import Facts
 from hermes_browse.tui.insights import adding_up
 from hermes_browse.tui.insights.plot import BarPlot, Chart, WeekPlot
-from hermes_browse.tui.insights.rows import GroupRow
 from hermes_browse.tui.insights.screen import InsightsScreen
 from hermes_browse.tui.insights.series import OTHERS, OWN
+from hermes_browse.tui.insights.sums_table import GroupRow
 from hermes_browse.tui.insights.words import search_for
 from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.list.rows import ConversationRow, JobRow
+from hermes_browse.tui.list.list_rows import ConversationRow, JobRow
 from hermes_browse.tui.screens.help import HelpScreen
 from hermes_browse.tui.screens.main import MainScreen
-from hermes_browse.tui.shared.columns import edges
+from hermes_browse.tui.shared.stacked_columns import edges
 
 
 def session(id: str, days: float, **columns: object) -> dict[str, object]:

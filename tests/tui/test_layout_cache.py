@@ -10,16 +10,16 @@ import pytest
 from browsing import browsing, loose, open_app
 from builders import make_store
 
-from hermes_browse.store.messages.models import ChatMessage, Reading, State
+from hermes_browse.store.messages.chat_message import ChatMessage, Reading, State
 from hermes_browse.store.messages.transcript import Bone, Skeleton
 from hermes_browse.store.search import make_plan, parse
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.shared.styled import Line, line_text, wrap_text
 from hermes_browse.tui.transcript import layout_cache, tool_text
+from hermes_browse.tui.transcript.entries import Look, Tools, TranscriptModel
 from hermes_browse.tui.transcript.layout_cache import LIGHT, LIGHT_OF, LayoutCache, Make, at_once, draw
-from hermes_browse.tui.transcript.markdown import render_markdown
-from hermes_browse.tui.transcript.model import Look, Tools, TranscriptModel
+from hermes_browse.tui.transcript.markdown_layout import render_markdown
 from hermes_browse.tui.transcript.page import Page, draw_message
 from hermes_browse.tui.transcript.tool_text import Hint, tool_text_lines
 
@@ -195,10 +195,10 @@ async def test_the_thread_of_the_screen_lays_out_no_long_text(tmp_path: Path, mo
 
         return made
 
-    from hermes_browse.tui.transcript import blocks
-    from hermes_browse.tui.transcript import blocks as tool_lines
+    from hermes_browse.tui.transcript import block_layout
+    from hermes_browse.tui.transcript import block_layout as tool_lines
 
-    monkeypatch.setattr(blocks, "render_markdown", noting(render_markdown))
+    monkeypatch.setattr(block_layout, "render_markdown", noting(render_markdown))
     monkeypatch.setattr(tool_lines, "tool_text_lines", noting(tool_text.tool_text_lines))
     async with browsing(open_app(loose(store)), size=(120, 36)) as browser:
         await browser.settle()

@@ -13,13 +13,13 @@ from store_builder import T0, StoreBuilder
 from test_transcript_view import model_of
 
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.messages.chat_message import ChatMessage, Reading
 from hermes_browse.store.messages.decode import injected_context
-from hermes_browse.store.messages.models import ChatMessage, Reading
 from hermes_browse.store.messages.transcript import END, read_skeleton
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.shared.styled import line_text
-from hermes_browse.tui.transcript.blocks import message_lines
-from hermes_browse.tui.transcript.model import Look
+from hermes_browse.tui.transcript.block_layout import message_lines
+from hermes_browse.tui.transcript.entries import Look
 
 MEMORY = "<memory-context>\nTova swims on Tuesdays.\n</memory-context>\n\n"
 

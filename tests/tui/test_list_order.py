@@ -17,7 +17,7 @@ from hermes_browse.store.cleanup.rules import Rules
 from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.messages.models import Hit
+from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import Conversation, Sort, Status, View
 from hermes_browse.store.wording import LANGUAGES, speak
@@ -26,8 +26,8 @@ from hermes_browse.tui.edit.deleting import DeleteScreen
 from hermes_browse.tui.list import measuring
 from hermes_browse.tui.list.about import about
 from hermes_browse.tui.list.columns import COLUMNS, format_head, set_columns, set_sort
+from hermes_browse.tui.list.list_rows import ConversationRow, HitRow, JobRow, MoreRow, SuggestionRow
 from hermes_browse.tui.list.row_format import format_row
-from hermes_browse.tui.list.rows import ConversationRow, HitRow, JobRow, MoreRow, SuggestionRow
 
 RESUME = "Enter resumes …{id}"
 

@@ -8,8 +8,8 @@ from typing import overload
 from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.sessions.session import Session
+from hermes_browse.tui.list.list_rows import JobRow
 from hermes_browse.tui.list.marks import Marks
-from hermes_browse.tui.list.rows import JobRow
 
 
 class _Counted(Sequence[Conversation]):

@@ -10,7 +10,7 @@ from browsing import browsing, demo_app, drawn_row, of_row
 from textual.events import Key
 from textual.timer import Timer
 
-from hermes_browse.tui.list.rows import ConversationRow, JobRow, LineageRow
+from hermes_browse.tui.list.list_rows import ConversationRow, JobRow, LineageRow
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.worker import Answered
 

@@ -21,8 +21,8 @@ from store_builder import StoreBuilder
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.demo.player import SCENES
 from hermes_browse.store.messages.images import decode_data_url, read_image, suffix_of
-from hermes_browse.tui.transcript import images
-from hermes_browse.tui.transcript.images import Pictures, cells_of, is_image_file
+from hermes_browse.tui.transcript import image_viewer
+from hermes_browse.tui.transcript.image_viewer import Pictures, cells_of, is_image_file
 from hermes_browse.tui.transcript.references import ReferencesScreen
 
 _SCENE = (SCENES / "scripts-and-escapes.txt").read_text(encoding="utf-8")
@@ -144,7 +144,7 @@ async def test_images_are_opened_outside_and_leave_nothing_behind(
         held.append(path.read_bytes())
         return "handed to viewer"
 
-    monkeypatch.setattr(images, "open_outside", outside)
+    monkeypatch.setattr(image_viewer, "open_outside", outside)
     path = picture_store(tmp_path / "state.db", {"type": "image_url", "image_url": {"url": f"file://{here}"}})
     async with browsing(open_app(loose(path))) as browser:
         await card(browser)
@@ -168,8 +168,8 @@ async def test_without_the_extra_it_is_said_how_to_get_it(tmp_path: Path, monkey
 
 async def test_an_image_is_drawn_on_the_lent_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[Path] = []
-    monkeypatch.setattr(images, "can_show", lambda: True)
-    monkeypatch.setattr(images, "show_here", lambda path: shown.append(path) or "")
+    monkeypatch.setattr(image_viewer, "can_show", lambda: True)
+    monkeypatch.setattr(image_viewer, "show_here", lambda path: shown.append(path) or "")
     async with browsing(open_app(loose(picture_store(tmp_path / "state.db")))) as browser:
         await card(browser)
         assert "cannot be handed over" in await use(browser, "home", "v"), "this terminal is none"
@@ -179,7 +179,7 @@ async def test_an_image_is_drawn_on_the_lent_terminal(tmp_path: Path, monkeypatc
 
 
 def test_nothing_of_the_extra_is_loaded_before_it_is_wanted() -> None:
-    code = "import sys, hermes_browse.tui.app, hermes_browse.tui.transcript.images as images; images.can_show()"
+    code = "import sys, hermes_browse.tui.app, hermes_browse.tui.transcript.image_viewer as images; images.can_show()"
     code += "; print([name for name in ('PIL', 'textual_image') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
@@ -199,12 +199,12 @@ def test_the_library_draws_what_it_is_given(tmp_path: Path, monkeypatch: pytest.
     out = io.StringIO()
     monkeypatch.setattr(sys, "__stdout__", out)
     monkeypatch.setattr(sys, "stdin", io.StringIO("\n"))
-    assert images.show_here(path) == ""
+    assert image_viewer.show_here(path) == ""
     assert "Enter goes back" in out.getvalue() and len(out.getvalue().splitlines()) > 2
     path.write_bytes(b"\x89PNG\r\n\x1a\nbroken")
-    assert "cannot be drawn" in images.show_here(path)
+    assert "cannot be drawn" in image_viewer.show_here(path)
     path.write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n")
-    assert "cannot be drawn" in images.show_here(path), "formats that run programs are not decoded"
+    assert "cannot be drawn" in image_viewer.show_here(path), "formats that run programs are not decoded"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="xdg-open is Linux's")
@@ -215,10 +215,10 @@ def test_the_viewer_is_started_quietly(
     program.write_text(f'#!/bin/sh\nprintf "%s|" "$@" > {tmp_path}/kept\necho noise; echo noise >&2\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    assert images.open_outside(tmp_path / "-x.png") == "handed to xdg-open"
+    assert image_viewer.open_outside(tmp_path / "-x.png") == "handed to xdg-open"
     assert (tmp_path / "kept").read_text() == f"{tmp_path}/-x.png|"
     assert capfd.readouterr() == ("", "")
     program.write_text("#!/bin/sh\nexit 4\n")
-    assert "did not take it" in images.open_outside(tmp_path / "x.png")
+    assert "did not take it" in image_viewer.open_outside(tmp_path / "x.png")
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
-    assert "no program" in images.open_outside(tmp_path / "x.png")
+    assert "no program" in image_viewer.open_outside(tmp_path / "x.png")

@@ -11,10 +11,10 @@ from builders import make_store
 from store_builder import T0
 
 from hermes_browse.store.hermes.homes import Location, locate_file
-from hermes_browse.tui.list.rows import ConversationRow, ListRow, NoteRow
-from hermes_browse.tui.profiles.card import ProfilesScreen
+from hermes_browse.tui.list.list_rows import ConversationRow, ListRow, NoteRow
 from hermes_browse.tui.profiles.everywhere import EverywhereScreen
-from hermes_browse.tui.profiles.rows import FoundRow
+from hermes_browse.tui.profiles.profile_rows import FoundRow
+from hermes_browse.tui.profiles.profiles_card import ProfilesScreen
 from hermes_browse.tui.resume.preflight import PreflightScreen
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.store_paths import trash_folder

@@ -13,8 +13,8 @@ from textual.widgets import ProgressBar, Static
 from trashing import differences, dump
 
 from hermes_browse.store.edit import delete_plan
-from hermes_browse.tui.commands.panes import MAIN
-from hermes_browse.tui.edit.progress import ProgressScreen
+from hermes_browse.tui.commands.main_commands import MAIN
+from hermes_browse.tui.edit.progress_card import ProgressScreen
 from hermes_browse.tui.screens.help import HelpScreen
 from hermes_browse.tui.trash.screen import TrashScreen
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from store_builder import StoreBuilder, tool_call
 from test_transcript_view import model_of
 
-from hermes_browse.store.messages.models import ChatMessage, ToolCall
+from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
 from hermes_browse.store.text import printable
 from hermes_browse.tui.shared import programs as system_browser
 from hermes_browse.tui.transcript.references import Reference, ReferenceKind, ReferencesScreen, references

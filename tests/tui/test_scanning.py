@@ -12,9 +12,9 @@ from builders import make_store
 from store_builder import T0
 
 from hermes_browse.store.connection.connect import Reader, Row, Store
-from hermes_browse.store.messages.models import Hit
+from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.search import parse, search
-from hermes_browse.tui.list.rows import HitRow, ListRow, NoteRow
+from hermes_browse.tui.list.list_rows import HitRow, ListRow, NoteRow
 
 _COUNT = 6000
 _WHERE = (5900, 4000, 2500, 100)

@@ -15,7 +15,7 @@ from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.search import count, make_conditions, parse
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.list.rows import ConversationRow, NoteRow, SuggestionRow
+from hermes_browse.tui.list.list_rows import ConversationRow, NoteRow, SuggestionRow
 
 
 def _offers(browser: Browser) -> dict[str, tuple[int, bool]]:

@@ -15,7 +15,7 @@ from store_builder import T0, tool_call
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.search import count, parse, read_coverage, search
 from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.list.rows import ConversationRow, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow
+from hermes_browse.tui.list.list_rows import ConversationRow, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow
 from hermes_browse.tui.search.run import PAGE
 
 

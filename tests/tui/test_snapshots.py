@@ -11,7 +11,7 @@ import pytest
 from browsing import Browser, demo_app
 from textual.pilot import Pilot
 
-from hermes_browse.store.hermes.resume import ResumePlan
+from hermes_browse.store.hermes.resume_command import ResumePlan
 
 SCREENSHOTS = Path(__file__).parents[2] / "screenshots"
 Compare = Callable[..., bool]

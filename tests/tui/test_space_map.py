@@ -20,7 +20,7 @@ from hermes_browse.store.cleanup.sizes import Sizes, added
 from hermes_browse.store.cleanup.space_map import Space, SpaceMap
 from hermes_browse.tui.cleanup import space_pane
 from hermes_browse.tui.cleanup.cleaning import Cleaning, PreparedPlan
-from hermes_browse.tui.cleanup.prune import PruneScreen
+from hermes_browse.tui.cleanup.prune_screen import PruneScreen
 from hermes_browse.tui.cleanup.space_rows import KindRow, SpaceRow
 from hermes_browse.tui.edit.deleting import DeleteScreen
 from hermes_browse.tui.list.conversation_list import ConversationList

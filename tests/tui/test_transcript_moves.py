@@ -6,11 +6,11 @@ import pytest
 from test_transcript_view import ViewApp, give, screen_text
 
 from hermes_browse.store.demo.chat import TEXTS
-from hermes_browse.store.messages.models import ChatMessage, Reading, State
+from hermes_browse.store.messages.chat_message import ChatMessage, Reading, State
 from hermes_browse.store.messages.transcript import Bone, Skeleton
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.tui.transcript.model import EntryKind, TranscriptModel
+from hermes_browse.tui.transcript.entries import EntryKind, TranscriptModel
 from hermes_browse.tui.transcript.view import TranscriptView
 
 DAY = 86_400.0

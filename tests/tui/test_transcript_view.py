@@ -11,17 +11,17 @@ from hypothesis import strategies as st
 from textual.app import App, ComposeResult
 
 import hermes_browse.styles
-from hermes_browse.store.messages.models import ChatMessage, Reading, State, ToolCall
+from hermes_browse.store.messages.chat_message import ChatMessage, Reading, State, ToolCall
 from hermes_browse.store.messages.transcript import Bone, Skeleton
 from hermes_browse.store.search import make_plan, parse
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import printable
 from hermes_browse.tui.shared.styled import line_text, line_width
-from hermes_browse.tui.transcript import blocks
-from hermes_browse.tui.transcript.blocks import message_lines
-from hermes_browse.tui.transcript.markdown import render_markdown
-from hermes_browse.tui.transcript.model import Look, Tools, TranscriptModel
+from hermes_browse.tui.transcript import block_layout
+from hermes_browse.tui.transcript.block_layout import message_lines
+from hermes_browse.tui.transcript.entries import Look, Tools, TranscriptModel
+from hermes_browse.tui.transcript.markdown_layout import render_markdown
 from hermes_browse.tui.transcript.page import Heights
 from hermes_browse.tui.transcript.view import TranscriptView
 
@@ -91,7 +91,7 @@ async def test_fifty_thousand_messages_lay_out_one_page(
         laid.add(message.id)
         return message_lines(message, *rest, **more)  # type: ignore[arg-type]  # handed on as they came
 
-    monkeypatch.setattr(blocks, "message_lines", counted)
+    monkeypatch.setattr(block_layout, "message_lines", counted)
     app = ViewApp()
     async with app.run_test(size=(80, 24)) as pilot:
         app.view.show(model_of(50_000), message_id=message_id)

@@ -17,7 +17,7 @@ from browsing import browsing, demo_app, open_app
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import locate_file
-from hermes_browse.store.hermes.resume import ResumePlan, plan_resume
+from hermes_browse.store.hermes.resume_command import ResumePlan, plan_resume
 from hermes_browse.tui.resume.preflight import PreflightScreen
 from hermes_browse.tui.resume.terminal_windows import Windows, terminal_of
 

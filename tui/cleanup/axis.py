@@ -17,7 +17,7 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import N_
 
 from .. import formats
-from ..shared.columns import Cell, runs, stack
+from ..shared.stacked_columns import Cell, runs, stack
 
 DAY = 86_400.0
 

@@ -26,7 +26,7 @@ from hermes_browse.store.wording import N_, _, ngettext
 from ..context import Context
 from ..edit.changing import make_undo
 from ..edit.deleting import NAMED, SPARED, DeleteScreen
-from ..edit.progress import ProgressScreen
+from ..edit.progress_card import ProgressScreen
 from ..formats import counted
 from ..list.marks import Undoable
 from ..screens.panes import Panes

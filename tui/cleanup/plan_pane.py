@@ -11,8 +11,8 @@ from hermes_browse.store.wording import _, ngettext
 
 from ..bindings import following
 from ..list.conversation_list import ConversationList
-from ..list.model import job_name
-from ..list.rows import FixedRows, ListRow, NoteRow
+from ..list.list_model import job_name
+from ..list.list_rows import FixedRows, ListRow, NoteRow
 from ..screens.sub_screen import SubScreen
 from ..shared import header
 from .cleaning import PreparedPlan, without_archived

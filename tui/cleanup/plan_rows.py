@@ -16,7 +16,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, pgettext
 
 from .. import formats
-from ..list.model import job_name
+from ..list.list_model import job_name
 from ..shared.styled import Line, bar, row_line
 
 if TYPE_CHECKING:

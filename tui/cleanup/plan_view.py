@@ -13,8 +13,8 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _, ngettext, pgettext
 
 from .. import formats
-from ..list.model import RowDetails
-from ..list.rows import ListRow, NoteRow
+from ..list.list_model import RowDetails
+from ..list.list_rows import ListRow, NoteRow
 from .plan_rows import (
     AMOUNTS,
     Lines,

@@ -17,12 +17,12 @@ from textual.widgets import Static
 from hermes_browse.store.cleanup.space_map import FileSpace, read_file_space
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.hermes.resume import find_hermes
+from hermes_browse.store.hermes.resume_command import find_hermes
 from hermes_browse.store.text import printable
 from hermes_browse.store.wording import _
 
 from .. import formats
-from ..commands.screens import RECLAIM
+from ..commands.screen_commands import RECLAIM
 from ..screens.card import Card, keys_line
 from ..screens.controllers import Controllers
 

@@ -19,8 +19,8 @@ from hermes_browse.store.wording import _
 
 from .. import formats
 from ..list.conversation_list import ConversationList
-from ..list.model import job_name
-from ..list.rows import FixedRows, ListRow
+from ..list.list_model import job_name
+from ..list.list_rows import FixedRows, ListRow
 from ..screens.sub_screen import SubScreen
 from ..shared import header
 from ..worker import Worker

@@ -13,7 +13,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
 from .. import formats
-from ..list.rows import ListRow, NoteRow
+from ..list.list_rows import ListRow, NoteRow
 from ..shared import calendar
 from ..shared.styled import Line, bar, row_line
 from .treemap import REST, Tile, TileData, lay_out
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hermes_browse.store.cleanup.space_map import SpaceMap
     from hermes_browse.store.sessions.catalog import Catalog
 
-    from ..list.model import RowDetails
+    from ..list.list_model import RowDetails
 
 _MAX_BLOCKS = 300
 """The biggest parts of a line, which can have blocks of their own."""

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from hermes_browse.store.cleanup.space_map import Space
 
 from .. import formats
-from ..shared.columns import Cell
+from ..shared.stacked_columns import Cell
 
 _SMALLEST = 10
 """The smallest area of a block, in cells."""

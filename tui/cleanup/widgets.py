@@ -19,9 +19,9 @@ from hermes_browse.store.wording import _, ngettext
 
 from .. import formats
 from ..bindings import bindings
-from ..commands.panes import MAP
+from ..commands.main_commands import MAP
 from ..shared.calendar import MONTHS
-from ..shared.columns import Cell, Picture
+from ..shared.stacked_columns import Cell, Picture
 from .axis import AMOUNTS, DAY, MEASURES, UNITS, Axis, draw, labels
 from .treemap import Tile, neighbour
 from .treemap import draw as draw_map

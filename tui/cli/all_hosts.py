@@ -20,7 +20,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 
 from ..formats import dollars, long_number, status, timestamp
-from .context import Subcommand
+from .command_context import Subcommand
 from .output import no_text, note, print_json, print_table
 from .parser import with_options, without
 from .there import ask_document, configured_hosts, how_to_add

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from hermes_browse.store.wording import ENGLISH, speak
 
-from .context import Subcommand
+from .command_context import Subcommand
 from .registry import make_parser
 
 _KINDS = {"DIR": "DIR", "FILE": "FILE", "PATH": "FILE", "HOST": "HOST"}

@@ -7,16 +7,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from hermes_browse.store.compression.compactions import NOTES, Compaction, CompactionKind, CompactionNote, read_history
-from hermes_browse.store.compression.context import Contexts, ModelContext, Why, context_of
 from hermes_browse.store.compression.losses import Losses, LostKind, find_losses
-from hermes_browse.store.messages.models import ChatMessage
+from hermes_browse.store.compression.model_context import Contexts, ModelContext, Why, context_of
+from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.messages.transcript import read_messages_of
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import fenced, one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ..formats import long_number, name, size, timestamp
-from .context import CommandContext, Subcommand
+from .command_context import CommandContext, Subcommand
 from .output import Json, OutputLine, conversation_json, print_json, print_lines, print_text
 from .parser import text
 from .show import body_of, heading, message_json

@@ -13,8 +13,8 @@ from hermes_browse.store.wording import _
 from ..commands import final_keys
 from ..config.folders import config_path
 from ..config.keymap import known_commands, resolve_keymap, sample, troubles_of
-from ..config.reading import read_config
-from .context import Subcommand
+from ..config.read_config import read_config
+from .command_context import Subcommand
 from .output import note, print_json, print_text
 
 _SHOWN = (

@@ -13,7 +13,7 @@ from hermes_browse.store.wording import _, ngettext, pgettext
 
 from ..formats import counted
 from ..store_paths import sessions_folder, trash_folder
-from .context import CommandContext, Subcommand, telling
+from .command_context import CommandContext, Subcommand, telling
 from .output import bundle_json, no_title, note, print_json, print_text
 from .parser import text
 

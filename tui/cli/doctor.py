@@ -5,7 +5,7 @@ from __future__ import annotations
 from hermes_browse.store.wording import _, pgettext
 
 from ..doctor.checkup import examine, facts
-from .context import CommandContext, Subcommand
+from .command_context import CommandContext, Subcommand
 from .output import note, print_json, print_text, store_json
 
 

@@ -13,7 +13,7 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
-from .context import CommandContext, Subcommand
+from .command_context import CommandContext, Subcommand
 from .output import note, print_json, print_text
 from .parser import text
 

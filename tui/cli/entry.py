@@ -17,7 +17,7 @@ from hermes_browse.store.wording import ENGLISH, _, speak
 from ..config.folders import chosen_language
 from ..shared.glyphs import is_unicode, replace_unencodable
 from ..version import version
-from .context import opened_location
+from .command_context import opened_location
 from .output import complain, note, print_text
 
 USAGE = 2

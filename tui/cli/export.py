@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from hermes_browse.store.export.files import Format, export_pieces
 from hermes_browse.store.export.redact import Redactor
 from hermes_browse.store.export.source import ExportCounts
-from hermes_browse.store.messages.models import State
+from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
@@ -29,7 +29,7 @@ from ..export.documents import (
 )
 from ..formats import counted
 from ..version import version
-from .context import CommandContext, Subcommand
+from .command_context import CommandContext, Subcommand
 from .output import note, print_json
 from .parser import named, text
 

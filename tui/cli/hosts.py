@@ -19,10 +19,10 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from ..config.folders import config_path
-from ..config.reading import read_config
+from ..config.read_config import read_config
 from ..formats import timestamp
 from .all_hosts import PART
-from .context import Subcommand
+from .command_context import Subcommand
 from .output import note, print_json, print_table, print_text
 from .parser import text
 from .there import how_to_add, named_host, refusal

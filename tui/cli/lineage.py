@@ -12,7 +12,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from ..formats import related, status
-from .context import CommandContext, Subcommand
+from .command_context import CommandContext, Subcommand
 from .output import Json, OutputLine, note, print_json, print_lines
 from .parser import text
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.health import summarize
-from hermes_browse.store.legacy.finding import count_files
+from hermes_browse.store.legacy.transcript_files import count_files
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import count_rows
 from hermes_browse.store.sessions.catalog import read_catalog, read_sizes
@@ -17,9 +17,9 @@ from hermes_browse.store.sessions.models import Conversation, Hidden, Sort, View
 from hermes_browse.store.wording import _
 
 from .. import formats
-from ..profiles.reading import ProfileMatch
+from ..profiles.read_profiles import ProfileMatch
 from ..store_paths import sessions_folder
-from .context import CommandContext, Subcommand
+from .command_context import CommandContext, Subcommand
 from .output import conversation_json, note, print_json, print_table, store_json, title_or_preview
 from .parser import add_all_hosts, add_view_options, count
 from .profiles import broken_json, read_all_profiles, refuse_a_store_with_all_profiles

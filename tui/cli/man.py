@@ -11,7 +11,7 @@ from hermes_browse.store.wording import N_, _
 
 from ..config.folders import config_path, log_path, memory_path
 from ..version import version
-from .context import Subcommand
+from .command_context import Subcommand
 from .registry import make_parser
 
 _ABOUT = N_("""\

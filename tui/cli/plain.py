@@ -12,8 +12,8 @@ from typing import NamedTuple
 from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.hermes.resume import ResumePlan, plan_resume
-from hermes_browse.store.messages.models import Hit, Reading, State
+from hermes_browse.store.hermes.resume_command import ResumePlan, plan_resume
+from hermes_browse.store.messages.chat_message import Hit, Reading, State
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import Bone, read_messages, read_skeleton
 from hermes_browse.store.search import parse, search

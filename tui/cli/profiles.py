@@ -13,8 +13,8 @@ from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import _
 
 from ..formats import long_number
-from ..profiles.reading import Everywhere, read_everywhere
-from .context import CommandContext, Subcommand
+from ..profiles.read_profiles import Everywhere, read_everywhere
+from .command_context import CommandContext, Subcommand
 from .output import Json, note, print_json, print_table
 
 

@@ -23,7 +23,7 @@ from hermes_browse.store.wording import _, pgettext
 
 from ..formats import dollars, long_number, status, timestamp
 from ..store_paths import sessions_folder, trash_folder
-from .context import CommandContext, Subcommand, ask, telling
+from .command_context import CommandContext, Subcommand, ask, telling
 from .output import Json, bundle_json, conversation_json, note, print_json, print_table, title_or_preview
 from .parser import count, named, text
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 from hermes_browse.store.wording import N_, _
 
-from .context import Subcommand
+from .command_context import Subcommand
 from .parser import Parser, add_store_options, speak_argparse, without
 
 COMMANDS: dict[str, tuple[str, str]] = {

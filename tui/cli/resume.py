@@ -11,12 +11,12 @@ from types import SimpleNamespace
 
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.errors import NotFoundError, RefusedError
-from hermes_browse.store.hermes.resume import ResumePlan, on_surface, plan_resume
+from hermes_browse.store.hermes.resume_command import ResumePlan, on_surface, plan_resume
 from hermes_browse.store.sessions.resolve import resolve_last, resolve_session
 from hermes_browse.store.wording import _
 
 from ..config.start import read_start
-from .context import CommandContext, Subcommand
+from .command_context import CommandContext, Subcommand
 from .output import note, print_json, print_text
 from .parser import text
 

@@ -8,7 +8,7 @@ import time
 from itertools import groupby
 from types import SimpleNamespace
 
-from hermes_browse.store.messages.models import Hit
+from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.search import (
     Answer,
     Conditions,
@@ -28,8 +28,8 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 
 from ..formats import timestamp
-from ..profiles.reading import search_everywhere
-from .context import CommandContext, Subcommand
+from ..profiles.read_profiles import search_everywhere
+from .command_context import CommandContext, Subcommand
 from .output import Json, no_text, note, print_json, print_table
 from .parser import add_all_hosts, add_view_options, count, text
 from .profiles import broken_json, read_all_profiles, refuse_a_store_with_all_profiles

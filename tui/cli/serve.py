@@ -14,7 +14,7 @@ from hermes_browse.store.hosts.serving import Server, redirect_standard_output
 from hermes_browse.store.wording import _
 
 from ..version import version
-from .context import CommandContext, Subcommand
+from .command_context import CommandContext, Subcommand
 from .entry import run
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 
-from hermes_browse.store.messages.blocks import SEAM, blocks_of
-from hermes_browse.store.messages.models import ChatMessage, Reading, State
+from hermes_browse.store.messages.block_kinds import SEAM, blocks_of
+from hermes_browse.store.messages.chat_message import ChatMessage, Reading, State
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import read_messages, read_skeleton, read_system_prompt
 from hermes_browse.store.sessions.models import Conversation
@@ -14,7 +14,7 @@ from hermes_browse.store.text import fenced, one_line, printable
 from hermes_browse.store.wording import N_, _
 
 from ..formats import long_number, state, timestamp
-from .context import CommandContext, Subcommand
+from .command_context import CommandContext, Subcommand
 from .output import Json, OutputLine, conversation_json, print_json, print_lines, print_text
 from .parser import text
 

@@ -13,7 +13,7 @@ from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.wording import _, pgettext
 
 from ..formats import dollars, long_number
-from .context import CommandContext, Subcommand
+from .command_context import CommandContext, Subcommand
 from .output import Json, note, print_json, print_table
 from .parser import add_all_hosts
 

@@ -20,8 +20,8 @@ from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _
 
 from ..config.folders import config_path
-from ..config.reading import read_config
-from .context import on_a_terminal
+from ..config.read_config import read_config
+from .command_context import on_a_terminal
 from .output import note, print_json, print_text
 from .parser import with_options, without
 

@@ -18,7 +18,7 @@ from hermes_browse.store.wording import _, ngettext, pgettext
 
 from ..formats import long_number, timestamp
 from ..store_paths import sessions_folder, trash_folder
-from .context import CommandContext, Subcommand
+from .command_context import CommandContext, Subcommand
 from .output import bundle_json, no_title, note, print_json, print_table, print_text
 from .parser import add_store_options, text
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from hermes_browse.store.compression.compactions import NOTES, read_history
-from hermes_browse.store.compression.context import Contexts, Memory, ModelContext, Why, context_of, memory_of
+from hermes_browse.store.compression.model_context import Contexts, Memory, ModelContext, Why, context_of, memory_of
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.wording import _, ngettext
 

@@ -13,10 +13,10 @@ from hermes_browse.store.compression.compactions import (
     CompactionNote,
     read_history,
 )
+from hermes_browse.store.compression.history_rows import Row
 from hermes_browse.store.compression.losses import Losses, Lost, LostKind
-from hermes_browse.store.compression.rows import Row
 from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.messages.models import ChatMessage, Reading, State
+from hermes_browse.store.messages.chat_message import ChatMessage, Reading, State
 from hermes_browse.store.messages.transcript import Bone, Skeleton, read_messages
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import fenced, one_line
@@ -25,7 +25,7 @@ from hermes_browse.store.wording import N_, _, ngettext
 from .. import formats
 from ..transcript.cards import BYTES_PER_TOKEN
 from ..transcript.copying import document
-from ..transcript.model import TranscriptModel
+from ..transcript.entries import TranscriptModel
 
 WINDOW = 40
 """Messages that are read before and after the first place of a part."""

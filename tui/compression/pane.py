@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 
-from hermes_browse.store.messages.models import ChatMessage
+from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.messages.transcript import read_messages
 
 from ..bindings import bindings
-from ..commands.panes import TRANSCRIPT
+from ..commands.main_commands import TRANSCRIPT
 from ..context import Context
 from ..transcript.find import needle
 from ..transcript.view import TranscriptView
@@ -20,7 +20,7 @@ from .inspection import as_live
 if TYPE_CHECKING:
     from hermes_browse.store.search import Matcher
 
-    from ..transcript.model import TranscriptModel
+    from ..transcript.entries import TranscriptModel
 
 _KEPT = ("scroll_", "to_start", "to_end", "step(", "step_rule(", "toggle_fold", "cycle_tools", "toggle_reasoning")
 """What the calls of the keys begin with that work here as in the transcript."""

@@ -10,15 +10,15 @@ from textual.content import Content
 from hermes_browse.store.compression.compactions import Compaction
 from hermes_browse.store.compression.losses import Losses, find_losses
 from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.messages.models import ChatMessage
+from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.messages.transcript import read_messages_of
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats
-from ..commands.screens import COMPACTIONS
+from ..commands.screen_commands import COMPACTIONS
 from ..list.conversation_list import ConversationList
-from ..list.rows import FixedRows, NoteRow
+from ..list.list_rows import FixedRows, NoteRow
 from ..screens.by_name import load
 from ..screens.controllers import Controllers
 from ..screens.sub_screen import SubScreen
@@ -27,6 +27,7 @@ from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
 from ..transcript.find import needle
 from ..transcript.view import TranscriptView
+from .compaction_rows import CompactionRow, compaction_rows
 from .inspection import (
     WAYS,
     Inspection,
@@ -43,7 +44,6 @@ from .inspection import (
     title_of_replaced,
 )
 from .pane import PartPane
-from .rows import CompactionRow, compaction_rows
 
 _MOST_LIT = 150
 """Lost terms that are highlighted at once."""

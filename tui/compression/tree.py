@@ -10,7 +10,7 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.sessions.models import Conversation, Lineage
 
 from ..context import Context
-from ..list.rows import FixedRows, LineageRow, ListRow, lineage_rows
+from ..list.list_rows import FixedRows, LineageRow, ListRow, lineage_rows
 from ..screens.by_name import load
 from ..screens.panes import Panes
 from ..shared import header

@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from hermes_browse.store.wording import N_, _
 
 from ..commands import Command, final_keys
-from ..commands.panes import PANES, PLACES
-from ..commands.screens import CARDS, SCREENS
+from ..commands.main_commands import PANES, PLACES
+from ..commands.screen_commands import CARDS, SCREENS
 from .options import OPTIONS
-from .reading import Configuration, Trouble, line_of, similar
+from .read_config import Configuration, Trouble, line_of, similar
 
 _VIM = {
     "next-pane": "tab,ctrl+w",

@@ -18,7 +18,7 @@ DEFAULT_THEME = "hermes-dark"
 PRESETS = ("default", "vim", "emacs", "arrows")
 RESUME_MODES = ("exec", "return", "window")
 SURFACES = ("cli", "tui")
-"""As in `store.hermes.resume`, which need not be imported for it; a test compares them."""
+"""As in `store.hermes.resume_command`, which need not be imported for it; a test compares them."""
 TIMES = ("24h", "12h")
 DENSITIES = ("compact", "comfortable")
 DATES = ("relative", "absolute", "iso")

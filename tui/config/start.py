@@ -19,7 +19,7 @@ from .folders import config_path, memory_path
 from .options import DEFAULT_THEME, Options
 
 if TYPE_CHECKING:
-    from .reading import Configuration
+    from .read_config import Configuration
 
 
 _MAX_BYTES = 10_000
@@ -169,7 +169,7 @@ def read_start() -> Start:
     path = config_path()
     if not path.exists():  # the usual case: the TOML parser is not imported
         return Start(memory=memory)
-    from .reading import read_config  # start: only with a configuration
+    from .read_config import read_config  # start: only with a configuration
 
     configuration = read_config(path)
     return Start(configuration.options, memory, configuration)

@@ -15,14 +15,14 @@ from hermes_browse.store.hermes.health import StoreProblem, StoreSummary, hermes
 from hermes_browse.store.hermes.holders import Holder, holders
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hermes.index_health import SearchHealth, search_health
-from hermes_browse.store.hermes.resume import find_hermes
-from hermes_browse.store.legacy.finding import count_files
+from hermes_browse.store.hermes.resume_command import find_hermes
+from hermes_browse.store.legacy.transcript_files import count_files
 from hermes_browse.store.wording import _, ngettext
 
 from .. import formats
 from ..config.folders import config_path, log_path
 from ..config.keymap import troubles_of
-from ..config.reading import Configuration, read_config
+from ..config.read_config import Configuration, read_config
 from ..resume.terminal_windows import terminal_of
 from ..shared.clipboard import route
 from ..store_paths import sessions_folder

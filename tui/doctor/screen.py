@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 
 from hermes_browse.store.wording import N_, _, ngettext
 
-from ..commands.screens import DOCTOR
+from ..commands.screen_commands import DOCTOR
 from ..formats import fit
 from ..logfile import log_failure
 from ..screens.controllers import Controllers

@@ -14,8 +14,8 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _
 
 from ..context import Context
+from ..list.list_rows import ListRow
 from ..list.marks import Marks, Undoable, conversations_of
-from ..list.rows import ListRow
 from ..screens.panes import Panes
 from .renaming import RenameScreen
 

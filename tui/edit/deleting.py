@@ -14,7 +14,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
 
 from .. import formats
-from ..commands.screens import DELETING
+from ..commands.screen_commands import DELETING
 from ..screens.card import CountCard, CountWords, keys_line
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from .. import formats
-from ..commands.screens import RENAMING
+from ..commands.screen_commands import RENAMING
 from ..screens.card import Card, keys_line
 from ..shared.text_box import TextBox
 

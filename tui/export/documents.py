@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hermes_browse.store.export.files import EXTENSIONS, Format, check_target, make_folder, unique_names, write_file
 from hermes_browse.store.export.redact import Redactor, describe, read_env, secret_values
 from hermes_browse.store.export.source import ExportCounts
-from hermes_browse.store.messages.models import State
+from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.wording import _, ngettext, pgettext
 
 from ..store_paths import env_files, store_files

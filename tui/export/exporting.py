@@ -17,7 +17,7 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError, RefusedError
 from hermes_browse.store.export.files import EXTENSIONS, Format, check_target, export_pieces, file_stem
 from hermes_browse.store.export.source import ExportCounts
-from hermes_browse.store.messages.models import State
+from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
@@ -25,7 +25,7 @@ from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats
 from ..bindings import following
-from ..commands.screens import EXPORTING
+from ..commands.screen_commands import EXPORTING
 from ..context import Context
 from ..screens.card import Card, keys_line
 from ..shared.text_box import TextBox

@@ -22,7 +22,7 @@ from hermes_browse.store.wording import _
 
 from .. import formats
 from ..shared.calendar import weekday
-from ..shared.columns import Cell, Picture, edges, gap, runs, stack
+from ..shared.stacked_columns import Cell, Picture, edges, gap, runs, stack
 from .series import LOOKS, Series
 
 _SCALE = 7

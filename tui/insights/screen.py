@@ -9,19 +9,19 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
 from ..bindings import following
-from ..commands.screens import INSIGHTS
+from ..commands.screen_commands import INSIGHTS
 from ..formats import counted
 from ..list.conversation_list import ConversationList
-from ..list.model import CatalogRows, incomplete
-from ..list.rows import ConversationRow, FixedRows, JobRow, NoteRow
+from ..list.list_model import CatalogRows, incomplete
+from ..list.list_rows import ConversationRow, FixedRows, JobRow, NoteRow
 from ..screens.controllers import Controllers
 from ..shared import header
 from ..shared.toggles import ToggleLine
 from .adding_up import TOOL, Question
-from .panes import TABS, InsightPanes
+from .insights_panes import TABS, InsightPanes
 from .plot import BarPlot, WeekPlot
-from .rows import GroupRow
 from .series import STACKED, STACKS
+from .sums_table import GroupRow
 from .words import METRICS, TOOL_METRICS, cost_line, label, search_for
 
 

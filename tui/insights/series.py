@@ -9,7 +9,7 @@ from hermes_browse.store.insights.sums import Group
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, ngettext
 
-from ..shared.columns import Part
+from ..shared.stacked_columns import Part
 from .words import value_of
 
 OWN = ("series-1", "series-2", "series-3", "series-4")

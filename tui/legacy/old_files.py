@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.legacy.finding import Count, count_files
+from hermes_browse.store.legacy.transcript_files import Count, count_files
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
@@ -18,7 +18,7 @@ from ..screens.panes import Panes
 from ..store_paths import sessions_folder
 
 if TYPE_CHECKING:
-    from hermes_browse.store.legacy.shelf import Shelf
+    from hermes_browse.store.legacy.old_transcripts import Shelf
 
 
 class OldFiles:

@@ -17,15 +17,15 @@ from textual.binding import BindingType
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.legacy.finding import known_sessions
-from hermes_browse.store.legacy.shelf import Shelf
+from hermes_browse.store.legacy.old_transcripts import Shelf
+from hermes_browse.store.legacy.transcript_files import known_sessions
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.wording import _
 
 from ..bindings import bindings
-from ..commands.panes import MAIN
-from ..list.model import read_first
+from ..commands.main_commands import MAIN
+from ..list.list_model import read_first
 from ..screens.callees import show_help
 from ..screens.controllers import Controllers
 from ..screens.main import MainScreen

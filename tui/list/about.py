@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 
 from rich.cells import cell_len
 
-from hermes_browse.store.messages.models import State
+from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Status
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from .. import formats
-from .model import view_name
+from .list_model import view_name
+from .list_rows import ConversationRow, HitRow, JobRow, ListRow, MoreRow, SuggestionRow
 from .row_format import glyph
-from .rows import ConversationRow, HitRow, JobRow, ListRow, MoreRow, SuggestionRow
 
 _HIT_TEXTS = {
     "user": N_("said by you {ago} in “{title}”"),

@@ -23,12 +23,12 @@ from hermes_browse.store.text import printable
 from hermes_browse.store.wording import N_
 
 from ..bindings import bindings
-from ..commands.panes import LIST
-from ..shared.columns import BLOCKS, shaded
+from ..commands.main_commands import LIST
 from ..shared.lines import LongView
+from ..shared.stacked_columns import BLOCKS, shaded
 from .columns import format_head
+from .list_rows import FixedRows, ListRow, NoteRow, RowSource
 from .row_format import format_below, format_row
-from .rows import FixedRows, ListRow, NoteRow, RowSource
 
 LOOKS = ("title", "plain", "dim", "note", "accent", "live", "hit", "mark", "cursor", "cursor-quiet")
 """Looks that rows use; each has a component class in the style sheet."""

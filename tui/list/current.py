@@ -12,9 +12,9 @@ from hermes_browse.store.wording import _
 
 from ..context import Context
 from ..screens.panes import Panes
+from .list_model import job_name
+from .list_rows import ConversationRow, HitRow, JobRow, LineageRow
 from .marks import conversation_of, conversations_of
-from .model import job_name
-from .rows import ConversationRow, HitRow, JobRow, LineageRow
 
 
 class _Visit(NamedTuple):

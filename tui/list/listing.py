@@ -19,8 +19,8 @@ from ..context import Context
 from ..screens.by_name import load
 from ..screens.panes import Panes
 from .columns import set_sort, shows_sizes
-from .model import CatalogRows, Order, incomplete, make_rows
-from .rows import FixedRows, NoteRow, RowSource
+from .list_model import CatalogRows, Order, incomplete, make_rows
+from .list_rows import FixedRows, NoteRow, RowSource
 
 if TYPE_CHECKING:
     from .measuring import Measuring

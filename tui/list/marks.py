@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from hermes_browse.store.sessions.models import Conversation
 
-from .rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow
+from .list_rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow
 
 
 def conversations_of(row: ListRow | None) -> tuple[Conversation, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.cells import cell_len
 
-from hermes_browse.store.messages.models import State
+from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _, ngettext
@@ -12,7 +12,7 @@ from hermes_browse.store.wording import N_, _, ngettext
 from .. import formats
 from ..shared.styled import Span
 from .columns import columns_of
-from .rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow, NoteRow, SuggestionRow
+from .list_rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow, NoteRow, SuggestionRow
 
 
 def glyph(conversation: Conversation) -> Span:

@@ -27,7 +27,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from .. import formats
-from .reading import ProfileMatch
+from .read_profiles import ProfileMatch
 
 if TYPE_CHECKING:
     from textual.worker import Worker

@@ -22,16 +22,17 @@ from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
-from ..commands.screens import EVERYWHERE
+from ..commands.screen_commands import EVERYWHERE
 from ..list.conversation_list import ConversationList
-from ..list.rows import FixedRows, ListRow, NoteRow
+from ..list.list_rows import FixedRows, ListRow, NoteRow
 from ..screens.controllers import Controllers
 from ..screens.sub_screen import SubScreen
 from ..shared import header
 from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
 from ..shared.text_box import TextBox
-from .reading import (
+from .profile_rows import FoundRow, Preview, head, preview, read_preview_of
+from .read_profiles import (
     Everywhere,
     ProfileMatch,
     ProfilesResult,
@@ -40,7 +41,6 @@ from .reading import (
     read_everywhere,
     search_everywhere,
 )
-from .rows import FoundRow, Preview, head, preview, read_preview_of
 
 _REST = 0.05
 """Seconds the cursor must stay on a row before its preview is read."""

@@ -13,11 +13,11 @@ from hermes_browse.store.hosts.remote import locate_there, open_store
 from hermes_browse.store.wording import _
 
 from ..context import Arrival, Context
-from ..list.model import read_first
+from ..list.list_model import read_first
 from ..screens.by_name import load
 from ..screens.panes import Panes
-from .card import ProfilesScreen
-from .reading import Profile, ProfileMatch, read_profiles, short_reason
+from .profiles_card import ProfilesScreen
+from .read_profiles import Profile, ProfileMatch, read_profiles, short_reason
 
 
 class Switching:

@@ -12,8 +12,8 @@ from textual.content import Content
 from textual.events import Resize
 from textual.widgets import Static
 
-from hermes_browse.store.compression.context import Memory
-from hermes_browse.store.hermes.resume import ResumePlan
+from hermes_browse.store.compression.model_context import Memory
+from hermes_browse.store.hermes.resume_command import ResumePlan
 from hermes_browse.store.messages.details import Details
 from hermes_browse.store.messages.recap import RecapLine
 from hermes_browse.store.sessions.models import Conversation
@@ -21,7 +21,7 @@ from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _, ngettext
 
 from .. import formats
-from ..commands.screens import PREFLIGHT
+from ..commands.screen_commands import PREFLIGHT
 from ..screens.card import Card, keys_line
 from ..shared import clipboard
 from ..transcript.cards import BYTES_PER_TOKEN

@@ -9,13 +9,13 @@ from dataclasses import replace
 
 from textual.app import SuspendNotSupported
 
-from hermes_browse.store.compression.context import Memory, read_memory
+from hermes_browse.store.compression.model_context import Memory, read_memory
 from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.hermes.resume import ResumePlan, on_surface, plan_resume
+from hermes_browse.store.hermes.resume_command import ResumePlan, on_surface, plan_resume
 from hermes_browse.store.hosts.remote import RemoteStore, open_store
-from hermes_browse.store.hosts.resume import plan_there
+from hermes_browse.store.hosts.resume_there import plan_there
 from hermes_browse.store.messages.details import Details, read_details
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.recap import RecapLine, read_recap

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from hermes_browse.store.hermes.resume import ResumePlan
+from hermes_browse.store.hermes.resume_command import ResumePlan
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 

@@ -9,7 +9,7 @@ from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import _
 
-from ..commands.panes import APP, LIST, MAIN, TRANSCRIPT
+from ..commands.main_commands import APP, LIST, MAIN, TRANSCRIPT
 from ..context import Context
 from ..textual_private import driver_of
 from .by_name import load

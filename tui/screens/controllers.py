@@ -18,20 +18,20 @@ from ..config.folders import history_path
 from ..context import Arrival, Context
 from ..legacy.old_files import OldFiles
 from ..list.current import Current
+from ..list.list_model import CatalogRows
+from ..list.list_rows import RowSource
 from ..list.listing import Listing
 from ..list.marks import Marks
-from ..list.model import CatalogRows
-from ..list.rows import RowSource
 from ..search.history import QueryHistory
 from ..shared import header
 from ..store_paths import trash_folder
-from ..transcript.model import TranscriptModel
+from ..transcript.entries import TranscriptModel
 from ..transcript.reading import ConversationPane
 from .by_name import load
 from .panes import Panes
 
 if TYPE_CHECKING:
-    from hermes_browse.store.legacy.shelf import Shelf
+    from hermes_browse.store.legacy.old_transcripts import Shelf
     from hermes_browse.store.search import Matcher
 
     from ..cleanup.cleaning import Cleaning

@@ -20,8 +20,8 @@ from hermes_browse.store.wording import N_, _
 
 from ..bindings import working
 from ..commands import Command
-from ..commands.panes import TRANSCRIPT
-from ..commands.screens import HELP
+from ..commands.main_commands import TRANSCRIPT
+from ..commands.screen_commands import HELP
 from ..formats import fit
 from ..shared.glyphs import LEGENDS
 from ..shared.styled import Line, line_width, wrap_spans

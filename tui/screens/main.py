@@ -22,14 +22,14 @@ from hermes_browse.store.sessions.models import Conversation, Sort, Status, View
 from hermes_browse.store.wording import _
 
 from ..bindings import bindings
-from ..commands.panes import MAIN
+from ..commands.main_commands import MAIN
 from ..config.options import FOREVER
 from ..context import Application, Context
 from ..list.about import about
 from ..list.columns import set_sort
 from ..list.conversation_list import ConversationList
-from ..list.model import shown_line
-from ..list.rows import ConversationRow, HitRow, JobRow, ListRow, MoreRow, SuggestionRow
+from ..list.list_model import shown_line
+from ..list.list_rows import ConversationRow, HitRow, JobRow, ListRow, MoreRow, SuggestionRow
 from ..search.box import SearchBox
 from ..shared import header
 from ..transcript.scroll import TranscriptScroll

@@ -18,7 +18,7 @@ from hermes_browse.store.wording import N_
 
 from ..bindings import bindings
 from ..commands import Command
-from ..commands.panes import APP, LINES, LIST, MAP
+from ..commands.main_commands import APP, LINES, LIST, MAP
 from ..pane_sizes import NARROW
 from ..shared import header
 from ..shared.lines import TextLine

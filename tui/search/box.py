@@ -19,7 +19,7 @@ from textual.reactive import Reactive
 from hermes_browse.store.wording import N_, _
 
 from ..bindings import bindings
-from ..commands.panes import SEARCH_BOX
+from ..commands.main_commands import SEARCH_BOX
 from ..shared.text_box import TextBox
 
 _HINT = N_('search: words, "a phrase", OR, -word, prefix*, source:cli role:user tool:terminal after:3d is:live')

@@ -8,7 +8,7 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 
 from ..context import Context
-from ..list.rows import ConversationRow, FixedRows, HitRow, MoreRow, RowSource
+from ..list.list_rows import ConversationRow, FixedRows, HitRow, MoreRow, RowSource
 from ..screens.panes import Panes
 from .results import Fold, SearchResults, best
 

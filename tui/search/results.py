@@ -8,14 +8,14 @@ from enum import Enum
 from types import MappingProxyType
 
 from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.messages.models import Hit
+from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.search import Answer, Coverage, Query, Total
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ..formats import counted
-from ..list.rows import ConversationRow, FixedRows, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow
+from ..list.list_rows import ConversationRow, FixedRows, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow
 
 _FIRST = {
     "newest": N_("the newest {count:,} hits are shown: end to read on"),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 
 from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.messages.models import Hit
+from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.search import Answer, Conditions, Query, Scope, make_plan, search, split_by_edits
 from hermes_browse.store.search.terms import CompiledQuery

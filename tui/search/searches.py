@@ -12,7 +12,7 @@ from textual.widgets.option_list import Option
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
-from ..commands.screens import SEARCHES
+from ..commands.screen_commands import SEARCHES
 from ..screens.card import Card, keys_line
 from ..shared.text_box import TextBox
 from .history import QueryHistory

@@ -16,8 +16,8 @@ from hermes_browse.store.wording import N_, _, ngettext
 
 from ..bindings import following
 from ..context import Context
-from ..list.model import CatalogRows, Order
-from ..list.rows import FixedRows, NoteRow, SuggestionRow
+from ..list.list_model import CatalogRows, Order
+from ..list.list_rows import FixedRows, NoteRow, SuggestionRow
 from ..screens.panes import Panes
 from ..screens.scanning import Scan, follow
 from . import results as search_model

@@ -30,7 +30,7 @@ from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import N_, _
 
-from ..list.rows import SuggestionRow
+from ..list.list_rows import SuggestionRow
 from .results import Counted, SearchResults
 
 _BREATH = 0.001

@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.style import Style
 
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.messages.models import Reading
+from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Lineage, Sort, Status, View
 from hermes_browse.store.text import one_line
@@ -18,7 +18,7 @@ from hermes_browse.store.wording import _, ngettext, pgettext
 from .. import formats
 from ..formats import clip
 from ..list.columns import order_arrow
-from ..list.model import order_name, view_name
+from ..list.list_model import order_name, view_name
 
 
 def _style(text: str, style: str) -> Content:

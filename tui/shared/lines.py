@@ -21,7 +21,7 @@ from textual.widgets import Static
 from hermes_browse.store.text import printable
 
 from ..bindings import bindings
-from ..commands.panes import LINES
+from ..commands.main_commands import LINES
 from ..textual_private import take_bare_lines, tell_scroll_bar
 from .glyphs import encodable, is_unicode, plain
 from .styled import LOOKS, Line, Span, breaks, line_text, line_width, slice_spans, wrap_spans

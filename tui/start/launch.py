@@ -13,11 +13,11 @@ from hermes_browse.store.hermes.homes import Location
 
 from ..config.folders import memory_path
 from ..config.start import read_start, set_rows, write_memory
-from ..list.model import read_first
+from ..list.list_model import read_first
 from .prepaint import painted, terminal_size
 
 if TYPE_CHECKING:
-    from hermes_browse.store.hermes.resume import ResumePlan
+    from hermes_browse.store.hermes.resume_command import ResumePlan
 
 
 def choose(location: Location, *, is_printed: bool = False) -> tuple[int, ResumePlan | None]:

@@ -24,9 +24,9 @@ from hermes_browse.store.text import one_line, printable
 
 from ..formats import clip, fit
 from ..list.columns import format_head
-from ..list.model import RowDetails, make_rows, order_name, shown_line, view_name
+from ..list.list_model import RowDetails, make_rows, order_name, shown_line, view_name
+from ..list.list_rows import NoteRow
 from ..list.row_format import format_row
-from ..list.rows import NoteRow
 from ..pane_sizes import PaneSizes, has_head
 from ..shared.glyphs import are_plain
 

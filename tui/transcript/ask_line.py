@@ -11,7 +11,7 @@ from textual.containers import Horizontal
 from textual.widgets import Input
 
 from ..bindings import bindings
-from ..commands.panes import ASK
+from ..commands.main_commands import ASK
 from ..shared.lines import TextLine
 from ..shared.text_box import TextBox
 

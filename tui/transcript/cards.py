@@ -14,8 +14,8 @@ from textual.widgets import Static
 from hermes_browse.store.cleanup.protection import Families
 from hermes_browse.store.cleanup.sizes import added, measure
 from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.messages.details import Details, ModelUse, read_details
-from hermes_browse.store.messages.models import State
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Status
 from hermes_browse.store.sessions.session import Session
@@ -23,7 +23,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from .. import formats
-from ..commands.screens import DETAILS, RAW
+from ..commands.screen_commands import DETAILS, RAW
 from ..context import Context
 from ..screens.card import Card, keys_line
 from ..shared import clipboard

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from textual.app import SuspendNotSupported
 
 from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.messages.decode import without_injections
-from hermes_browse.store.messages.models import ChatMessage
 from hermes_browse.store.messages.transcript import read_raw
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _
@@ -23,9 +23,9 @@ from ..shared import clipboard
 from ..shared.programs import editor, pager, show
 from ..shared.styled import Line
 from .cards import RawScreen
-from .images import Pictures
-from .markdown import highlight, parse
-from .model import TranscriptModel
+from .entries import TranscriptModel
+from .image_viewer import Pictures
+from .markdown_layout import highlight, parse
 from .references import ReferencesScreen, references
 from .tool_text import as_shown, output_text
 

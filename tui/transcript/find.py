@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.messages.blocks import CALL, RESULT, blocks_of
+from hermes_browse.store.messages.block_kinds import CALL, RESULT, blocks_of
+from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.messages.decode import without_injections
-from hermes_browse.store.messages.models import ChatMessage
 from hermes_browse.store.messages.transcript import Bone, read_messages
 from hermes_browse.store.search import find_ranges
 from hermes_browse.store.search.fold import fold, has_marks
@@ -19,8 +19,8 @@ from hermes_browse.store.search.terms import Matcher
 from hermes_browse.store.text import printable
 
 from ..shared.styled import JOINT, SPACE_JOINT, Line, light, line_text
-from .blocks import MARKDOWN_LIMIT
-from .markdown import render_markdown
+from .block_layout import MARKDOWN_LIMIT
+from .markdown_layout import render_markdown
 from .tool_text import as_shown
 
 _BATCH = 40

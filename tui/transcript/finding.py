@@ -12,11 +12,11 @@ from hermes_browse.store.wording import _, ngettext
 from ..context import Context
 from ..screens.panes import Panes
 from .ask_line import AskInput, AskLine
+from .entries import TranscriptModel
 from .find import Findings, Slice, needle, scan
-from .model import TranscriptModel
 
 if TYPE_CHECKING:
-    from hermes_browse.store.messages.models import ChatMessage
+    from hermes_browse.store.messages.chat_message import ChatMessage
     from hermes_browse.store.search import Matcher
 
     from .scroll import Bookmark

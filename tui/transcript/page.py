@@ -14,8 +14,8 @@ from rich.cells import cell_len
 
 from ..formats import clip
 from ..shared.styled import Line
+from .entries import EntryKind, Look, TranscriptModel
 from .layout_cache import LIGHT, Key, LayoutCache
-from .model import EntryKind, Look, TranscriptModel
 
 if TYPE_CHECKING:
     from hermes_browse.store.search import Matcher
@@ -244,7 +244,7 @@ class Page:
         return lines
 
     def _lay_out(self, index: int) -> list[Line] | None:
-        from .blocks import message_lines, plain_lines  # start: Markdown and tables, a tenth of all imports
+        from .block_layout import message_lines, plain_lines  # start: Markdown and tables, a tenth of all imports
 
         assert self.model is not None
         entry = self.model.entries[index]

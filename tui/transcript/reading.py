@@ -9,7 +9,7 @@ from textual.timer import Timer
 
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.errors import BrowseError, StoreBusyError
-from hermes_browse.store.messages.models import ChatMessage, Reading, State
+from hermes_browse.store.messages.chat_message import ChatMessage, Reading, State
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import Bone, Skeleton, read_messages, read_skeleton, read_system_prompt
 from hermes_browse.store.sessions.models import Conversation
@@ -22,8 +22,8 @@ from ..screens.by_name import load
 from ..screens.panes import Panes
 from ..shared import header
 from ..shared.styled import Line
+from .entries import TranscriptModel
 from .layout_cache import Key
-from .model import TranscriptModel
 from .page import draw_message
 
 if TYPE_CHECKING:

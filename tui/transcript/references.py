@@ -17,22 +17,22 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.messages.decode import without_injections
 from hermes_browse.store.messages.images import read_image
-from hermes_browse.store.messages.models import ChatMessage
 from hermes_browse.store.messages.outcomes import load_json
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats
-from ..commands.screens import REFERENCES
+from ..commands.screen_commands import REFERENCES
 from ..context import Context
 from ..screens.card import Card, keys_line
 from ..shared import clipboard, programs
-from . import images
-from .images import Pictures, is_image_file
-from .markdown import parse
-from .model import TranscriptModel
+from . import image_viewer
+from .entries import TranscriptModel
+from .image_viewer import Pictures, is_image_file
+from .markdown_layout import parse
 from .tool_text import as_shown
 
 MOST = 300
@@ -310,8 +310,8 @@ class ReferencesScreen(Card[None]):
         reference = self._current
         if reference is None or reference.kind is not ReferenceKind.IMAGE:
             self._tell(_("not an image"))
-        elif not images.can_show():
-            self._tell(_(images.HOW_TO_GET))
+        elif not image_viewer.can_show():
+            self._tell(_(image_viewer.HOW_TO_GET))
         else:
             self._with_file(reference, self._here)
 
@@ -337,14 +337,14 @@ class ReferencesScreen(Card[None]):
 
     def _outside(self, path: Path) -> None:
         async def work() -> None:
-            self._tell(await asyncio.to_thread(images.open_outside, path))
+            self._tell(await asyncio.to_thread(image_viewer.open_outside, path))
 
         self.run_worker(work(), group="reference", exclusive=True)
 
     def _here(self, path: Path) -> None:
         try:
             with self.context.host.lend_terminal():
-                error = images.show_here(path)
+                error = image_viewer.show_here(path)
         except SuspendNotSupported:
             error = _("the terminal cannot be handed over here")
         self._tell(error or _("back from {name}").format(name=path.name))

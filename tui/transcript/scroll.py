@@ -13,13 +13,13 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
-from hermes_browse.store.messages.models import ChatMessage
+from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.wording import N_, _
 
 from ..shared.lines import LongView
 from ..shared.styled import LOOKS, Line
+from .entries import EntryKind, Look, TranscriptModel
 from .layout_cache import Key, draw
-from .model import EntryKind, Look, TranscriptModel
 from .page import Page
 
 _NO_FURTHER = {EntryKind.DAY: N_("no further day"), EntryKind.SEAM: N_("no further segment")}

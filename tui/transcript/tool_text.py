@@ -12,7 +12,7 @@ from hermes_browse.store.text import one_line
 
 from ..shared.styled import Line, Span, safe_text, wrap_spans, wrap_text
 from .layout_cache import LIGHT_OF
-from .markdown import highlight, render_markdown, table_lines
+from .markdown_layout import highlight, render_markdown, table_lines
 from .sgr import coloured, has_colours, without_colours
 
 MAIN_TEXTS = ("output", "content", "stdout", "result", "diff", "text")

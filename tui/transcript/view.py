@@ -11,9 +11,9 @@ from textual.binding import BindingType
 from hermes_browse.store.wording import N_, _
 
 from ..bindings import bindings, following
-from ..commands.panes import TRANSCRIPT
+from ..commands.main_commands import TRANSCRIPT
 from ..shared.styled import line_text
-from .model import Look, Tools, TranscriptModel
+from .entries import Look, Tools, TranscriptModel
 from .page import SeenByModel
 from .scroll import TranscriptScroll
 

@@ -24,7 +24,7 @@ from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.store.wording import _, ngettext
 
 from .. import formats
-from ..commands.screens import DROPPING
+from ..commands.screen_commands import DROPPING
 from ..list.marks import Undoable
 from ..screens.card import CountCard, CountWords
 from ..screens.controllers import Controllers

@@ -21,7 +21,7 @@ from hermes_browse.store.trash.opened import OpenedBundle
 from hermes_browse.store.wording import N_, _
 
 from ..bindings import bindings
-from ..commands.panes import MAIN
+from ..commands.main_commands import MAIN
 from ..screens.controllers import Controllers
 from ..screens.main import MainScreen
 from ..store_paths import sessions_folder, trash_folder

@@ -25,11 +25,11 @@ from hermes_browse.store.trash.shelf import Bundle, check, drop, list_bundles
 from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats
-from ..commands.screens import TRASH
-from ..edit.progress import ProgressScreen
+from ..commands.screen_commands import TRASH
+from ..edit.progress_card import ProgressScreen
 from ..list.conversation_list import ConversationList
-from ..list.model import read_first
-from ..list.rows import FixedRows, NoteRow
+from ..list.list_model import read_first
+from ..list.list_rows import FixedRows, NoteRow
 from ..screens.by_name import load
 from ..screens.controllers import Controllers
 from ..screens.sub_screen import SubScreen

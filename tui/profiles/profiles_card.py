@@ -18,9 +18,9 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats
-from ..commands.screens import PROFILES
+from ..commands.screen_commands import PROFILES
 from ..screens.card import Card, keys_line
-from .reading import Profile
+from .read_profiles import Profile
 
 
 class ProfilesScreen(Card["Profile | Host | bool | None"]):

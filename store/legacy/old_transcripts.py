@@ -14,13 +14,13 @@ import threading
 from collections.abc import Collection
 from pathlib import Path
 
-from ..demo.schema import INDEXES, TABLES, VERSION, table_statement
-from ..demo.writer import Row, insert
+from ..demo.fresh_schema import INDEXES, TABLES, VERSION, table_statement
+from ..demo.store_writer import Row, insert
 from ..errors import BrowseError
 from ..temporary import TemporaryFolder
 from ..wording import _, ngettext
-from .finding import OldFile, find_files
 from .parsing import read_pieces, to_transcript
+from .transcript_files import OldFile, find_files
 
 _PORTION_FILES, _PORTION_BYTES = 200, 16 << 20
 """A portion is committed after this number of files or bytes, whichever comes first."""

@@ -13,9 +13,9 @@ from sys import getsizeof
 
 from ..connection.connect import Reader, Row
 from ..connection.schema import FtsIndex
-from ..connection.values import as_time
+from ..connection.stored_values import as_time
+from ..messages.chat_message import State
 from ..messages.decode import SENTINEL, decode_content, decode_tool_calls, is_hidden, state_of
-from ..messages.models import State
 from ..text import as_text
 from .coverage import Holes, find_holes
 from .fold import fold, has_marks

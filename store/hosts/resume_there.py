@@ -7,7 +7,7 @@ import time
 
 from ..connection.connect import Reader
 from ..errors import NotFoundError
-from ..hermes.resume import Caution, ResumePlan
+from ..hermes.resume_command import Caution, ResumePlan
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.lineage import resume_target
 from ..wording import _

@@ -2,7 +2,7 @@
 
 The screen, finding, `--plain`, `show`, Markdown and HTML draw the blocks from `blocks_of` by their kind. A new kind
 needs only an entry in `KINDS`: the screen shows it folded under its label, finding searches it, and the other outputs
-use the texts of the entry. Only a kind with a look of its own needs more (`tui/transcript/blocks.py`).
+use the texts of the entry. Only a kind with a look of its own needs more (`tui/transcript/block_layout.py`).
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from ..wording import N_
+from .chat_message import ChatMessage
 from .decode import injected_context, split_summary, without_injections
-from .models import ChatMessage
 
 
 class Texts(NamedTuple):
@@ -98,7 +98,7 @@ KINDS = (REASONING, SUMMARY, CONTEXT, SAID, RESULT)
 """Blocks with a body, in display order; calls come last."""
 
 SEAM = BlockKind("seam", label=N_("compressed {time} · segment {number} of {count}"), shown=N_("continued in {id}"))
-"""The rule at a compression; other rules are only on the screen (`tui/transcript/model.py`)."""
+"""The rule at a compression; other rules are only on the screen (`tui/transcript/entries.py`)."""
 
 
 class Block(NamedTuple):

@@ -11,7 +11,7 @@ from textual.content import Content
 from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import StoreError
 from hermes_browse.store.hosts.host import Host
-from hermes_browse.store.messages.models import Hit
+from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.recap import read_recap
 from hermes_browse.store.search import read_context
@@ -21,7 +21,7 @@ from hermes_browse.store.wording import _
 from .. import formats
 from ..list.row_format import glyph
 from ..shared.styled import Span
-from .reading import ProfileMatch, short_reason
+from .read_profiles import ProfileMatch, short_reason
 
 _PROFILE = 12
 """Cells for the name of a profile."""

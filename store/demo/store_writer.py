@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
 
-from .schema import INDEXES, TABLES, VERSION, search_statements, table_statement
+from .fresh_schema import INDEXES, TABLES, VERSION, search_statements, table_statement
 
 Value = str | bytes | int | float | None
 """A value of SQLite."""

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from hermes_browse.store.messages.blocks import SAID, SEAM, SUMMARY, blocks_of
+from hermes_browse.store.messages.block_kinds import SAID, SEAM, SUMMARY, blocks_of
+from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.messages.gaps import IdGap
-from hermes_browse.store.messages.models import ChatMessage
 from hermes_browse.store.messages.transcript import END, Bone, Skeleton
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _, ngettext

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from ..messages.blocks import texts_of
-from ..messages.models import State
-from .rows import Row, is_copy, merged_with, written_at_once
+from ..messages.block_kinds import texts_of
+from ..messages.chat_message import State
+from .history_rows import Row, is_copy, merged_with, written_at_once
 
 _MAX_BEFORE = 400
 """Most rows before a summary that may belong to its block; by default Hermes keeps three."""

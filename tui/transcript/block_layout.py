@@ -6,17 +6,17 @@ import json
 
 from rich.cells import cell_len
 
-from hermes_browse.store.messages.blocks import CALL, REASONING, RESULT, SAID, SUMMARY, Block, blocks_of
-from hermes_browse.store.messages.models import ChatMessage, State, ToolCall
+from hermes_browse.store.messages.block_kinds import CALL, REASONING, RESULT, SAID, SUMMARY, Block, blocks_of
+from hermes_browse.store.messages.chat_message import ChatMessage, State, ToolCall
 from hermes_browse.store.messages.outcomes import has_failed, load_json
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
 
 from .. import formats
 from ..shared.styled import Line, Span, clip_line, indent, line_width, safe_text, wrap_text
+from .entries import TEXT_LIMIT, Look, Tools, TranscriptModel
 from .layout_cache import Draw, at_once
-from .markdown import render_markdown
-from .model import TEXT_LIMIT, Look, Tools, TranscriptModel
+from .markdown_layout import render_markdown
 from .tool_text import Hint, hint_of, tool_text_lines
 
 MARKDOWN_LIMIT = 16_000

@@ -13,7 +13,7 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import StoreEmptyError, StoreError, StoreMissingError
 from hermes_browse.store.hermes.health import summarize
 from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location
-from hermes_browse.store.messages.models import Hit
+from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.messages.preview import with_details, with_names
 from hermes_browse.store.sessions.catalog import Catalog, allowed_sessions, read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 from ..cleanup.sizes import bytes_sql
 from ..connection.connect import Reader
 from ..connection.schema import Schema
-from ..connection.values import as_count, as_time
-from ..messages.blocks import texts_of
+from ..connection.stored_values import as_count, as_time
+from ..messages.block_kinds import texts_of
+from ..messages.chat_message import ChatMessage, State
 from ..messages.decode import SENTINEL, state_of
-from ..messages.models import ChatMessage, State
 from ..messages.transcript import read_messages_of
 from ..sessions.session import Session
 from ..text import as_text

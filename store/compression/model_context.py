@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 from ..connection.connect import Reader
 from ..errors import NotFoundError
-from ..messages.models import State
+from ..messages.chat_message import State
 from ..messages.transcript import read_system_prompt
 from ..sessions.session import Session
 from ..wording import _
 from .compactions import CompactionHistory, CompactionKind, CompactionNote, Generation, read_history
-from .rows import Row
+from .history_rows import Row
 
 
 class Why(StrEnum):

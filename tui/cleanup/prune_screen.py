@@ -16,10 +16,10 @@ from textual.widgets import Input
 from hermes_browse.store.cleanup.rule_line import EXAMPLES, Parsed, parse_rules, toggled, with_age
 from hermes_browse.store.wording import N_, _
 
-from ..commands.screens import PRUNE
+from ..commands.screen_commands import PRUNE
 from ..formats import counted
 from ..list.conversation_list import ConversationList
-from ..list.rows import ListRow
+from ..list.list_rows import ListRow
 from ..screens.controllers import Controllers
 from ..screens.sub_screen import SubScreen
 from ..shared import header

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..connection.connect import Reader, Row
 from ..connection.schema import Schema
-from ..connection.values import as_count, as_flag, as_mapping, as_money, as_time
+from ..connection.stored_values import as_count, as_flag, as_mapping, as_money, as_time
 from ..text import as_text
 from .session import Session
 

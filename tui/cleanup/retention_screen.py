@@ -20,10 +20,10 @@ from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
 from .. import formats
-from ..commands.screens import RETENTION
+from ..commands.screen_commands import RETENTION
 from ..list.conversation_list import ConversationList
-from ..list.model import RowDetails
-from ..list.rows import FixedRows, NoteRow
+from ..list.list_model import RowDetails
+from ..list.list_rows import FixedRows, NoteRow
 from ..screens.controllers import Controllers
 from ..screens.sub_screen import SubScreen
 from ..shared.keys import KeyLine

@@ -18,18 +18,18 @@ from hermes_browse.store.wording import N_, _
 
 from .. import formats
 from ..list.conversation_list import ConversationList
-from ..list.rows import FixedRows, NoteRow
+from ..list.list_rows import FixedRows, NoteRow
 from ..screens.controllers import Controllers
 from ..screens.sub_screen import SubScreen
 from ..shared.calendar import MONTHS
-from ..shared.columns import Part
 from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
+from ..shared.stacked_columns import Part
 from ..shared.toggles import ToggleLine
 from .adding_up import TOOL, AddingUp, GroupedSums
 from .plot import BarPlot, Chart, WeekPlot
-from .rows import GroupRow, group_rows
 from .series import LOOKS, OTHERS, OWN, STACKS, Stacking
+from .sums_table import GroupRow, group_rows
 from .words import METRICS, TOOL_METRICS, cost_line, metric_name, printed, tick, tokens_line, tools_line, value_of
 
 TABS = (

@@ -225,8 +225,8 @@ def _opened_transcripts(beside: Location, only: Collection[str]) -> Iterator[Loc
         BrowseError: The files cannot be listed.
         StoreError: The store cannot be read, so files without a session in it are unknown.
     """
-    from hermes_browse.store.legacy.finding import known_sessions  # start time: rarely needed
-    from hermes_browse.store.legacy.shelf import Shelf  # start time: rarely needed
+    from hermes_browse.store.legacy.old_transcripts import Shelf  # start time: rarely needed
+    from hermes_browse.store.legacy.transcript_files import known_sessions  # start time: rarely needed
 
     folder = sessions_folder(beside)
     if folder is None:

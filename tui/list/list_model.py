@@ -17,7 +17,7 @@ from hermes_browse.store.sessions.session import Session, Tokens
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, pgettext
 
-from .rows import ConversationRow, JobRow, ListRow, NoteRow
+from .list_rows import ConversationRow, JobRow, ListRow, NoteRow
 
 _EMPTY = {
     View.CHATS: N_("No chats here: press 4 for everything"),

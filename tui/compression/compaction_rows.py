@@ -18,7 +18,7 @@ from hermes_browse.store.sessions.models import Lineage
 from hermes_browse.store.wording import _, ngettext
 
 from .. import formats
-from ..list.rows import LineageRow, ListRow
+from ..list.list_rows import LineageRow, ListRow
 from ..shared.styled import Line, clip_line, line_width
 from .inspection import WAYS, tokens
 

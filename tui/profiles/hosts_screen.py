@@ -27,7 +27,7 @@ from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats
 from ..list.conversation_list import ConversationList
-from ..list.rows import ListRow
+from ..list.list_rows import ListRow
 from ..screens.controllers import Controllers
 from ..shared import header
 from .asking import (
@@ -40,10 +40,10 @@ from .asking import (
     on_own_thread,
     search_there,
 )
-from .card import ProfilesScreen
 from .everywhere import EverywhereScreen
-from .reading import Everywhere, Profile, ProfileMatch, activity, profiles, time_of_hit
-from .rows import AwayRow, Preview, preview, read_preview_of
+from .profile_rows import AwayRow, Preview, preview, read_preview_of
+from .profiles_card import ProfilesScreen
+from .read_profiles import Everywhere, Profile, ProfileMatch, activity, profiles, time_of_hit
 
 _TOGETHER = 0.05
 """Seconds in which answers of several hosts are shown together."""

@@ -13,8 +13,8 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
 from .. import formats
-from ..list.rows import NoteRow
-from ..shared.columns import Part
+from ..list.list_rows import NoteRow
+from ..shared.stacked_columns import Part
 from .words import by_name, cost, label, metric_name, value_of
 
 Span = tuple[str, str]

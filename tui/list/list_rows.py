@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from hermes_browse.store.messages.models import Hit, State
+from hermes_browse.store.messages.chat_message import Hit, State
 from hermes_browse.store.sessions.lineage import draw_tree
 from hermes_browse.store.sessions.models import Conversation, Lineage, Node, View
 

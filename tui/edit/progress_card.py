@@ -11,7 +11,7 @@ from textual.widgets import ProgressBar, Static
 
 from hermes_browse.store.wording import _
 
-from ..commands.screens import PROGRESS
+from ..commands.screen_commands import PROGRESS
 from ..screens.card import Card, keys_line
 
 
