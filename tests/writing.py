@@ -1,12 +1,12 @@
-"""What tests of the write half share: a small store, a write to it, and other processes that use it meanwhile."""
+"""What tests share: a small store, a write to it, its open handles, and other processes and users that use it."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from builders import make_store
@@ -14,7 +14,7 @@ from builders import make_store
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.edit.guards import Needs
 from hermes_browse.store.edit.transaction import Transaction
-from hermes_browse.store.errors import WriteUnverifiedError
+from hermes_browse.store.errors import BrowseError, WriteUnverifiedError
 
 NEEDS = Needs(frozenset({"sessions", "messages"}))
 
@@ -43,17 +43,13 @@ def check(reader: Reader, title: str) -> None:
         raise WriteUnverifiedError("It is not there.")
 
 
-def handles(path: Path) -> list[str]:
-    """Open files of this process that are the store or stand beside it; none where the system does not tell."""
-    found = []
-    for descriptor in os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else ():
-        try:
-            name = os.readlink(f"/proc/self/fd/{descriptor}")
-        except OSError:  # the one the folder itself was read by
-            continue
-        if name.startswith(str(path)):
-            found.append(name)
-    return found
+def handles(path: Path, pid: int | str = "self") -> list[str]:
+    """Files a process has open that are the store or stand beside it; none where the system does not tell."""
+    folder, found = Path(f"/proc/{pid}/fd"), []
+    for descriptor in folder.iterdir() if folder.is_dir() else ():
+        with suppress(OSError):  # closed meanwhile, as the one that the folder itself was read by
+            found.append(os.readlink(descriptor))
+    return [name for name in found if name.startswith(str(path.resolve()))]
 
 
 @contextmanager
@@ -66,3 +62,26 @@ def another_process(script: str, *arguments: str) -> Iterator[subprocess.Popen[s
         yield process
         if not process.stdin.closed:
             process.stdin.close()
+
+
+def as_nobody(work: Callable[[], object]) -> str:
+    """What a piece of work says to a user without privileges: its answer or the kind of its error."""
+    receive, send = os.pipe()
+    child = os.fork()
+    if child == 0:  # a fork has all it needs imported: nobody may not read this environment
+        said = "died"
+        try:
+            os.setgroups([])
+            os.setgid(65534)
+            os.setuid(65534)
+            said = str(work())
+        except BrowseError as error:
+            said = type(error).__name__
+        finally:
+            os.write(send, said.encode())
+            os._exit(0)
+    os.close(send)
+    with os.fdopen(receive) as answer:
+        said = answer.read()
+    os.waitpid(child, 0)
+    return said

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import json
 import os
 import sqlite3
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import pytest
+from writing import handles
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hosts import serving
@@ -192,14 +192,6 @@ def program(hermes_home: Path) -> Iterator[subprocess.Popen[bytes]]:
         process.kill()
 
 
-def _handles(pid: int, store: Path) -> list[str]:
-    found = []
-    for each in Path(f"/proc/{pid}/fd").iterdir():
-        with contextlib.suppress(FileNotFoundError):  # closed while we looked
-            found.append(os.readlink(each))
-    return [each for each in found if each.startswith(str(store))]
-
-
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
 def test_the_program_holds_no_handle_and_ends_with_its_input(
     program: subprocess.Popen[bytes], hermes_home: Path
@@ -208,12 +200,12 @@ def test_the_program_holds_no_handle_and_ends_with_its_input(
     assert program.stdin is not None and program.stdout is not None
     caller, store = Caller(program.stdin, program.stdout), hermes_home / "state.db"  # type: ignore[arg-type]
     assert caller.heard("id", caller.send(argv=["list", "--json"]))["code"] == 0
-    assert _handles(program.pid, store) == []
+    assert handles(store, program.pid) == []
     assert caller.ask("SELECT count(*) FROM sessions")["rows"]
-    assert _handles(program.pid, store) != []
+    assert handles(store, program.pid) != []
     caller.line(b'{"close": 1}')
     deadline = time.monotonic() + 30
-    while _handles(program.pid, store):
+    while handles(store, program.pid):
         assert time.monotonic() < deadline
         time.sleep(0.01)
     caller.send(channel=2, sql=ENDLESS)
@@ -227,9 +219,9 @@ def test_a_channel_that_is_left_open_is_closed_when_idle(program: subprocess.Pop
     """Hermes counts an open store as a holder (0.22)."""
     assert program.stdin is not None and program.stdout is not None
     caller, store = Caller(program.stdin, program.stdout), hermes_home / "state.db"  # type: ignore[arg-type]
-    assert caller.ask("SELECT count(*) FROM sessions")["rows"] and _handles(program.pid, store)
+    assert caller.ask("SELECT count(*) FROM sessions")["rows"] and handles(store, program.pid)
     deadline = time.monotonic() + 30
-    while _handles(program.pid, store):
+    while handles(store, program.pid):
         assert time.monotonic() < deadline
         time.sleep(0.05)
     assert caller.ask("SELECT count(*) FROM sessions")["rows"]

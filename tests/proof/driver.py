@@ -238,16 +238,3 @@ class Driven(Terminal):
                 self.wait_for_death()
             else:
                 self.wait_for_end()
-
-
-def handles(pid: int, store: Path) -> list[str]:
-    """Files a process has open that are the store or stand beside it, as Hermes' scan for holders looks for them."""
-    found = []
-    for entry in Path(f"/proc/{pid}/fd").iterdir():
-        try:
-            name = os.readlink(entry)
-        except OSError:  # closed meanwhile
-            continue
-        if name.startswith(str(store.resolve())):
-            found.append(name)
-    return found

@@ -18,9 +18,10 @@ from pathlib import Path
 import pytest
 from builders import big_store
 from counts import IS_LONG, Tell, setting
-from driver import ENDINGS, FEW, READING, Driven, handles
+from driver import ENDINGS, FEW, READING, Driven
 from watching import BESIDE, Watch, check_and_count, digest
 from writers import faultless, writing
+from writing import handles
 
 IDEA = "harmless viewer"
 pytestmark = [
@@ -97,13 +98,13 @@ def test_no_byte_changes_when_no_one_writes(store: Path, tell: Tell) -> None:
     browser.opened()
     tell("steps through reading features", browser.walk(PACE))
     end = time.monotonic() + 20
-    while (held := handles(browser.pid, store)) and time.monotonic() < end:
+    while (held := handles(store, browser.pid)) and time.monotonic() < end:
         browser.read(0.1)
     assert held == [], "an idle browser holds the store"
     tell("looks at an idle browser, 0 of our handles found")
     for _ in range(5):  # and it stays so
         browser.read(0.2)
-        assert handles(browser.pid, store) == []
+        assert handles(store, browser.pid) == []
         tell("looks at an idle browser, 0 of our handles found")
     browser.finish("q")
     tell("opens")

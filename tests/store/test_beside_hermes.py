@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
+from writing import handles
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import Reading
@@ -34,19 +34,6 @@ while time.monotonic() < end:
 db.close()
 print(count, flush=True)
 """
-
-
-def handles(path: Path) -> list[str]:
-    """Open files of this process that are the store or stand beside it."""
-    found = []
-    for descriptor in os.listdir("/proc/self/fd"):
-        try:
-            name = os.readlink(f"/proc/self/fd/{descriptor}")
-        except OSError:
-            continue
-        if name.startswith(str(path)):
-            found.append(name)
-    return found
 
 
 def test_what_hermes_writes_is_what_we_read(tmp_path: Path) -> None:

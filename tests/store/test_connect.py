@@ -14,10 +14,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from writing import as_nobody, handles
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import (
-    BrowseError,
     NotAStoreError,
     QueryInterruptedError,
     StoreBusyError,
@@ -29,19 +29,6 @@ from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 
 Copy = Callable[[str], Path]
-
-
-def handles(path: Path) -> list[str]:
-    """Open files of this process that are the store or stand beside it."""
-    found = []
-    for descriptor in os.listdir("/proc/self/fd"):
-        try:
-            name = os.readlink(f"/proc/self/fd/{descriptor}")
-        except OSError:
-            continue
-        if name.startswith(str(path)):
-            found.append(name.removeprefix(str(path)))
-    return found
 
 
 needs_proc = pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="counts handles in /proc")
@@ -56,7 +43,7 @@ def test_a_handle_lives_as_long_as_the_block(fixture_store: Copy) -> None:
     assert handles(path) == []
     with store.reader() as reader:
         read_catalog(reader, 0.0)
-        assert "" in handles(path)
+        assert str(path) in handles(path)
     assert handles(path) == []
     with pytest.raises(StoreError, match="no such column"), store.reader() as reader:
         reader.rows("SELECT no_such_column FROM sessions")
@@ -256,29 +243,6 @@ def test_a_write_that_was_broken_off(fixture_store: Copy, tmp_path: Path) -> Non
 
 
 _AS_NOBODY = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="wants to give up privileges")
-
-
-def as_nobody(work: Callable[[], object]) -> str:
-    """What a piece of work says to a user without privileges: its answer or the kind of its error."""
-    receive, send = os.pipe()
-    child = os.fork()
-    if child == 0:  # a fork has all it needs imported: nobody may not read this environment
-        said = "died"
-        try:
-            os.setgroups([])
-            os.setgid(65534)
-            os.setuid(65534)
-            said = str(work())
-        except BrowseError as error:
-            said = type(error).__name__
-        finally:
-            os.write(send, said.encode())
-            os._exit(0)
-    os.close(send)
-    with os.fdopen(receive) as answer:
-        said = answer.read()
-    os.waitpid(child, 0)
-    return said
 
 
 def test_a_write_is_broken_off_while_a_reader_is_open(fixture_store: Copy, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from writing import as_nobody
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import (
@@ -161,27 +162,13 @@ def test_a_damaged_file_is_named(fixture_store: Copy) -> None:
 
 
 def read_as_nobody(path: Path) -> str:
-    """What a user without privileges gets: how it was opened and the sessions, or the error."""
-    receive, send = os.pipe()
-    child = os.fork()
-    if child == 0:  # everything needed has been imported: nobody may not read this environment
-        said = "died"
-        try:
-            os.setgid(65534)
-            os.setuid(65534)
-            with Store(path).reader() as reader:
-                kind = "snapshot" if reader.snapshot else "plain"
-                said = f"{kind} {reader.value('SELECT count(*) FROM sessions')}"
-        except StoreError as error:
-            said = type(error).__name__
-        finally:
-            os.write(send, said.encode())
-            os._exit(0)
-    os.close(send)
-    with os.fdopen(receive) as answer:
-        said = answer.read()
-    os.waitpid(child, 0)
-    return said
+    """What a user without privileges gets: how the store was opened and the number of sessions, or the error."""
+
+    def work() -> str:
+        with Store(path).reader() as reader:
+            return f"{'snapshot' if reader.snapshot else 'plain'} {reader.value('SELECT count(*) FROM sessions')}"
+
+    return as_nobody(work)
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="wants to give up privileges")
