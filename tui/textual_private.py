@@ -5,6 +5,7 @@ Another version may name or use them otherwise: look at each again before `READ_
 - Layout of a screen: `_compositor.Compositor` and `ChopsUpdate`, `_dirty_regions`, `_get_renders`, `_visible_widgets`;
   `Screen._compositor`.
 - Lines of a widget with its borders: `_styles_cache.StylesCache`, `get_inner_outer`, `Widget._styles_cache`.
+- Sizes of texts: `Widget._layout_updates`.
 - Scrolling: `ScrollView._scroll_update`.
 - Keys of a widget: `DOMNode._bindings`.
 - The terminal, keys in what it sends, the end of an app: `App._driver`, `_xterm_parser.XTermParser`,
@@ -145,6 +146,15 @@ def forget_colours() -> None:
 def tell_scroll_bar(view: ScrollView, size: Size) -> None:
     """Give the scroll bar of a view another length, without laying out the screen."""
     view._scroll_update(size)
+
+
+def measure_anew(widget: Widget) -> None:
+    """Have the next layout measure a widget.
+
+    Textual 8 keeps the size of a widget under the number of its requests for a layout, and does not count a request
+    while another one waits. A layout between the two has measured the older text, and that size would stay.
+    """
+    widget._layout_updates += 1
 
 
 def bindings_of(widget: Widget, key: str) -> Iterator[Binding]:

@@ -14,7 +14,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.events import Resize
 from textual.timer import Timer
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
@@ -29,7 +29,7 @@ from ..screens.controllers import Controllers
 from ..screens.sub_screen import SubScreen
 from ..shared import header
 from ..shared.keys import KeyLine
-from ..shared.lines import TextLine
+from ..shared.lines import Paragraph, TextLine
 from ..shared.text_box import TextBox
 from .profile_rows import FoundRow, Preview, head, preview, read_preview_of
 from .read_profiles import (
@@ -90,7 +90,7 @@ class EverywhereScreen(SubScreen):
                 yield TextLine(id="found-head")
                 yield ConversationList(id="found")
             with VerticalScroll(id="side", can_focus=False):
-                yield Static(id="preview")
+                yield Paragraph(id="preview")
         yield TextLine(id="status")
         yield KeyLine(id="keys")
 
@@ -332,7 +332,7 @@ class EverywhereScreen(SubScreen):
             return
         if not isinstance(row, FoundRow):
             self._previewed = ""
-            self.query_one("#preview", Static).update(self.about(row))
+            self.query_one("#preview", Paragraph).update(self.about(row))
             return
         if row.key == self._previewed:
             return
@@ -341,7 +341,7 @@ class EverywhereScreen(SubScreen):
         async def run() -> None:
             read = await self.read_preview(found)
             if self.is_whole and self._previewed == row.key:
-                self.query_one("#preview", Static).update(preview(read, now))
+                self.query_one("#preview", Paragraph).update(preview(read, now))
                 self.query_one("#side").scroll_home(animate=False)
 
         def rest() -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from textual import on
 from textual.content import Content
 from textual.timer import Timer
-from textual.widgets import OptionList, Static
+from textual.widgets import OptionList
 
 from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.hermes.homes import Location
@@ -30,6 +30,7 @@ from ..list.conversation_list import ConversationList
 from ..list.list_rows import ListRow
 from ..screens.controllers import Controllers
 from ..shared import header
+from ..shared.lines import Paragraph
 from .asking import (
     AGAIN_SECONDS,
     Asking,
@@ -319,7 +320,7 @@ class HostsScreen(EverywhereScreen):
         """Say that a host is asked for the preview."""
         if found.location.host is not None:
             note = _("asking {hosts} …").format(hosts=_names([found.location.host.name]))
-            self.query_one("#preview", Static).update(preview(Preview(found, note=note), self.context.clock()))
+            self.query_one("#preview", Paragraph).update(preview(Preview(found, note=note), self.context.clock()))
 
     async def read_preview(self, found: ProfileMatch) -> Preview:
         """Read the preview of a row, there if it is of a host."""

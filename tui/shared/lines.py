@@ -22,7 +22,7 @@ from hermes_browse.store.text import printable
 
 from ..bindings import bindings
 from ..commands.main_commands import LINES
-from ..textual_private import take_bare_lines, tell_scroll_bar
+from ..textual_private import measure_anew, take_bare_lines, tell_scroll_bar
 from .glyphs import encodable, is_unicode, plain
 from .styled import LOOKS, Line, Span, breaks, line_text, line_width, slice_spans, wrap_spans
 
@@ -50,7 +50,17 @@ class GlyphFilter(LineFilter):
         return encodable(text, self._narrow) if self._narrow is not None else text
 
 
-class TextLine(Static):
+class Paragraph(Static):
+    """A text whose height is right even if a worker's answer changes it before the first layout is done."""
+
+    def update(self, content: VisualType = "", *, layout: bool = True) -> None:
+        """Show another text; lays out the screen unless the height stays."""
+        if layout:
+            measure_anew(self)
+        super().update(content, layout=layout)
+
+
+class TextLine(Paragraph):
     """One line of `Content`, without markup.
 
     With an automatic height in the style sheet it grows and shrinks with its text.

@@ -10,7 +10,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
-from textual.widgets import Static
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.restore import Restored, check_index, restore
@@ -35,7 +34,7 @@ from ..screens.controllers import Controllers
 from ..screens.sub_screen import SubScreen
 from ..shared import header
 from ..shared.keys import KeyLine
-from ..shared.lines import TextLine
+from ..shared.lines import Paragraph, TextLine
 from ..store_paths import sessions_folder, trash_folder
 from ..writer import Written
 from .bundles import BundleRow, DeletedConversation, DropScreen, contents, read_deleted, tell_restored
@@ -70,7 +69,7 @@ class TrashScreen(SubScreen):
         with Horizontal(id="panes"):
             yield ConversationList(id="bundles")
             with VerticalScroll(id="side", can_focus=False):
-                yield Static(id="contents")
+                yield Paragraph(id="contents")
         yield TextLine(id="status")
         yield KeyLine(id="keys")
 
@@ -130,10 +129,10 @@ class TrashScreen(SubScreen):
         self.bundles.show(FixedRows(rows or empty))
         current = self.bundles.current
         if isinstance(current, BundleRow):
-            self.query_one("#contents", Static).update(contents(current, self.context.clock()))
+            self.query_one("#contents", Paragraph).update(contents(current, self.context.clock()))
         if not rows:
             note = _("Deleted conversations come here, complete.")
-            self.query_one("#contents", Static).update(Content.styled(note, "dim"))
+            self.query_one("#contents", Paragraph).update(Content.styled(note, "dim"))
 
     def _targets(self) -> list[Bundle]:
         row = self.bundles.current
@@ -145,7 +144,7 @@ class TrashScreen(SubScreen):
         """Show the contents of the bundle under the cursor."""
         event.stop()
         if isinstance(event.row, BundleRow):
-            self.query_one("#contents", Static).update(contents(event.row, self.context.clock()))
+            self.query_one("#contents", Paragraph).update(contents(event.row, self.context.clock()))
             self._read_names([event.row.bundle])
 
     @on(ConversationList.Shown)

@@ -1,0 +1,36 @@
+"""Lines and paragraphs: they take the room that their text needs."""
+
+from __future__ import annotations
+
+import pytest
+from browsing import drain
+from textual.app import App, ComposeResult
+from textual.content import Content
+
+from hermes_browse.tui.shared.lines import Paragraph, TextLine
+
+
+class LineApp(App[None]):
+    """A screen with one text of automatic height."""
+
+    CSS = "#text { height: auto; text-wrap: wrap; text-overflow: fold; }"
+
+    def __init__(self, kind: type[Paragraph]) -> None:
+        super().__init__()
+        self.kind = kind
+
+    def compose(self) -> ComposeResult:
+        yield self.kind(id="text")
+
+
+@pytest.mark.parametrize("kind", [Paragraph, TextLine])
+async def test_a_text_that_changes_during_a_layout_gets_its_room(kind: type[Paragraph]) -> None:
+    """A worker may answer while the first layout is still asked for: Textual 8 kept the size of the older text."""
+    app = LineApp(kind)
+    async with app.run_test(size=(40, 10)) as pilot:
+        text = app.query_one(kind)
+        text.update(Content("short"), layout=True)
+        app.screen._refresh_layout()  # as a resize does it, which waits for nobody
+        text.update(Content("word " * 20), layout=True)
+        await drain(pilot)
+        assert text.size.height == 3
