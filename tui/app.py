@@ -32,7 +32,7 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _, language
 
-from .bindings import bindings, working
+from .bindings import bindings, key_names, working
 from .commands import final_keys
 from .commands.main_commands import APP, MAIN, TRANSCRIPT
 from .config.start import LastState, Start, set_rows
@@ -41,7 +41,6 @@ from .logfile import log_failure
 from .screens.by_name import load
 from .screens.main import MainScreen
 from .shared.glyphs import are_plain
-from .shared.key_names import key_names
 from .shared.lines import GlyphFilter
 from .start.prepaint import Handover
 from .textual_private import driver_of, end_with, forget_colours

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from hermes_browse.store.wording import N_
 
-from . import Command, Shown, at
+from . import Command, Shown, at, by_place
 
 APP = at(
     "app",
@@ -209,7 +207,7 @@ ASK = at(
     Shown("", "escape", N_("back"), call="leave"),
 )
 
-PLACES: Mapping[str, tuple[Command, ...]] = {"main": MAIN, "list": LIST, "transcript": TRANSCRIPT, "app": APP}
+PLACES = by_place(MAIN, LIST, TRANSCRIPT, APP)
 """Places whose keys can be changed, in the order of the sample configuration."""
 PANES = ("list", "transcript")
 """Places whose keys work only while they have the focus."""

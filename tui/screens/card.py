@@ -15,10 +15,9 @@ from textual.widgets import Input, Static
 
 from hermes_browse.store.wording import _
 
-from ..bindings import bindings
+from ..bindings import bindings, key_names
 from ..commands import Command, final_keys
 from ..formats import counted
-from ..shared.key_names import key_names
 from ..shared.text_box import TextBox
 
 __all__ = ["STYLES", "Card", "CountCard", "CountWords", "counted", "keys_line"]
