@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple, overload
 
 from hermes_browse.store.connection.connect import Store
@@ -94,11 +95,7 @@ class RowDetails:
         return conversation._replace(preview=preview, rows=rows), is_fresh
 
     def job_title(self, run: Conversation) -> str:
-        """Return the title of a job: its name, else its task, else its id; printable.
-
-        Args:
-            run: Any run of the job.
-        """
+        """Return the title of a job, given any run of it: its name, else its task, else its id; printable."""
         job = job_of(run.root) or ""
         return one_line(
             self.jobs.get(job) or name_in_title(run.title) or self.complete(run)[0].preview or f"cron {job}", 200
@@ -114,9 +111,9 @@ def job_name(root: Session) -> str | None:
 class Order(NamedTuple):
     """The order of a list."""
 
-    sort: Sort
-    reverse: bool
-    amounts: Mapping[str, int]
+    sort: Sort = Sort.ACTIVITY
+    reverse: bool = False
+    amounts: Mapping[str, int] = MappingProxyType({})
     """Measured sort keys by root id, as of `catalog.sort_key`."""
 
 
@@ -167,7 +164,7 @@ class CatalogRows:
     Args:
         catalog: The conversations.
         roots: Root ids in order.
-        details: Details of conversations.
+        details: Previews and counts read so far.
         opened: Names of expanded jobs.
         empty: Text shown if there are none.
         has_runs: False if none of `roots` is a cron run, to skip the search for them.
@@ -266,34 +263,19 @@ class CatalogRows:
 
 
 def make_rows(
-    catalog: Catalog,
-    details: RowDetails,
-    view: View,
-    sort: Sort,
-    *,
-    reverse: bool,
-    opened: Collection[str],
-    amounts: Mapping[str, int] | None = None,
+    catalog: Catalog, details: RowDetails, view: View, order: Order, opened: Collection[str] = ()
 ) -> CatalogRows:
     """Build the rows of a view; takes most of a second for 100,000 conversations, so not on the screen's thread.
 
-    Args:
-        catalog: The conversations.
-        details: Details of conversations.
-        view: Conversations to include.
-        sort: Their order.
-        reverse: Reverse it.
-        opened: Names of expanded jobs.
-        amounts: Measured sort keys by root id, as of `catalog.sort_key`.
+    The arguments are those of `CatalogRows`.
     """
-    roots = catalog.order(view, sort=sort, reverse=reverse, amounts=amounts)
-    nothing = View.ALL if catalog.exact and not catalog.forest.counts()[View.ALL] else view
+    roots = catalog.order(view, sort=order.sort, reverse=order.reverse, amounts=order.amounts)
+    nothing = _(_EMPTY[View.ALL if catalog.exact and not catalog.forest.counts()[View.ALL] else view])
+    is_newest_first = order.sort is Sort.ACTIVITY and not order.reverse
     # No chat is a cron run, and looking for runs among 100,000 chats takes a frame.
-    has_runs, order = view is not View.CHATS, Order(sort, reverse, amounts or {})
-    is_default = sort is Sort.ACTIVITY and not reverse
-    return CatalogRows(
-        catalog, roots, details, opened, _(_EMPTY[nothing]), has_runs=has_runs, order=None if is_default else order
-    )
+    has_runs = view is not View.CHATS
+    given = None if is_newest_first else order
+    return CatalogRows(catalog, roots, details, opened, nothing, has_runs=has_runs, order=given)
 
 
 def incomplete(source: object, first: int, last: int) -> list[Conversation]:
@@ -324,10 +306,8 @@ def read_first(store: Store, now: float, lines: int, view: View = View.CHATS) ->
     """Read what the first frame shows.
 
     Args:
-        store: The store.
         now: Unix seconds.
         lines: Number of rows.
-        view: The view they are in.
 
     Returns:
         The first page as an inexact catalog, and the conversations of its rows with their names.

@@ -19,7 +19,6 @@ from ..context import Arrival, Context
 from ..legacy.old_files import OldFiles
 from ..list.current import Current
 from ..list.list_model import CatalogRows
-from ..list.list_rows import RowSource
 from ..list.listing import Listing
 from ..list.marks import Marks
 from ..search.history import QueryHistory
@@ -59,7 +58,7 @@ class Controllers:
         self._is_search_prepared = False
         self.history = QueryHistory(None if context.location.demo else history_path(), self._say_later)
         """Past searches; those of the demo are not saved."""
-        self.listing = Listing(context, panes, self._show_list, self._catalog_read)
+        self.listing = Listing(context, panes, lambda: self.is_searching, self._catalog_read)
         self.listing.on_order_change = self._sorted_anew
         self.reading = ConversationPane(context, panes, lambda: self.current.conversation, self._matchers)
         self.reading.shown, self.reading.hit_shown = self._page_shown, self._hit_shown
@@ -247,14 +246,10 @@ class Controllers:
     def _best_hit(self, conversation: Conversation) -> int | None:
         return self.searching.hits.best_hit(conversation) if self.is_searching else None
 
-    def _show_list(self, rows: RowSource, *, key: str | None = None, top: bool = False, at: int = 0) -> None:
-        if not self.is_searching:
-            self._panes.rows.show(rows, key=key, top=top, at=at)
-
     def _catalog_read(self, rows: CatalogRows) -> None:
         if self.marks:  # drop those of conversations that are gone
             self.marks.keep(self.context.catalog.forest.is_root)
-        self._show_list(rows)
+        self.listing.show(rows)
         self.context.show_header()
         self.current.catalog_read()
         if self.is_searching:

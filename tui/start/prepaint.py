@@ -24,7 +24,7 @@ from hermes_browse.store.text import one_line, printable
 
 from ..formats import clip, fit
 from ..list.columns import format_head
-from ..list.list_model import RowDetails, make_rows, order_name, shown_line, view_name
+from ..list.list_model import Order, RowDetails, make_rows, order_name, shown_line, view_name
 from ..list.list_rows import NoteRow
 from ..list.row_format import format_row
 from ..pane_sizes import PaneSizes, has_head
@@ -140,7 +140,7 @@ class _PaintedRows:
         details = RowDetails()
         details.add(shown)
         self.size, self.palette, self._now = size, palette, now
-        self._rows = make_rows(catalog, details, View.CHATS, Sort.ACTIVITY, reverse=False, opened=())
+        self._rows = make_rows(catalog, details, View.CHATS, Order())
         self._width, height = pane_sizes.of(size[0], size[1] - 5)
         head = 1 if has_head(*size) else 0
         self.above = _ABOVE + head
