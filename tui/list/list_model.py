@@ -8,6 +8,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple, overload
 
+from rich.cells import cell_len
+
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.sessions.catalog import Catalog, sort_key
@@ -18,6 +20,7 @@ from hermes_browse.store.sessions.session import Session, Tokens
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, pgettext
 
+from .. import formats
 from .list_rows import ConversationRow, JobRow, ListRow, NoteRow
 
 _EMPTY = {
@@ -51,6 +54,34 @@ _ORDERS: dict[Sort, Callable[[], str]] = {
 def view_name(view: View) -> str:
     """Return the name of a view, translated."""
     return _(_VIEWS[view])
+
+
+def view_labels(catalog: Catalog, view: View | None, suffix: str, width: int, old: int = 0) -> list[tuple[str, bool]]:
+    """Return the labels of the views with their counts, each with whether that view is the current one.
+
+    If the line of labels, which ends with `suffix`, does not fit, counts become short (`21k`), then only the current
+    view has a count, then the others are only numbers.
+
+    Args:
+        catalog: The conversations to count.
+        view: The current view; None for that of old transcripts.
+        suffix: Never cut.
+        width: Cells; 0 for unlimited.
+        old: Number of old transcripts beside the store; 0 hides their view.
+    """
+    counts = catalog.forest.counts()
+    views = [(view_name(each), counts[each] if catalog.exact else None, each is view) for each in View]
+    if old:
+        views.append((pgettext("view", "Old"), old, view is None))
+    labels: list[tuple[str, bool]] = []
+    for level, words in enumerate((3, 3, 2, 1)):
+        labels = []
+        for number, (name, count, is_current) in enumerate(views, 1):
+            amount = "…" if count is None else formats.number(count) if level else f"{count:,}"
+            labels.append((" ".join([str(number), name, amount][: 3 if is_current else words]), is_current))
+        if not width or 3 + cell_len(suffix) + sum(cell_len(label) + 3 for label, _is_current in labels) <= width:
+            break
+    return labels
 
 
 def order_name(sort: Sort) -> str:
