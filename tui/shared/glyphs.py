@@ -27,9 +27,6 @@ _SIGNS = {
     "¢": "c", "≥": ">", "≤": "<", "\u00a0": " ", "\ufffd": "?",
 }  # fmt: skip
 
-PUNCTUATION = frozenset("…“”‘’–—−•×∞¢≥≤·→↵↑↓←\u00a0\ufffd")
-"""Signs with their usual meaning, and names of keys: they need no legend."""
-
 
 class Legend(NamedTuple):
     """The signs of one pane or screen, explained."""
