@@ -199,7 +199,6 @@ def settle(configuration: Configuration, themes: Collection[str]) -> tuple[dict[
     """Return the keymap of a configuration, and what is wrong with it in one sentence.
 
     Args:
-        configuration: Of the user.
         themes: Names of the available themes.
 
     Returns:
