@@ -46,13 +46,7 @@ class Writer:
         done: Callable[[Result], None],
         failed: Callable[[BrowseError], None],
     ) -> None:
-        """Submit a job; called on the screen's thread, as are `done` and `failed` later.
-
-        Args:
-            work: Runs on the writer's thread.
-            done: Takes its result.
-            failed: Takes the error.
-        """
+        """Submit a job; called on the screen's thread, as are `done` and `failed` later."""
         with self._lock:
             self._pending += 1
         self._queue.put(lambda: self._do(work, done, failed))
