@@ -59,11 +59,7 @@ def _ask(argv: Sequence[str]) -> _Answer:
 
 
 def terminal_of(environment: Mapping[str, str]) -> str | None:
-    """Return the innermost known terminal that the browser runs in, else None.
-
-    Args:
-        environment: As `os.environ`.
-    """
+    """Return the innermost known terminal that the browser runs in, else None."""
     for variable, name in (
         ("TMUX", "tmux"),
         ("ZELLIJ", "zellij"),
@@ -129,11 +125,7 @@ class Windows:
         return None
 
     def open(self, plan: ResumePlan) -> WindowOutcome:
-        """Open Hermes on a conversation in a new window; the browser keeps running.
-
-        Args:
-            plan: With an executable.
-        """
+        """Open Hermes on a conversation, by a plan with an executable, in a new window; the browser keeps running."""
         name = terminal_of(self._environment)
         if name == "tmux":
             return self._tmux(plan)
