@@ -18,7 +18,7 @@ from shapes import DATA
 
 from hermes_browse.store.cleanup.retention import read_radar
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.demo import build, build_home, fresh_schema, store_writer
+from hermes_browse.store.demo import build, build_home, store_writer
 from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location
 from hermes_browse.store.sessions.catalog import read_catalog
 
@@ -80,7 +80,7 @@ def _columns(path: Path) -> dict[str, list[tuple[object, ...]]]:
 
 def _rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
     connection = sqlite3.connect(path)
-    tables = [*fresh_schema.TABLES, "sqlite_sequence", fresh_schema.WORDS, fresh_schema.TRIGRAM]
+    tables = [*store_writer.TABLES, "sqlite_sequence", store_writer.WORDS, store_writer.TRIGRAM]
     found = {table: connection.execute(f"SELECT * FROM {table} ORDER BY rowid").fetchall() for table in tables}
     connection.close()
     return found
@@ -95,7 +95,7 @@ class TestShape:
         assert _columns(sample) == _columns(real)
         assert _statements(sample) == _statements(real)
         connection = sqlite3.connect(f"file:{real}?immutable=1", uri=True)
-        assert connection.execute("SELECT version FROM schema_version").fetchall() == [(fresh_schema.VERSION,)]
+        assert connection.execute("SELECT version FROM schema_version").fetchall() == [(store_writer.VERSION,)]
         connection.close()
 
     @pytest.mark.parametrize("path", [None, DATA / "state-v31-hermes-0.22.2.db"])
@@ -119,8 +119,8 @@ class TestShape:
         path = tmp_path / "state.db"
         build(path, now=NOW)
         names = {name for _, name in _objects(path)}
-        assert fresh_schema.WORDS in names
-        assert not any(name.startswith(fresh_schema.TRIGRAM) for name in names)
+        assert store_writer.WORDS in names
+        assert not any(name.startswith(store_writer.TRIGRAM) for name in names)
 
     def test_an_existing_file_is_refused_and_kept(self, tmp_path: Path) -> None:
         path = tmp_path / "state.db"
@@ -144,7 +144,7 @@ class TestSoundness:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         # The one session whose parent is gone is there on purpose.
         assert [row[0] for row in connection.execute("PRAGMA foreign_key_check").fetchall()] == ["sessions"]
-        for name in (fresh_schema.WORDS, fresh_schema.TRIGRAM):
+        for name in (store_writer.WORDS, store_writer.TRIGRAM):
             # With rank 1 the index is compared with the rows it is made from.
             connection.execute(f"INSERT INTO {name}({name}, rank) VALUES ('integrity-check', 1)")
         connection.close()
@@ -157,7 +157,7 @@ class TestSoundness:
         assert found
         connection.executemany("DELETE FROM messages WHERE id = ?", found)
         connection.execute("UPDATE messages SET content = 'a bittern' WHERE id = 1")
-        for name in (fresh_schema.WORDS, fresh_schema.TRIGRAM):
+        for name in (store_writer.WORDS, store_writer.TRIGRAM):
             query = f"SELECT rowid FROM {name} WHERE {name} MATCH ?"
             assert connection.execute(query, ['"compare_digest"']).fetchall() == []
             assert connection.execute(query, ["bittern"]).fetchall() == [(1,)]
