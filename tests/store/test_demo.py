@@ -14,11 +14,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from builders import demo_store
 from shapes import DATA
 
 from hermes_browse.store.cleanup.retention import read_radar
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.demo import build, build_home, store_writer
+from hermes_browse.store.demo import build_home, store_writer
 from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location
 from hermes_browse.store.sessions.catalog import read_catalog
 
@@ -32,7 +33,7 @@ MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample store; read it only."""
     path = tmp_path_factory.mktemp("sample") / "state.db"
-    build(path, now=NOW)
+    demo_store(path, now=NOW)
     return path
 
 
@@ -117,7 +118,7 @@ class TestShape:
     ) -> None:
         monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 33, 0))
         path = tmp_path / "state.db"
-        build(path, now=NOW)
+        demo_store(path, now=NOW)
         names = {name for _, name in _objects(path)}
         assert store_writer.WORDS in names
         assert not any(name.startswith(store_writer.TRIGRAM) for name in names)
@@ -126,7 +127,7 @@ class TestShape:
         path = tmp_path / "state.db"
         path.write_bytes(b"precious")
         with pytest.raises(FileExistsError):
-            build(path, now=NOW)
+            demo_store(path, now=NOW)
         assert path.read_bytes() == b"precious"
 
     def test_a_failed_build_leaves_nothing(self, tmp_path: Path) -> None:
@@ -183,7 +184,7 @@ class TestSoundness:
     def test_nothing_lies_in_the_future_at_any_hour(self, hour: float, tmp_path: Path) -> None:
         now = NOW - NOW % DAY + hour * HOUR
         path = tmp_path / "state.db"
-        build(path, now=now)
+        demo_store(path, now=now)
         connection = sqlite3.connect(path)
         newest = connection.execute("SELECT max(timestamp) FROM messages").fetchone()[0]
         latest = connection.execute("SELECT max(max(started_at, COALESCE(ended_at, 0))) FROM sessions").fetchone()[0]
@@ -209,7 +210,7 @@ class TestRepeatability:
             time.tzset()
         again = tmp_path / "again.db"
         try:
-            build(again, now=NOW)
+            demo_store(again, now=NOW)
         finally:
             monkeypatch.undo()
             if hasattr(time, "tzset"):
@@ -220,7 +221,7 @@ class TestRepeatability:
 
     def test_another_moment_moves_everything_with_it(self, store: sqlite3.Connection, tmp_path: Path) -> None:
         later = tmp_path / "later.db"
-        build(later, now=NOW + 40 * DAY)
+        demo_store(later, now=NOW + 40 * DAY)
         connection = sqlite3.connect(later)
         query = "SELECT content, round(timestamp - ?, 3) FROM messages ORDER BY id"
         # The day of the run stands in the id of a session, and nowhere in what is said.
