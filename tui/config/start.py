@@ -71,11 +71,7 @@ def read_memory(path: Path) -> LastState:
 
 
 def write_memory(path: Path, memory: LastState) -> bool:
-    """Write the file atomically, and its folder if there is none.
-
-    Returns:
-        Whether it could be written; callers ignore a failure.
-    """
+    """Write the file atomically, and its folder if there is none; return whether it could be written."""
     document = memory._asdict()
     document["list_alone"] = document.pop("is_list_alone")
     text = json.dumps(document)

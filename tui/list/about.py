@@ -34,7 +34,6 @@ def about(row: ListRow | None, now: float, enter: str, room: int) -> str:
     """Describe a row; empty for notes and for rows of other screens.
 
     Args:
-        row: The row under the cursor.
         now: Unix seconds.
         enter: Text on Enter for a conversation, with a field `id`; empty if it does nothing.
         room: Cells. A longer description leaves out what Enter does, then what is said before that: a line that grew

@@ -114,7 +114,6 @@ class ConversationList(LongView, can_focus=True):
         """Show other rows; the cursor stays on its row and that row on its screen line.
 
         Args:
-            source: The rows.
             key: Move the cursor to the row with this key.
             top: Scroll to the first row.
             at: Index of the row to put the cursor on with `top`; must fit on the screen.
@@ -277,11 +276,7 @@ class ConversationList(LongView, can_focus=True):
 
 
 class ListHead(Widget):
-    """Column names above a list, aligned with its rows; clicking one sorts by it.
-
-    Args:
-        rows: The list.
-    """
+    """Column names above a list, aligned with its rows; clicking one sorts by it."""
 
     def __init__(self, rows: ConversationList, *, id: str | None = None) -> None:
         super().__init__(id=id)

@@ -37,9 +37,6 @@ class Current:
     the focus or its cursor moves. Only the visit is stored; the rest is derived on each access.
 
     Args:
-        context: The store.
-        panes: The list and the tree.
-        page: The transcript pane.
         best_hit: Returns the message id of a conversation's best hit; None outside a search.
     """
 
@@ -125,7 +122,6 @@ class Current:
         """Make a conversation current, whether or not it is listed.
 
         Args:
-            conversation: The conversation.
             message_id: Scroll to this message, highlighted as a hit.
             session_id: Scroll to the start of this session of it.
         """

@@ -193,7 +193,6 @@ class CatalogRows:
     """The conversations of a view as rows, built on access; a cron job is one row until it is expanded.
 
     Args:
-        catalog: The conversations.
         roots: Root ids in order.
         details: Previews and counts read so far.
         opened: Names of expanded jobs.

@@ -42,14 +42,12 @@ class _Read(NamedTuple):
     rows: CatalogRows
     took: float
     """Seconds."""
-    whole: bool
-    """Everything was read, not only changes."""
     live: bool
     """Somebody is writing."""
     touched: frozenset[str]
     """Ids of sessions that were re-read because this program changed them."""
     jobs: Mapping[str, str] | None
-    """Names of the cron jobs by id; None after an incremental read."""
+    """Names of the cron jobs by id; None if only changes were read."""
 
 
 _NEWEST = 50
@@ -66,8 +64,6 @@ class Listing:
     """Keeps the list in step with the store without moving what is on screen.
 
     Args:
-        context: The store and its catalog.
-        panes: The list.
         is_searching: Returns whether the list shows search results.
         read: Called with the rows each time the catalog was read.
     """
@@ -151,7 +147,7 @@ class Listing:
                 if is_whole:  # not after increments: objects the screen dropped since would never be freed
                     gc.freeze()
                 gc.enable()
-            return _Read(*step, rows, time.monotonic() - begun, is_whole, _is_written_to(*step), touched, jobs)
+            return _Read(*step, rows, time.monotonic() - begun, _is_written_to(*step), touched, jobs)
 
         self._read_at = time.monotonic()
         self._context.list_worker.submit("rows", work, self._take_catalog, self._context.failed)
@@ -159,9 +155,8 @@ class Listing:
     def _take_catalog(self, read: _Read) -> None:
         self._context.catalog, self._mark, self._took = read.catalog, read.mark, read.took
         self._touched -= read.touched
-        if read.jobs is not None:
+        if read.jobs is not None:  # everything was read, not only changes
             self._context.details.jobs = read.jobs
-        if read.whole:
             self._whole_at, self._whole_took, self._stale = time.monotonic(), read.took, False
         self._was_read(read.rows)
         self._measure()

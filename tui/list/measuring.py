@@ -119,13 +119,7 @@ class Measuring:
         return self._settled.get(sort, {})
 
     def begin(self, sort: Sort, view: View, *, sizes: bool) -> None:
-        """Measure what is missing; this ends a pass under way.
-
-        Args:
-            sort: The order of the list.
-            view: The view it shows.
-            sizes: Its rows show sizes in any order.
-        """
+        """Measure what the order of the list lacks, or its rows if they show sizes; this ends a pass under way."""
         measured = Sort.SIZE if sizes and sort is not Sort.MESSAGES else sort
         context = self._context
         if measured not in self._states or not context.catalog.exact:

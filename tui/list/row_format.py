@@ -32,14 +32,9 @@ def glyph(conversation: Conversation) -> Span:
 
 def badges(conversation: Conversation) -> str:
     """Return the numbers of segments, branches and subagents, without zeros: `≡3 ⑂1 ⊕2`."""
-    parts = []
-    if len(conversation.segments) > 1:
-        parts.append(f"≡{len(conversation.segments)}")
-    if conversation.branches:
-        parts.append(f"⑂{conversation.branches}")
-    if conversation.subagents:
-        parts.append(f"⊕{conversation.subagents}")
-    return " ".join(parts)
+    segments = len(conversation.segments)
+    counts = ("≡", segments if segments > 1 else 0), ("⑂", conversation.branches), ("⊕", conversation.subagents)
+    return " ".join(f"{sign}{count}" for sign, count in counts if count)
 
 
 def _hits(count: int) -> str:
@@ -192,13 +187,7 @@ def _suggestion(row: SuggestionRow, width: int) -> list[Span]:
 
 
 def format_row(row: ListRow, width: int, now: float) -> list[Span]:
-    """Format a row in exactly `width` cells.
-
-    Args:
-        row: The row.
-        width: Cells, at least a few.
-        now: Unix seconds, for ages.
-    """
+    """Format a row in exactly `width` cells, at least a few, with ages as of `now` (Unix seconds)."""
     if isinstance(row, ConversationRow):
         return _conversation(row, width, now)
     if isinstance(row, JobRow):

@@ -38,7 +38,7 @@ from ..worker import Answered, StoreChanged
 from ..writer import Written
 from .callees import callees
 from .controllers import Controllers
-from .panes import Panes, too_small
+from .panes import Panes, is_tiny, too_small
 from .sub_screen import SubScreen
 
 
@@ -341,7 +341,7 @@ class MainScreen(Panes):
     def show_header(self) -> None:
         """Update header, line of views and column names."""
         width = self.size.width
-        if self.is_tiny:
+        if is_tiny(self.size):
             self.line("header").update(too_small())
             return
         by, catalog = self.controllers, self.context.catalog

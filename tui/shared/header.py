@@ -58,10 +58,7 @@ def views(
     """Build the line of views with their counts, then the marks, else the search, else the order.
 
     Args:
-        catalog: The conversations to count.
         view: The current view; None for that of old transcripts.
-        sort: The order.
-        reverse: Whether it is reversed.
         search: Text on the search; replaces the order.
         marks: Text on the marks; replaces the search.
         old: Number of old transcripts beside the store; 0 hides their view.

@@ -163,13 +163,7 @@ def clip_line(line: Line, width: int) -> Line:
 
 
 def light(line: Line, ranges: Sequence[tuple[int, int]], look: str) -> Line:
-    """Add a look to ranges of a line.
-
-    Args:
-        line: Spans.
-        ranges: Half-open, in code points of the joined text, in order.
-        look: The look to add.
-    """
+    """Add a look to ranges of a line: half-open, in code points of its text, in order."""
     if not ranges:
         return line
     result: Line = []

@@ -257,9 +257,7 @@ def painted(
     Args:
         catalog: The first page.
         shown: Its first conversations, with previews.
-        location: Of the store.
         now: Unix seconds.
-        start: How the browser starts.
 
     Yields:
         The state of the terminal.
