@@ -41,10 +41,7 @@ class Writer:
         """Set when the browser ends; long jobs check it between units."""
 
     def submit(
-        self,
-        work: Callable[[], Result],
-        done: Callable[[Result], None],
-        failed: Callable[[BrowseError], None],
+        self, work: Callable[[], Result], done: Callable[[Result], None], failed: Callable[[BrowseError], None]
     ) -> None:
         """Submit a job; called on the screen's thread, as are `done` and `failed` later."""
         with self._lock:

@@ -181,14 +181,8 @@ PREFLIGHT = at(
     Command("up", "up,k", N_("up"), call="scroll(-1)"),
     Shown("back", "escape,q,n", N_("back"), call="dismiss(False)"),
 )
-RENAMING = at(
-    "renaming",
-    Shown("back", "escape", N_("back"), call="dismiss(None)"),
-)
-PROGRESS = at(
-    "progress",
-    Shown("stop", "escape,c", N_("stop"), call="stop"),
-)
+RENAMING = at("renaming", Shown("back", "escape", N_("back"), call="dismiss(None)"))
+PROGRESS = at("progress", Shown("stop", "escape,c", N_("stop"), call="stop"))
 DELETING = at(
     "deleting",
     Shown("delete", "y", N_("delete"), call="go"),
@@ -196,10 +190,7 @@ DELETING = at(
     Command("up", "up", N_("up"), call="scroll(-1)"),
     Shown("back", "escape", N_("back"), call="dismiss(False)"),
 )
-DROPPING = at(
-    "dropping",
-    Shown("back", "escape", N_("back"), call="dismiss(False)"),
-)
+DROPPING = at("dropping", Shown("back", "escape", N_("back"), call="dismiss(False)"))
 
 SCREENS = by_place(PRUNE, TRASH, RETENTION, COMPACTIONS, INSIGHTS, DOCTOR, EVERYWHERE)
 """Screens except the main one, by the prefix of their command ids."""

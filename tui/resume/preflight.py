@@ -98,11 +98,7 @@ class PreflightScreen(Card[bool]):
     KEYS = PREFLIGHT
 
     def __init__(
-        self,
-        plan: ResumePlan,
-        recap: Sequence[RecapLine],
-        details: Details | None = None,
-        memory: Memory | None = None,
+        self, plan: ResumePlan, recap: Sequence[RecapLine], details: Details | None = None, memory: Memory | None = None
     ) -> None:
         super().__init__()
         self._plan, self._recap, self._details, self._memory = plan, recap, details, memory

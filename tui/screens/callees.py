@@ -9,7 +9,7 @@ from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import _
 
-from ..commands.main_commands import APP, LIST, MAIN, TRANSCRIPT
+from ..commands.main_commands import APP, LIST, MAIN, TRANSCRIPT, VIEW_COMMANDS
 from ..context import Context
 from ..textual_private import driver_of
 from .by_name import load
@@ -83,10 +83,6 @@ def callees(by: Controllers, panes: Panes) -> dict[str, Callee]:
         "find": lambda: by.finding.open(),
         "go-to-id": lambda: by.finding.open(for_id=True),
         "profiles": lambda: by.switching.choose(),
-        "view-chats": lambda: by.set_view(View.CHATS),
-        "view-auto": lambda: by.set_view(View.AUTOMATION),
-        "view-archived": lambda: by.set_view(View.ARCHIVED),
-        "view-all": lambda: by.set_view(View.ALL),
         "view-old": by.old_files.open,
         "sort": by.listing.next_sort,
         "reverse": by.listing.reverse_order,
@@ -107,6 +103,7 @@ def callees(by: Controllers, panes: Panes) -> dict[str, Callee]:
         "help": lambda: show_help(panes),
         "quit": context.host.finish,
     }
+    calls |= {name: partial(by.set_view, view) for name, view in zip(VIEW_COMMANDS, View, strict=True)}
     for name in ("prune", "trash", "retention", "insights", "doctor"):
         calls[name] = partial(by.open_screen, name)
     if (host := context.location.host) is not None:

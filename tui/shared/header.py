@@ -16,6 +16,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
 
 from .. import formats
+from ..commands.main_commands import VIEW_COMMANDS
 from ..formats import clip
 from ..list.columns import order_arrow
 from ..list.list_model import order_name, view_labels
@@ -69,8 +70,7 @@ def views(
     suffix = marks or search or " · ".join(filter(None, (order, progress)))
     labels = view_labels(catalog, view, suffix, width, old)
     parts: list[Content] = [Content(" ")]
-    commands = ["view-chats", "view-auto", "view-archived", "view-all", "view-old"]
-    for (label, is_current), command in zip(labels, commands, strict=False):
+    for (label, is_current), command in zip(labels, (*VIEW_COMMANDS, "view-old"), strict=False):
         click = Style.from_meta({"@click": f"screen.do('{command}')"})
         parts += [_style(f" {label} ", "bold reverse" if is_current else "dim").stylize(click), Content(" ")]
     return Content("").join([*parts, _style(f"  {suffix}", "bold $accent" if marks else "dim")])

@@ -142,14 +142,11 @@ class LongView(ScrollView, inherit_bindings=False):
         self._looks.clear()
 
     def on_focus(self) -> None:
-        """Redraw as focused."""
+        """Redraw as focused, or as not focused."""
         self._looks.clear()
         self.refresh()
 
-    def on_blur(self) -> None:
-        """Redraw as not focused."""
-        self._looks.clear()
-        self.refresh()
+    on_blur = on_focus
 
     def _look_style(self, looks: str) -> Style:
         """Return the style of looks, separated by spaces; that of the widget itself for none.
