@@ -30,11 +30,19 @@ def glyph(conversation: Conversation) -> Span:
     return {Status.OPEN: ("○", "dim"), Status.EMPTY: ("∅", "dim")}.get(conversation.status, ("·", "dim"))
 
 
+def family(conversation: Conversation) -> list[tuple[str, int, str]]:
+    """Return the numbers of segments if several, branches and subagents, without zeros: sign, number, noun.
+
+    The noun is one of `formats.counted`.
+    """
+    parts, branches, subagents = len(conversation.segments), conversation.branches, conversation.subagents
+    counts = [("≡", parts if parts > 1 else 0, "part"), ("⑂", branches, "branch"), ("⊕", subagents, "subagent")]
+    return [each for each in counts if each[1]]
+
+
 def badges(conversation: Conversation) -> str:
-    """Return the numbers of segments, branches and subagents, without zeros: `≡3 ⑂1 ⊕2`."""
-    segments = len(conversation.segments)
-    counts = ("≡", segments if segments > 1 else 0), ("⑂", conversation.branches), ("⊕", conversation.subagents)
-    return " ".join(f"{sign}{count}" for sign, count in counts if count)
+    """Return the family in signs: `≡3 ⑂1 ⊕2`."""
+    return " ".join(f"{sign}{count}" for sign, count, _noun in family(conversation))
 
 
 def _hits(count: int) -> str:

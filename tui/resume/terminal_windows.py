@@ -23,6 +23,10 @@ from .. import formats
 
 _PATIENCE = 5.0
 """Maximum seconds for a terminal to answer."""
+_TERMINALS = {
+    "TMUX": "tmux", "ZELLIJ": "zellij", "WEZTERM_PANE": "wezterm", "KITTY_WINDOW_ID": "kitty", "WT_SESSION": "wt",
+}  # fmt: skip
+"""Terminals by the variable that each sets, the innermost first."""
 _MARK = "@hermes_session"
 """The option of a tmux window with the key of its conversation."""
 _PLAIN = re.compile(r"[\w.:=\\/ -]*", re.ASCII)
@@ -60,16 +64,7 @@ def _ask(argv: Sequence[str]) -> _Answer:
 
 def terminal_of(environment: Mapping[str, str]) -> str | None:
     """Return the innermost known terminal that the browser runs in, else None."""
-    for variable, name in (
-        ("TMUX", "tmux"),
-        ("ZELLIJ", "zellij"),
-        ("WEZTERM_PANE", "wezterm"),
-        ("KITTY_WINDOW_ID", "kitty"),
-        ("WT_SESSION", "wt"),
-    ):
-        if environment.get(variable):
-            return name
-    return None
+    return next((name for variable, name in _TERMINALS.items() if environment.get(variable)), None)
 
 
 def _key(plan: ResumePlan) -> str:

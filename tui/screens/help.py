@@ -84,11 +84,6 @@ class Section(NamedTuple):
         return [*lines, [(" " * width, "")]]
 
 
-def _sentence(text: str) -> str:
-    """Capitalise the first letter."""
-    return text[:1].upper() + text[1:]
-
-
 def _in_words(examples: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     """Translate examples and their meanings."""
     return tuple((_(example), _(meaning)) for example, meaning in examples)
@@ -98,9 +93,8 @@ def _by_task(commands: Iterable[Command], active: Mapping[str, ActiveBinding] | 
     """Group the keys that work by task; `otherwise` is the title of commands without one."""
     sections: dict[str, list[tuple[str, str]]] = {}
     for keys, command in working(commands, active):
-        sections.setdefault(_(command.task) if command.task else otherwise, []).append(
-            (keys, _sentence(_(command.help)))
-        )
+        meaning, title = _(command.help), _(command.task) if command.task else otherwise
+        sections.setdefault(title, []).append((keys, meaning[:1].upper() + meaning[1:]))
     return [Section(title, tuple(rows)) for title, rows in sections.items()]
 
 
