@@ -15,10 +15,21 @@ from pathlib import Path
 
 from store_builder import T0, StoreBuilder, tool_call
 
-__all__ = ["DAY", "T0", "StoreBuilder", "big_store", "hostile_store", "make_store", "tool_call"]
+from hermes_browse.store.demo.player import SCENES, Player
+from hermes_browse.store.demo.store_writer import write_store
+
+__all__ = ["DAY", "T0", "StoreBuilder", "big_store", "demo_store", "hostile_store", "make_store", "tool_call"]
 
 DAY = 86_400.0
 """Seconds."""
+
+
+def demo_store(path: Path, *, now: float) -> None:
+    """Write the sample store alone, without the home around it."""
+    player = Player(now)
+    for scene in sorted(SCENES.glob("*.txt")):
+        player.play(scene.read_text(encoding="utf-8"))
+    write_store(path, player.rows(), generation=player.generation)
 
 
 def make_store(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from hermes_browse.store.demo import fresh_schema as sample
+from hermes_browse.store.demo import store_writer as sample
 
 DATA = Path(__file__).parent / "data"
 

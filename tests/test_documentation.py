@@ -11,8 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-
-from hermes_browse.store.demo import build
+from builders import demo_store
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -42,7 +41,7 @@ def test_examples_run(example: str, tmp_path: Path) -> None:
     home, here = tmp_path / "home", tmp_path / "here"
     home.mkdir()
     here.mkdir()
-    build(home / "state.db", now=time.time())
+    demo_store(home / "state.db", now=time.time())
     paths = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     env = {**os.environ, "HERMES_HOME": str(home), "HOME": str(tmp_path), "PATH": paths}
     ended = subprocess.run(

@@ -101,7 +101,7 @@ def test_widgets_know_neither_screens_nor_readers() -> None:
     """Widgets are given what they show."""
     forbidden = ("screens", "worker", "hermes_browse.store.connection.connect")
     names = (
-        *("list/conversation_list", "shared/lines", "shared/keys", "shared/text_box", "shared/toggles", "search/box"),
+        *("list/conversation_list", "shared/lines", "shared/keys", "shared/text_box", "search/box"),
         *("transcript/ask_line", "transcript/scroll", "transcript/view", "transcript/page"),
     )
     widgets = [each for each in imports_of("tui") if each.path.with_suffix("").as_posix()[4:].startswith(names)]

@@ -32,7 +32,7 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _, language
 
-from .bindings import bindings, working
+from .bindings import bindings, key_names, working
 from .commands import final_keys
 from .commands.main_commands import APP, MAIN, TRANSCRIPT
 from .config.start import LastState, Start, set_rows
@@ -41,11 +41,10 @@ from .logfile import log_failure
 from .screens.by_name import load
 from .screens.main import MainScreen
 from .shared.glyphs import are_plain
-from .shared.key_names import key_names
 from .shared.lines import GlyphFilter
 from .start.prepaint import Handover
 from .textual_private import driver_of, end_with, forget_colours
-from .themes import ANSI_LIGHT, DARK, LIGHT, colour_filter
+from .themes import ANSI_LIGHT, DARK, LIGHT
 
 if sys.platform != "win32":
     from .start.driver import BrowserDriver, PaintedScreenDriver
@@ -64,6 +63,7 @@ _OF_TEXTUAL = (
 """Texts of Textual's own palette (8.2), marked for translation."""
 _PALETTE = "--command-palette"
 """The id Textual gives its palette."""
+_NO_COLOURS, _GREYS = NoColor(), Monochrome()
 _STYLES = Path(__file__).resolve().parent.parent / "styles"
 
 
@@ -104,9 +104,7 @@ class BrowseApp(_App):
     """The browser; its result is a plan to resume a conversation, or None.
 
     Args:
-        location: Which store.
-        store: The store.
-        first: The first page of its catalog.
+        first: The first page of the store's catalog.
         shown: Conversations that have been read with their previews.
         handover: The terminal and the keys pressed so far, if rows were painted ahead.
         start: The configuration and what was remembered.
@@ -216,15 +214,7 @@ class BrowseApp(_App):
     def switch_to(
         self, location: Location, store: Store, first: Catalog, shown: Sequence[Conversation], arrival: Arrival
     ) -> None:
-        """Replace this store by another, in the same view and order.
-
-        Args:
-            location: Which store.
-            store: The store.
-            first: The first page of its catalog.
-            shown: Conversations that have been read with their previews.
-            arrival: What to show first.
-        """
+        """Replace this store by another, in the same view and order; the arguments are those of `MainScreen`."""
         before = self._main
         self.location, self.store = location, store
         self.here = self.here if location.host is not None else location
@@ -265,7 +255,7 @@ class BrowseApp(_App):
         """Add the filter for ASCII glyphs; without colours use that of the theme: Textual keeps that of the first."""
         filters = super().get_line_filters()
         if self.no_color:  # greys of the colours that a terminal has by default are black on black
-            right = colour_filter(is_ansi=self.native_ansi_color)
+            right = _NO_COLOURS if self.native_ansi_color else _GREYS
             filters = [right if isinstance(each, NoColor | Monochrome) else each for each in filters]
         return [*filters, self.glyph_filter] if self.glyph_filter is not None else filters
 
@@ -280,10 +270,6 @@ class BrowseApp(_App):
         return screen
 
     def on_mount(self) -> None:
-        """Handle signals before there is a screen."""
-        self._handle_signals()
-
-    def _handle_signals(self) -> None:
         """Make SIGTERM and SIGHUP end the browser like `q`, so that the terminal is restored."""
         loop = asyncio.get_running_loop()
         if threading.current_thread() is threading.main_thread():

@@ -1,4 +1,4 @@
-"""Commands as Textual's bindings, and which of them work where they are pressed."""
+"""Commands as Textual's bindings, which of them work where they are pressed, and the names of their keys."""
 
 from __future__ import annotations
 
@@ -6,11 +6,25 @@ from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from textual.binding import ActiveBinding, Binding, BindingType
+from textual.keys import format_key
 
 from .commands import Command
-from .shared.key_names import key_names
 
 Option = TypeVar("Option")
+_NAMES = {
+    "escape": "Esc",
+    "pagedown": "PgDn",
+    "pageup": "PgUp",
+    "enter": "Enter",
+    "space": "Space",
+    "backspace": "Backspace",
+    "insert": "Ins",
+    "tab": "Tab",
+    "home": "Home",
+    "end": "End",
+    "delete": "Del",
+}
+"""Keys that are printed otherwise than by Textual's `format_key`."""
 
 
 def bindings(commands: Iterable[Command]) -> list[BindingType]:
@@ -28,6 +42,19 @@ def bindings(commands: Iterable[Command]) -> list[BindingType]:
         )
         for each in commands
     ]
+
+
+def _key_name(key: str) -> str:
+    *before, last = key.split("+") if key != "+" else [key]
+    name = _NAMES.get(last) or format_key(last)
+    if (last[:1] == "f" and last[1:].isdigit()) or ("ctrl" in before and len(name) == 1):
+        name = name.upper()
+    return "+".join([*(each.capitalize() for each in before), name])
+
+
+def key_names(keys: str) -> str:
+    """Return the keys of a binding as printed on a keyboard: `Ctrl+R`, `F5`, `Space`, `Enter`, `Esc`, `q`."""
+    return " ".join(map(_key_name, keys.split(",")))
 
 
 def working(

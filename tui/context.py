@@ -75,10 +75,7 @@ class Context:
     """A store, the threads that read and write it, and the status line.
 
     Args:
-        host: The application.
-        location: Which store.
-        store: The store.
-        first: The first page of its catalog.
+        first: The first page of the store's catalog.
         post: Posts answers of the workers to the screen that delivers them.
     """
 
@@ -141,10 +138,9 @@ class Context:
         self.tell(own, header.status(status, self.writing, look=""))
 
     def about_row(self, text: str, *, is_live: bool) -> None:
-        """Describe the row under the cursor wherever there is no other sentence.
+        """Describe the row under the cursor, by a sentence or none, wherever there is no other sentence.
 
         Args:
-            text: A sentence; empty for none.
             is_live: It says that Hermes is writing.
         """
         if (text, is_live) != (self._about, self._is_row_live):

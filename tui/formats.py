@@ -263,7 +263,6 @@ def counted(number: int, one: str) -> str:
     """Format a count with its noun: `1 session`, `1,204 sessions`.
 
     Args:
-        number: The count.
         one: A key of `_COUNTED`; not shown itself.
     """
     return _COUNTED[one](number).format(count=number)
@@ -310,8 +309,7 @@ def end_reason(reason: str | None) -> str:
     """Describe an end reason; unknown ones are shown as stored (the set is open)."""
     if not reason:
         return ""
-    label = _END_REASONS.get(reason)
-    return _(label) if label is not None else one_line(reason, 60)
+    return _(_END_REASONS[reason]) if reason in _END_REASONS else one_line(reason, 60)
 
 
 _SOURCES = {"telegram": "tele", "discord": "disc", "whatsapp": "wa", "api_server": "api", "webhook": "hook"}
@@ -324,10 +322,8 @@ def source(name: str) -> str:
 
 def name(conversation: Conversation) -> str:
     """Return the display name of a conversation: its title, else its preview, else why it has neither."""
-    if conversation.title:
-        return conversation.title
-    if conversation.preview:
-        return conversation.preview
+    if known := conversation.title or conversation.preview:
+        return known
     return _("no messages") if conversation.status is Status.EMPTY else _("no text")
 
 
@@ -371,8 +367,7 @@ _ROLES = {
 
 def role(of: str) -> str:
     """Translate a role; unknown ones are shown as stored."""
-    label = _ROLES.get(of)
-    return _(label) if label is not None else one_line(of, 20)
+    return _(_ROLES[of]) if of in _ROLES else one_line(of, 20)
 
 
 _RELATIONS = {

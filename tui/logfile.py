@@ -31,11 +31,7 @@ _is_debugging = False
 
 
 def _write(lines: Sequence[str]) -> str:
-    """Append to the log.
-
-    Returns:
-        The path of the log, or why it could not be written.
-    """
+    """Append to the log; return its path, or why it could not be written."""
     path = log_path()
     try:
         with _lock:
@@ -70,11 +66,7 @@ def _frames() -> list[str]:
 
 
 def log_failure() -> str:
-    """Log the exception being handled, without the values it held.
-
-    Returns:
-        The path of the log, or why it could not be written.
-    """
+    """Log the exception being handled, without the values it held; return what `_write` does."""
     return _write(_frames())
 
 

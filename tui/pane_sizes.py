@@ -13,12 +13,7 @@ _HEAD_FROM = (12, 18)
 
 
 def has_head(columns: int, lines: int) -> bool:
-    """Whether there is room for the header row of the list.
-
-    Args:
-        columns: Of the terminal.
-        lines: Of the terminal.
-    """
+    """Whether a terminal of this size has room for the header row of the list."""
     return lines >= _HEAD_FROM[columns < NARROW]
 
 
@@ -34,15 +29,8 @@ class PaneSizes:
     def __init__(self, width: int = WIDTH, height: int = HEIGHT, is_alone: bool = False) -> None:
         self.width, self.height, self.is_alone = width, height, is_alone
 
-    def __repr__(self) -> str:
-        return f"PaneSizes({self.width}, {self.height}, {self.is_alone})"
-
     def change(self, steps: int, *, is_narrow: bool) -> bool:
-        """Make the list larger or smaller.
-
-        Args:
-            steps: How many; negative makes it smaller.
-            is_narrow: Change the height instead of the width.
+        """Make the list larger, or smaller by negative steps: its height if it is above the transcript.
 
         Returns:
             False at the limit.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from textual.filter import LineFilter, Monochrome, NoColor
 from textual.theme import BUILTIN_THEMES, Theme
 
 DARK = Theme(
@@ -37,10 +36,3 @@ LIGHT = Theme(
 )
 ANSI_LIGHT = replace(BUILTIN_THEMES["ansi-light"], warning="ansi_yellow")
 """Textual's has two reds for errors and warnings; here warnings are gold as in all themes."""
-
-_NO_COLORS, _GREYS = NoColor(), Monochrome()
-
-
-def colour_filter(*, is_ansi: bool) -> LineFilter:
-    """Return what takes the colours away: greys, but with the colours of the terminal itself none at all."""
-    return _NO_COLORS if is_ansi else _GREYS

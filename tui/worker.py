@@ -77,9 +77,7 @@ class Worker:
     """A thread with a leased reader.
 
     Args:
-        store: What to read.
         post: Posts a message to the screen, from any thread (`post_message`).
-        name: Of the thread.
         watch: Check the file for changes and post `StoreChanged`.
     """
 
@@ -119,20 +117,13 @@ class Worker:
         Args:
             slot: A newer job of the same slot replaces this one.
             work: Runs on the worker's thread with a reader, which it must not keep.
-            done: Takes the result.
-            failed: Takes the error.
             wait: Seconds, less than a frame, to wait for the result. It is delivered before this returns if it
                 comes in time, else as a message.
         """
         with self._condition:
             self._awaited = slot if wait else ""
-            generation = self._generations.get(slot, 0) + 1
-            self._generations[slot] = generation
-            job: _Job[Result] = _Job(slot, generation, work, done, failed)
-            self._waiting.pop(slot, None)  # the new job goes to the end
+            job: _Job[Result] = _Job(slot, self._supersede(slot), work, done, failed)
             self._waiting[slot] = job  # type: ignore[assignment]  # only the job knows the type of its result
-            if self._running is not None and self._running.slot == slot and self._reader is not None:
-                self._reader.interrupt()
             self._condition.notify_all()
             if not wait:
                 return
@@ -144,10 +135,15 @@ class Worker:
     def cancel(self, slot: str) -> None:
         """Cancel the job of a slot; a result under way is dropped."""
         with self._condition:
-            self._generations[slot] = self._generations.get(slot, 0) + 1
-            self._waiting.pop(slot, None)
-            if self._running is not None and self._running.slot == slot and self._reader is not None:
-                self._reader.interrupt()
+            self._supersede(slot)
+
+    def _supersede(self, slot: str) -> int:
+        """Drop what a slot waits for, interrupt what it runs, and return the generation of its next job."""
+        self._generations[slot] = generation = self._generations.get(slot, 0) + 1
+        self._waiting.pop(slot, None)
+        if self._running is not None and self._running.slot == slot and self._reader is not None:
+            self._reader.interrupt()
+        return generation
 
     def answer_taken(self) -> None:
         """Count an answer as delivered."""

@@ -41,18 +41,9 @@ class Writer:
         """Set when the browser ends; long jobs check it between units."""
 
     def submit(
-        self,
-        work: Callable[[], Result],
-        done: Callable[[Result], None],
-        failed: Callable[[BrowseError], None],
+        self, work: Callable[[], Result], done: Callable[[Result], None], failed: Callable[[BrowseError], None]
     ) -> None:
-        """Submit a job; called on the screen's thread, as are `done` and `failed` later.
-
-        Args:
-            work: Runs on the writer's thread.
-            done: Takes its result.
-            failed: Takes the error.
-        """
+        """Submit a job; called on the screen's thread, as are `done` and `failed` later."""
         with self._lock:
             self._pending += 1
         self._queue.put(lambda: self._do(work, done, failed))

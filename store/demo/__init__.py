@@ -14,28 +14,13 @@ from .chat import TEXTS
 from .player import SCENES, Player
 from .store_writer import write_store
 
-__all__ = ["build", "build_home"]
-
-
-def build(path: Path, *, now: float) -> None:
-    """Write the sample store as one file, readable by its owner alone, without -wal or -shm files.
-
-    Args:
-        path: Must not exist; its folder must.
-        now: Unix seconds. The same value gives the same rows, independent of clock and time zone.
-
-    Raises:
-        FileExistsError: The path exists; it is not changed.
-    """
-    _write(path, Player(now), sorted(SCENES.glob("*.txt")))
-
 
 def build_home(home: Path, *, now: float) -> Path:
     """Write a sample Hermes home: the sample store, other profiles, `cron/jobs.json` and `config.yaml`.
 
     Args:
         home: An existing folder without files of Hermes.
-        now: Unix seconds.
+        now: Unix seconds. The same value gives the same rows, independent of clock and time zone.
 
     Returns:
         The path of the sample store.

@@ -99,8 +99,8 @@ class Player:
             if word in TOOLS:
                 self._current.call(word, text, joined=bool(mark["joined"]))
                 self._result(mark, body, options)
-            elif not self._play_text(word, f"{text}\n{body}".strip("\n"), options):
-                self._play_direction(word, text, body, options)
+            else:
+                self._play(word, text, body, options)
 
     def _result(self, mark: re.Match[str], body: str, options: list[str]) -> None:
         if "escapes" in options:
@@ -113,31 +113,24 @@ class Player:
         seconds = next((float(each[:-1]) for each in options if each[:1].isdigit()), None)
         self._current.result(stored, seconds=seconds, effect="unknown" if "unknown" in options else "")
 
-    def _play_text(self, word: str, text: str, options: list[str]) -> bool:
-        """Perform a mark that adds or prepares text; return False for any other mark."""
-        current = self._current
+    def _play(self, word: str, text: str, body: str, options: list[str]) -> None:
+        """Perform a mark that is no tool call; `text` is what follows it in its line, `body` the lines below."""
+        current, whole = self._current, f"{text}\n{body}".strip("\n")
         match word:
             case "you":
-                current.say("\x00json:" + text if "parts" in options else text)
+                current.say("\x00json:" + whole if "parts" in options else whole)
             case "seen":
-                current.say(text, observed=1)
+                current.say(whole, observed=1)
             case "task":
-                current.say(TEXTS["task"] + text)
+                current.say(TEXTS["task"] + whole)
             case "hermes":
-                current.reply(text)
+                current.reply(whole)
             case "system":
-                current.write("system", 0.2, content=text)
+                current.write("system", 0.2, content=whole)
             case "think":
-                current.thought = text
+                current.thought = whole
             case "recalled":
-                current.recalled = TEXTS["recalled"].format(memory=text)
-            case _:
-                return False
-        return True
-
-    def _play_direction(self, word: str, text: str, body: str, options: list[str]) -> None:
-        current = self._current
-        match word:
+                current.recalled = TEXTS["recalled"].format(memory=whole)
             case "chat":
                 self._current = self._begin(text, dict(_pairs(body)))
             case "cut":

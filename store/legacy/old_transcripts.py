@@ -14,8 +14,7 @@ import threading
 from collections.abc import Collection
 from pathlib import Path
 
-from ..demo.fresh_schema import INDEXES, TABLES, VERSION, table_statement
-from ..demo.store_writer import Row, insert
+from ..demo.store_writer import INDEXES, TABLES, VERSION, Row, insert, table_statement
 from ..errors import BrowseError
 from ..temporary import TemporaryFolder
 from ..wording import _, ngettext

@@ -11,10 +11,9 @@ from typing import Any
 
 import contract
 import pytest
+from builders import demo_store
 from commandline import STORES, ask, call, copy_store, ids_of
 from effort import slow_but
-
-from hermes_browse.store.demo import build
 
 Capture = pytest.CaptureFixture[str]
 VIEWS = ("chats", "automation", "archived", "all")
@@ -25,7 +24,7 @@ def which(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
     """The options that name a root with one of the stores."""
     if request.param == "demo":
         (tmp_path / "root").mkdir()
-        build(tmp_path / "root" / "state.db", now=time.time())
+        demo_store(tmp_path / "root" / "state.db", now=time.time())
     else:
         copy_store(request.param, tmp_path / "root")
     return ["--home", str(tmp_path / "root")]

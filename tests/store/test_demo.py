@@ -14,11 +14,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from builders import demo_store
 from shapes import DATA
 
 from hermes_browse.store.cleanup.retention import read_radar
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.demo import build, build_home, fresh_schema, store_writer
+from hermes_browse.store.demo import build_home, store_writer
 from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location
 from hermes_browse.store.sessions.catalog import read_catalog
 
@@ -32,7 +33,7 @@ MINUTE, HOUR, DAY = 60.0, 3600.0, 86_400.0
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample store; read it only."""
     path = tmp_path_factory.mktemp("sample") / "state.db"
-    build(path, now=NOW)
+    demo_store(path, now=NOW)
     return path
 
 
@@ -80,7 +81,7 @@ def _columns(path: Path) -> dict[str, list[tuple[object, ...]]]:
 
 def _rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
     connection = sqlite3.connect(path)
-    tables = [*fresh_schema.TABLES, "sqlite_sequence", fresh_schema.WORDS, fresh_schema.TRIGRAM]
+    tables = [*store_writer.TABLES, "sqlite_sequence", store_writer.WORDS, store_writer.TRIGRAM]
     found = {table: connection.execute(f"SELECT * FROM {table} ORDER BY rowid").fetchall() for table in tables}
     connection.close()
     return found
@@ -95,7 +96,7 @@ class TestShape:
         assert _columns(sample) == _columns(real)
         assert _statements(sample) == _statements(real)
         connection = sqlite3.connect(f"file:{real}?immutable=1", uri=True)
-        assert connection.execute("SELECT version FROM schema_version").fetchall() == [(fresh_schema.VERSION,)]
+        assert connection.execute("SELECT version FROM schema_version").fetchall() == [(store_writer.VERSION,)]
         connection.close()
 
     @pytest.mark.parametrize("path", [None, DATA / "state-v31-hermes-0.22.2.db"])
@@ -117,16 +118,16 @@ class TestShape:
     ) -> None:
         monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 33, 0))
         path = tmp_path / "state.db"
-        build(path, now=NOW)
+        demo_store(path, now=NOW)
         names = {name for _, name in _objects(path)}
-        assert fresh_schema.WORDS in names
-        assert not any(name.startswith(fresh_schema.TRIGRAM) for name in names)
+        assert store_writer.WORDS in names
+        assert not any(name.startswith(store_writer.TRIGRAM) for name in names)
 
     def test_an_existing_file_is_refused_and_kept(self, tmp_path: Path) -> None:
         path = tmp_path / "state.db"
         path.write_bytes(b"precious")
         with pytest.raises(FileExistsError):
-            build(path, now=NOW)
+            demo_store(path, now=NOW)
         assert path.read_bytes() == b"precious"
 
     def test_a_failed_build_leaves_nothing(self, tmp_path: Path) -> None:
@@ -144,7 +145,7 @@ class TestSoundness:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         # The one session whose parent is gone is there on purpose.
         assert [row[0] for row in connection.execute("PRAGMA foreign_key_check").fetchall()] == ["sessions"]
-        for name in (fresh_schema.WORDS, fresh_schema.TRIGRAM):
+        for name in (store_writer.WORDS, store_writer.TRIGRAM):
             # With rank 1 the index is compared with the rows it is made from.
             connection.execute(f"INSERT INTO {name}({name}, rank) VALUES ('integrity-check', 1)")
         connection.close()
@@ -157,7 +158,7 @@ class TestSoundness:
         assert found
         connection.executemany("DELETE FROM messages WHERE id = ?", found)
         connection.execute("UPDATE messages SET content = 'a bittern' WHERE id = 1")
-        for name in (fresh_schema.WORDS, fresh_schema.TRIGRAM):
+        for name in (store_writer.WORDS, store_writer.TRIGRAM):
             query = f"SELECT rowid FROM {name} WHERE {name} MATCH ?"
             assert connection.execute(query, ['"compare_digest"']).fetchall() == []
             assert connection.execute(query, ["bittern"]).fetchall() == [(1,)]
@@ -183,7 +184,7 @@ class TestSoundness:
     def test_nothing_lies_in_the_future_at_any_hour(self, hour: float, tmp_path: Path) -> None:
         now = NOW - NOW % DAY + hour * HOUR
         path = tmp_path / "state.db"
-        build(path, now=now)
+        demo_store(path, now=now)
         connection = sqlite3.connect(path)
         newest = connection.execute("SELECT max(timestamp) FROM messages").fetchone()[0]
         latest = connection.execute("SELECT max(max(started_at, COALESCE(ended_at, 0))) FROM sessions").fetchone()[0]
@@ -209,7 +210,7 @@ class TestRepeatability:
             time.tzset()
         again = tmp_path / "again.db"
         try:
-            build(again, now=NOW)
+            demo_store(again, now=NOW)
         finally:
             monkeypatch.undo()
             if hasattr(time, "tzset"):
@@ -220,7 +221,7 @@ class TestRepeatability:
 
     def test_another_moment_moves_everything_with_it(self, store: sqlite3.Connection, tmp_path: Path) -> None:
         later = tmp_path / "later.db"
-        build(later, now=NOW + 40 * DAY)
+        demo_store(later, now=NOW + 40 * DAY)
         connection = sqlite3.connect(later)
         query = "SELECT content, round(timestamp - ?, 3) FROM messages ORDER BY id"
         # The day of the run stands in the id of a session, and nowhere in what is said.

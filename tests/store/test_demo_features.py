@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from hermes_browse.store.demo import build
+from builders import demo_store
 
 NOW = 1_795_025_200.0
 """2026-11-18 17:26 UTC."""
@@ -20,7 +19,7 @@ DAY = 86_400.0
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample store; read it only."""
     path = tmp_path_factory.mktemp("sample") / "state.db"
-    build(path, now=NOW)
+    demo_store(path, now=NOW)
     return path
 
 

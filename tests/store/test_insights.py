@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from builders import DAY, big_store, hostile_store, make_store, tool_call
+from builders import DAY, big_store, demo_store, hostile_store, make_store, tool_call
 from pruning import NOW, Fixture, aged, opened, said
 
-from hermes_browse.store.demo import build
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.insights.facts import Facts, ToolFacts, read_facts, read_tools
 from hermes_browse.store.insights.periods import PERIODS, UNITS, all_buckets
@@ -54,7 +53,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, fixture_store: Fixture
     """Stores of released versions of Hermes, the sample store, and a large one."""
     path = tmp_path / "made.db"
     if request.param == "demo":
-        build(path, now=NOW)
+        demo_store(path, now=NOW)
     elif request.param == "big":
         big_store(path, 600, 4000)
     else:

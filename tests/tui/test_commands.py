@@ -16,6 +16,7 @@ from textual.dom import DOMNode
 from textual.widgets import Input, OptionList, Static
 
 from hermes_browse.tui.app import BrowseApp
+from hermes_browse.tui.bindings import key_names
 from hermes_browse.tui.cleanup.prune_screen import SWITCHES
 from hermes_browse.tui.cleanup.widgets import TreeMap
 from hermes_browse.tui.commands import Command
@@ -28,7 +29,6 @@ from hermes_browse.tui.screens.card import Card
 from hermes_browse.tui.screens.help import HelpScreen
 from hermes_browse.tui.screens.sub_screen import SubScreen
 from hermes_browse.tui.search.box import SearchBox
-from hermes_browse.tui.shared.key_names import key_names
 from hermes_browse.tui.shared.lines import LinesView
 from hermes_browse.tui.transcript.ask_line import AskInput
 from hermes_browse.tui.transcript.view import TranscriptView

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from browsing import NOW, browsing, demo_app, loose
+from builders import demo_store
 from effort import slow_but
 from rich.cells import cell_len
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.demo import build
 from hermes_browse.store.edit.delete import delete
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.models import Sort, View
@@ -42,7 +42,7 @@ def configured(folder: Path, text: str = "") -> BrowseApp:
         config_path().write_text(text)
     path = folder / "state.db"
     if not path.exists():
-        build(path, now=NOW)
+        demo_store(path, now=NOW)
     store = Store(path)
     with store.reader() as reader:
         first = read_first_page(reader, NOW, limit=5)
@@ -138,7 +138,7 @@ async def test_columns_and_moments_are_as_set(tmp_path: Path) -> None:
 def test_rows_are_as_wide_as_they_should_be(tmp_path: Path, width: int, dates: str, sort: Sort) -> None:
     """With every column and way to tell a moment; half of the row is the title's where columns were chosen."""
     path = tmp_path / "state.db"
-    build(path, now=NOW)
+    demo_store(path, now=NOW)
     with Store(path).reader() as reader:
         conversations = read_first_page(reader, NOW).select()
     for columns in ((), COLUMNS, ("directory", "branch"), ("started",)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,9 @@ from builders import make_store
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.models import Sort, View
+from hermes_browse.tui.bindings import key_names
 from hermes_browse.tui.shared import header
-from hermes_browse.tui.shared.key_names import key_names
+from hermes_browse.tui.start.prepaint import PALETTES, _view_line
 
 MARKS = header.marked(1_204, 72_008)
 
@@ -40,6 +42,15 @@ def test_counts_are_exact_where_there_is_room(catalog: Catalog) -> None:
     assert "4 All 1,204" in _line(catalog, 120, MARKS)
     assert "1   2   3   4 All 1.2k" in _line(catalog, 60, MARKS)
     assert _line(catalog, 0, MARKS, 7) == _line(catalog, 200, MARKS, 7)
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_views_are_painted_ahead_as_they_are_shown(catalog: Catalog, width: int) -> None:
+    """A narrow terminal showed counts first that the line had no room for."""
+    first = Catalog(catalog.forest, 1e9, exact=False)
+    painted = _view_line(first, PALETTES["hermes-dark"], width)
+    shown = header.views(first, View.CHATS, Sort.ACTIVITY, False, "", width=width)
+    assert re.sub(r"\x1b\[[\d;]*m", "", painted) == str(shown)
 
 
 def test_function_keys_are_printed_as_on_a_keyboard() -> None:

@@ -242,7 +242,7 @@ def test_its_terminal_stops_taking_anything(hermes_home: Path, tmp_path: Path) -
     """Without any signal too, the first text that cannot be written ends it."""
     code = (
         "import os, signal, sys\nfrom hermes_browse.tui.app import BrowseApp\n"
-        "BrowseApp._handle_signals = lambda self: signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+        "BrowseApp.on_mount = lambda self: signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
         "from hermes_browse.tui.cli import main\ncode = main(sys.argv[1:])\n"
         f"open({str(tmp_path / 'ended')!r}, 'w').write(str(code))\n"
     )

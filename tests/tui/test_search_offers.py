@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 from browsing import NOW, Browser, browsing, demo_app, loose, open_app
-from builders import make_store
+from builders import demo_store, make_store
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.demo import build
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.search import count, make_conditions, parse
 from hermes_browse.store.sessions.catalog import read_catalog
@@ -114,7 +113,7 @@ def _root(folder: Path) -> Path:
     for name in ("work", "unused", "broken"):
         (root / "profiles" / name).mkdir(parents=True)
     make_store(root / "state.db", "22", [{"id": "a"}], [{"session_id": "a", "content": "ferry at nine"}])
-    build(root / "profiles" / "work" / "state.db", now=NOW)
+    demo_store(root / "profiles" / "work" / "state.db", now=NOW)
     (root / "profiles" / "broken" / "state.db").write_bytes(b"no database" * 200)
     return root
 

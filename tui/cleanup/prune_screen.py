@@ -24,9 +24,8 @@ from ..screens.controllers import Controllers
 from ..screens.sub_screen import SubScreen
 from ..shared import header
 from ..shared.keys import KeyLine
-from ..shared.lines import TextLine
+from ..shared.lines import TextLine, ToggleLine
 from ..shared.text_box import TextBox
-from ..shared.toggles import ToggleLine
 from .axis_pane import AxisPane
 from .cleaning import PreparedPlan
 from .plan_pane import PlanPane

@@ -73,6 +73,11 @@ def at(place: str, *entries: Command | str) -> tuple[Command, ...]:
     return tuple(commands)
 
 
+def by_place(*tables: tuple[Command, ...]) -> Mapping[str, tuple[Command, ...]]:
+    """Return tables by the names of their places, in this order."""
+    return {table[0].place: table for table in tables}
+
+
 def final_keys(commands: Sequence[Command], keymap: Mapping[str, str]) -> list[Command]:
     """Apply a keymap to commands.
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from hermes_browse.store.wording import N_
 
-from . import Command, Shown, at
+from . import Command, Shown, at, by_place
 
 APP = at(
     "app",
@@ -144,12 +142,7 @@ TRANSCRIPT = at(
     Command("end-finding", "escape", N_("end finding"), N_("While finding: no longer"), "find_end"),
     N_("Read"),
     Shown(
-        "more-less",
-        "enter,ctrl+j",
-        N_("more, less"),
-        N_("Unfold or fold this message"),
-        "toggle_fold",
-        printed="Enter",
+        "more-less", "enter,ctrl+j", N_("more, less"), N_("Unfold or fold this message"), "toggle_fold", printed="Enter"
     ),
     N_("Copy and open"),
     Shown("copy", "c", N_("copy"), N_("Copy this message"), "screen.do('take-message')"),
@@ -209,7 +202,9 @@ ASK = at(
     Shown("", "escape", N_("back"), call="leave"),
 )
 
-PLACES: Mapping[str, tuple[Command, ...]] = {"main": MAIN, "list": LIST, "transcript": TRANSCRIPT, "app": APP}
+VIEW_COMMANDS = ("view-chats", "view-auto", "view-archived", "view-all")
+"""Those that show a view, in the order of `View`."""
+PLACES = by_place(MAIN, LIST, TRANSCRIPT, APP)
 """Places whose keys can be changed, in the order of the sample configuration."""
 PANES = ("list", "transcript")
 """Places whose keys work only while they have the focus."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from hermes_browse.store.wording import N_
 
-from . import Command, Shown, at
+from . import Command, Shown, at, by_place
 
 _EVERY = (
     N_("The screen"),
@@ -183,14 +181,8 @@ PREFLIGHT = at(
     Command("up", "up,k", N_("up"), call="scroll(-1)"),
     Shown("back", "escape,q,n", N_("back"), call="dismiss(False)"),
 )
-RENAMING = at(
-    "renaming",
-    Shown("back", "escape", N_("back"), call="dismiss(None)"),
-)
-PROGRESS = at(
-    "progress",
-    Shown("stop", "escape,c", N_("stop"), call="stop"),
-)
+RENAMING = at("renaming", Shown("back", "escape", N_("back"), call="dismiss(None)"))
+PROGRESS = at("progress", Shown("stop", "escape,c", N_("stop"), call="stop"))
 DELETING = at(
     "deleting",
     Shown("delete", "y", N_("delete"), call="go"),
@@ -198,34 +190,12 @@ DELETING = at(
     Command("up", "up", N_("up"), call="scroll(-1)"),
     Shown("back", "escape", N_("back"), call="dismiss(False)"),
 )
-DROPPING = at(
-    "dropping",
-    Shown("back", "escape", N_("back"), call="dismiss(False)"),
-)
+DROPPING = at("dropping", Shown("back", "escape", N_("back"), call="dismiss(False)"))
 
-SCREENS: Mapping[str, tuple[Command, ...]] = {
-    "prune": PRUNE,
-    "trash": TRASH,
-    "retention": RETENTION,
-    "compactions": COMPACTIONS,
-    "insights": INSIGHTS,
-    "doctor": DOCTOR,
-    "everywhere": EVERYWHERE,
-}
+SCREENS = by_place(PRUNE, TRASH, RETENTION, COMPACTIONS, INSIGHTS, DOCTOR, EVERYWHERE)
 """Screens except the main one, by the prefix of their command ids."""
-CARDS: Mapping[str, tuple[Command, ...]] = {
-    "help": HELP,
-    "raw": RAW,
-    "references": REFERENCES,
-    "profiles": PROFILES,
-    "searches": SEARCHES,
-    "details": DETAILS,
-    "exporting": EXPORTING,
-    "reclaim": RECLAIM,
-    "preflight": PREFLIGHT,
-    "renaming": RENAMING,
-    "progress": PROGRESS,
-    "deleting": DELETING,
-    "dropping": DROPPING,
-}
+CARDS = by_place(
+    *(HELP, RAW, REFERENCES, PROFILES, SEARCHES, DETAILS, EXPORTING),
+    *(RECLAIM, PREFLIGHT, RENAMING, PROGRESS, DELETING, DROPPING),
+)
 """Cards, by the prefix of their command ids."""

@@ -20,11 +20,7 @@ _XDG |= dict.fromkeys(("state", "log"), ("XDG_STATE_HOME", ".local/state"))
 
 
 def user_folder(kind: str) -> Path:
-    """Return this user's folder for files of a kind; it need not exist.
-
-    Args:
-        kind: `config`, `data`, `state` or `log`.
-    """
+    """Return this user's folder for files of a kind (`config`, `data`, `state`, `log`); it need not exist."""
     if sys.platform in ("win32", "darwin") or "ANDROID_DATA" in os.environ:
         import platformdirs  # start: Linux does without it
 

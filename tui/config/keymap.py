@@ -13,11 +13,7 @@ from ..commands.screen_commands import CARDS, SCREENS
 from .options import OPTIONS
 from .read_config import Configuration, Trouble, line_of, similar
 
-_VIM = {
-    "next-pane": "tab,ctrl+w",
-    "to-list": "left,h",
-    "palette": "ctrl+p,colon",
-}
+_VIM = {"next-pane": "tab,ctrl+w", "to-list": "left,h", "palette": "ctrl+p,colon"}
 _EMACS = {
     "back": "escape,ctrl+g",
     "next-pane": "tab,ctrl+o",
@@ -44,12 +40,7 @@ _ARROWS = {
     "transcript-end": "end",
 }
 
-KEYMAPS: Mapping[str, Mapping[str, str]] = {
-    "default": {},
-    "vim": _VIM,
-    "emacs": _EMACS,
-    "arrows": _ARROWS,
-}
+KEYMAPS: Mapping[str, Mapping[str, str]] = {"default": {}, "vim": _VIM, "emacs": _EMACS, "arrows": _ARROWS}
 """By preset: action to keys."""
 
 _NAMES = {
@@ -199,7 +190,6 @@ def settle(configuration: Configuration, themes: Collection[str]) -> tuple[dict[
     """Return the keymap of a configuration, and what is wrong with it in one sentence.
 
     Args:
-        configuration: Of the user.
         themes: Names of the available themes.
 
     Returns:

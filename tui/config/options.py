@@ -86,13 +86,7 @@ OPTIONS = (
         '"chats"',
         N_("The view a start opens with: chats, automation, archived or all.\nLeft out: the one you left."),
     ),
-    Option(
-        "sort",
-        SORTS,
-        '"activity"',
-        N_("What the list is ordered by: {values}.\nLeft out: as you left it."),
-        SORTS,
-    ),
+    Option("sort", SORTS, '"activity"', N_("What the list is ordered by: {values}.\nLeft out: as you left it."), SORTS),
     Option(
         "theme",
         (),

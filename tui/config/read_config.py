@@ -30,7 +30,6 @@ def line_of(text: str, table: str, name: str, index: int = 0) -> int | None:
     """Return the line, counted from 1, that sets a key; None if not found, as TOML can spell keys in other ways.
 
     Args:
-        text: The file.
         table: Name of the table the key is in, empty for the top.
         name: The key, or a table of that name.
         index: Which of several tables of that name (`[[hosts]]`), counted from 0.
@@ -51,12 +50,7 @@ def line_of(text: str, table: str, name: str, index: int = 0) -> int | None:
 
 
 def split_error(message: str, text: str) -> tuple[str, int]:
-    """Split the message of a TOML error into its text and its line, counted from 1.
-
-    Args:
-        message: Of a `TOMLDecodeError` (CPython 3.11 to 3.14).
-        text: The file.
-    """
+    """Split the message of a `TOMLDecodeError` (CPython 3.11 to 3.14) into its text and its line, counted from 1."""
     match = _ERROR.search(message)
     if match is None:
         return message, 1
@@ -158,13 +152,8 @@ class _Parser:
         except ValueError:
             age = 0.0
         if age < DAY:  # a typing error must not empty the trash
-            self.trouble(
-                "",
-                "trash",
-                _("“trash” is {forever}, or an age from 1d on, not {value}.").format(
-                    forever=FOREVER, value=_shown(value)
-                ),
-            )
+            text = _("“trash” is {forever}, or an age from 1d on, not {value}.")
+            self.trouble("", "trash", text.format(forever=FOREVER, value=_shown(value)))
         else:
             self.values["trash"] = value
 
@@ -226,6 +215,11 @@ def _shown(value: object) -> str:
     return one_line(repr(value) if not isinstance(value, str) else f"“{value}”", 60)
 
 
+def _nothing_of(path: Path, trouble: Trouble, text: str = "") -> Configuration:
+    """Return the configuration by a file that cannot be used."""
+    return Configuration(path, True, Options(), (trouble,), text)
+
+
 def parse_config(text: str, path: Path) -> Configuration:
     """Parse TOML; the path is that of the file."""
     import tomllib  # start: only with a configuration
@@ -235,12 +229,10 @@ def parse_config(text: str, path: Path) -> Configuration:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         problem, line = split_error(str(error), text)
-        trouble = Trouble(
-            line, _("{said}.").format(said=problem), _("The whole file is ignored until that is corrected.")
-        )
-        return Configuration(path, True, Options(), (trouble,), text)
+        remedy = _("The whole file is ignored until that is corrected.")
+        return _nothing_of(path, Trouble(line, _("{said}.").format(said=problem), remedy), text)
     except RecursionError:
-        return Configuration(path, True, Options(), (Trouble(None, _("brackets are nested too deeply.")),), text)
+        return _nothing_of(path, Trouble(None, _("brackets are nested too deeply.")), text)
     for name, value in document.items():
         if name == _KEYS:
             parser.take_keys(value)
@@ -264,15 +256,12 @@ def read_config(path: Path) -> Configuration:
     except (FileNotFoundError, NotADirectoryError):
         return Configuration(path)
     except OSError as error:
-        text = _("it cannot be read: {reason}.").format(reason=error.strerror)
-        return Configuration(path, True, Options(), (Trouble(None, text),))
+        return _nothing_of(path, Trouble(None, _("it cannot be read: {reason}.").format(reason=error.strerror)))
     if len(raw) > _MAX_BYTES:
-        return Configuration(path, True, Options(), (Trouble(None, _("it is too large for a configuration.")),))
+        return _nothing_of(path, Trouble(None, _("it is too large for a configuration.")))
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        return Configuration(
-            path, True, Options(), (Trouble(line, _("this is not UTF-8, so the whole file is ignored.")),)
-        )
+        return _nothing_of(path, Trouble(line, _("this is not UTF-8, so the whole file is ignored.")))
     return parse_config(text.replace("\r\n", "\n"), path)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from hermes_browse.store.sessions.models import Sort, View
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .read_config import Configuration
 
 
+Choice = TypeVar("Choice", View, Sort)
 _MAX_BYTES = 10_000
 """A larger file was not written by us."""
 
@@ -40,8 +41,8 @@ class LastState(NamedTuple):
     is_list_alone: bool = False
 
 
-def _member(kind: type[View] | type[Sort], value: object) -> View | Sort | None:
-    return next((each for each in kind if each.value == value), None)
+def _member(value: object, default: Choice) -> Choice:
+    return next((each for each in type(default) if each.value == value), default)
 
 
 def read_memory(path: Path) -> LastState:
@@ -57,11 +58,10 @@ def read_memory(path: Path) -> LastState:
         return LastState()
     if not isinstance(document, dict):
         return LastState()
-    view, sort = _member(View, document.get("view")), _member(Sort, document.get("sort"))
     theme = document.get("theme")
     return LastState(
-        view=view if isinstance(view, View) else View.CHATS,
-        sort=sort if isinstance(sort, Sort) else Sort.ACTIVITY,
+        view=_member(document.get("view"), View.CHATS),
+        sort=_member(document.get("sort"), Sort.ACTIVITY),
         reverse=document.get("reverse") is True,
         theme=theme if isinstance(theme, str) and len(theme) < 100 else None,
         list_width=percent(document.get("list_width"), WIDTH),
@@ -71,22 +71,10 @@ def read_memory(path: Path) -> LastState:
 
 
 def write_memory(path: Path, memory: LastState) -> bool:
-    """Write the file atomically, and its folder if there is none.
-
-    Returns:
-        Whether it could be written; callers ignore a failure.
-    """
-    text = json.dumps(
-        {
-            "view": memory.view.value,
-            "sort": memory.sort.value,
-            "reverse": memory.reverse,
-            "theme": memory.theme,
-            "list_width": memory.list_width,
-            "list_height": memory.list_height,
-            "list_alone": memory.is_list_alone,
-        }
-    )
+    """Write the file atomically, and its folder if there is none; return whether it could be written."""
+    document = memory._asdict()
+    document["list_alone"] = document.pop("is_list_alone")
+    text = json.dumps(document)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -23,9 +23,8 @@ from ..screens.controllers import Controllers
 from ..screens.sub_screen import SubScreen
 from ..shared.calendar import MONTHS
 from ..shared.keys import KeyLine
-from ..shared.lines import TextLine
+from ..shared.lines import TextLine, ToggleLine
 from ..shared.stacked_columns import Part
-from ..shared.toggles import ToggleLine
 from .adding_up import TOOL, AddingUp, GroupedSums
 from .plot import BarPlot, Chart, WeekPlot
 from .series import LOOKS, OTHERS, OWN, STACKS, Stacking

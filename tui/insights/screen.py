@@ -16,7 +16,7 @@ from ..list.list_model import CatalogRows, incomplete
 from ..list.list_rows import ConversationRow, FixedRows, JobRow, NoteRow
 from ..screens.controllers import Controllers
 from ..shared import header
-from ..shared.toggles import ToggleLine
+from ..shared.lines import ToggleLine
 from .adding_up import TOOL, Question
 from .insights_panes import TABS, InsightPanes
 from .plot import BarPlot, WeekPlot

@@ -24,7 +24,7 @@ from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.wording import _
 
 from ..bindings import bindings
-from ..commands.main_commands import MAIN
+from ..commands.main_commands import MAIN, VIEW_COMMANDS
 from ..list.list_model import read_first
 from ..screens.callees import show_help
 from ..screens.controllers import Controllers
@@ -39,12 +39,6 @@ _REFUSED = (
     *("rename", "undo", "prune", "trash", "retention"),
 )
 """Commands that need sessions of a store."""
-_VIEWS = {
-    "view-chats": View.CHATS,
-    "view-auto": View.AUTOMATION,
-    "view-archived": View.ARCHIVED,
-    "view-all": View.ALL,
-}
 
 
 def read_shelf(folder: Path, store: Store, now: float, lines: int) -> tuple[Shelf, Catalog, list[Conversation]]:
@@ -91,7 +85,7 @@ class OldScreen(MainScreen):
         self._parent_controllers, self._shelf = parent, shelf
         self.controllers.listing.begin_as(View.ALL, Sort.ACTIVITY, reverse=False)
         self.callees |= {name: self._refuse for name in _REFUSED}
-        self.callees |= {name: partial(self._back_to, view) for name, view in _VIEWS.items()}
+        self.callees |= {name: partial(self._back_to, view) for name, view in zip(VIEW_COMMANDS, View, strict=True)}
         self.callees["view-old"] = lambda: None  # here already
         self.callees["help"] = lambda: show_help(self, _REFUSED)
 

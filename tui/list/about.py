@@ -14,7 +14,7 @@ from hermes_browse.store.wording import N_, _, ngettext, pgettext
 from .. import formats
 from .list_model import view_name
 from .list_rows import ConversationRow, HitRow, JobRow, ListRow, MoreRow, SuggestionRow
-from .row_format import glyph
+from .row_format import family, glyph
 
 _HIT_TEXTS = {
     "user": N_("said by you {ago} in “{title}”"),
@@ -34,7 +34,6 @@ def about(row: ListRow | None, now: float, enter: str, room: int) -> str:
     """Describe a row; empty for notes and for rows of other screens.
 
     Args:
-        row: The row under the cursor.
         now: Unix seconds.
         enter: Text on Enter for a conversation, with a field `id`; empty if it does nothing.
         room: Cells. A longer description leaves out what Enter does, then what is said before that: a line that grew
@@ -86,21 +85,12 @@ def _conversation(row: ConversationRow, now: float) -> list[str]:
     ]
     return [
         formats.counted(row.hits, "hit") if row.hits else "",
-        _family(conversation),
+        pgettext("list", ", ").join(
+            f"{sign} {formats.counted(count, one)}" for sign, count, one in family(conversation)
+        ),
         *(f"{sign} {text}" if text and sign in signs else text for signs, text in meanings),
         one_line(conversation.note, 80),
     ]
-
-
-def _family(conversation: Conversation) -> str:
-    """Return the badges in words: `≡ 3 parts, ⑂ 1 branch, ⊕ 2 subagents`."""
-    parts = len(conversation.segments)
-    counts = [
-        f"≡ {formats.counted(parts, 'part')}" if parts > 1 else "",
-        f"⑂ {formats.counted(conversation.branches, 'branch')}" if conversation.branches else "",
-        f"⊕ {formats.counted(conversation.subagents, 'subagent')}" if conversation.subagents else "",
-    ]
-    return pgettext("list", ", ").join(count for count in counts if count)
 
 
 _STATUS_TEXTS: dict[Status, Callable[[], str]] = {

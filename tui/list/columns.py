@@ -43,29 +43,22 @@ def _folder(conversation: Conversation) -> str:
     return (conversation.cwd or "").rstrip("/").rpartition("/")[2]
 
 
+def _tokens(conversation: Conversation) -> str:
+    return formats.number(conversation.tokens.total) if conversation.tokens.total else ""
+
+
+def _size(conversation: Conversation) -> str:
+    return formats.size(conversation.size) if conversation.size is not None else "…"
+
+
 COLUMNS: dict[str, Column] = {
     "age": Column(N_("when"), 0, 0, 0, lambda each, now: formats.moment(each.last_active, now), Sort.ACTIVITY),
     "source": Column(N_("source"), 7, 1, 44, lambda each, now: formats.source(each.source)),
     "messages": Column(N_("msgs"), 5, 0, 50, lambda each, now: formats.number(each.message_count), Sort.MESSAGES),
     "cost": Column(N_("cost"), 8, 0, 70, lambda each, now: formats.money(each.cost_usd), Sort.COST),
-    "model": Column(
-        N_("model"),
-        20,
-        2,
-        110,
-        lambda each, now: one_line((each.model or "").rpartition("/")[2]),
-    ),
-    "tokens": Column(
-        N_("tokens"),
-        7,
-        0,
-        _NEVER,
-        lambda each, now: formats.number(each.tokens.total) if each.tokens.total else "",
-        Sort.TOKENS,
-    ),
-    "size": Column(
-        N_("size"), 8, 0, _NEVER, lambda each, now: formats.size(each.size) if each.size is not None else "…", Sort.SIZE
-    ),
+    "model": Column(N_("model"), 20, 2, 110, lambda each, now: one_line((each.model or "").rpartition("/")[2])),
+    "tokens": Column(N_("tokens"), 7, 0, _NEVER, lambda each, now: _tokens(each), Sort.TOKENS),
+    "size": Column(N_("size"), 8, 0, _NEVER, lambda each, now: _size(each), Sort.SIZE),
     "started": Column(
         N_("started"), 0, 0, _NEVER, lambda each, now: formats.moment(each.root.started_at, now), Sort.STARTED
     ),
@@ -86,11 +79,7 @@ def set_sort(sort: Sort, *, reverse: bool = False) -> None:
 
 
 def set_columns(names: Sequence[str]) -> None:
-    """Set the columns of all rows.
-
-    Args:
-        names: Keys of `COLUMNS`; empty for the default columns that fit.
-    """
+    """Set the columns of all rows by keys of `COLUMNS`; none for the default columns that fit."""
     global _chosen
     _chosen = tuple(names)
 
@@ -132,7 +121,6 @@ def format_head(width: int, extra: str = "", *, is_sorted: bool = True) -> list[
     """Format the header, in exactly `width` cells.
 
     Args:
-        width: Cells of a row.
         extra: Heading of the badges before the columns; empty for the default.
         is_sorted: Whether the rows are in the list's order, so that one column has an arrow.
 
@@ -165,8 +153,6 @@ def columns_of(
     """Format the columns of a row of `width` cells; return the text and its cells.
 
     Args:
-        conversation: The conversation.
-        width: Cells of the row.
         now: Unix seconds.
         complete: Whether the count of its messages has been read.
         about: Put before the number of messages.

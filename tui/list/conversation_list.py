@@ -80,7 +80,8 @@ class ConversationList(LongView, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._source: RowSource = FixedRows([])
+        self.source: RowSource = FixedRows([])
+        """The rows shown."""
         self._key: str | None = None
         self._drawn: tuple[int, int] = (-1, -1)
         self.row_lines = 1
@@ -102,23 +103,17 @@ class ConversationList(LongView, can_focus=True):
         """Returns Unix seconds, for ages."""
 
     def __len__(self) -> int:
-        return len(self._source)
-
-    @property
-    def source(self) -> RowSource:
-        """The rows shown."""
-        return self._source
+        return len(self.source)
 
     @property
     def current(self) -> ListRow | None:
         """The row under the cursor."""
-        return self._source.row(self.cursor) if 0 <= self.cursor < len(self._source) else None
+        return self.source.row(self.cursor) if 0 <= self.cursor < len(self.source) else None
 
     def show(self, source: RowSource, *, key: str | None = None, top: bool = False, at: int = 0) -> None:
         """Show other rows; the cursor stays on its row and that row on its screen line.
 
         Args:
-            source: The rows.
             key: Move the cursor to the row with this key.
             top: Scroll to the first row.
             at: Index of the row to put the cursor on with `top`; must fit on the screen.
@@ -129,7 +124,7 @@ class ConversationList(LongView, can_focus=True):
         is_found = index is not None
         if index is None:
             index = min(at if top else 0 if key else self.cursor, max(len(source) - 1, 0))
-        self._source = source
+        self.source = source
         size = Size(self.scrollable_content_region.width, len(source) * self.row_lines)
         if size != self.virtual_size:
             self.virtual_size = size
@@ -188,7 +183,7 @@ class ConversationList(LongView, can_focus=True):
 
     def on_resize(self) -> None:
         """Adapt to another size."""
-        self.virtual_size = Size(self.scrollable_content_region.width, len(self._source) * self.row_lines)
+        self.virtual_size = Size(self.scrollable_content_region.width, len(self.source) * self.row_lines)
         self._scroll_to_cursor()
 
     def _look_over(self, name: str, under: str) -> Style:
@@ -209,10 +204,10 @@ class ConversationList(LongView, can_focus=True):
         index, part = divmod(y + self.scroll_offset.y, self.row_lines)
         width = self.scrollable_content_region.width
         base = self._look_style("")
-        if index >= len(self._source):
+        if index >= len(self.source):
             return Strip.blank(width, base)
-        row = self._source.row(index)
-        if y == 0 or index == len(self._source) - 1 or y == self.size.height - 1:
+        row = self.source.row(index)
+        if y == 0 or index == len(self.source) - 1 or y == self.size.height - 1:
             self._post_shown()
         spans = format_row(row, width, self.clock()) if part == 0 else format_below(row, width)
         if part == 0 and self.is_marked(row):
@@ -236,7 +231,7 @@ class ConversationList(LongView, can_focus=True):
     def _post_shown(self) -> None:
         first = self.scroll_offset.y // self.row_lines
         last = -(-(self.scroll_offset.y + self.size.height) // self.row_lines) - 1
-        drawn = (first, min(last, len(self._source) - 1))
+        drawn = (first, min(last, len(self.source) - 1))
         if drawn != self._drawn:
             self._drawn = drawn
             self.post_message(self.Shown(self, *drawn))
@@ -251,11 +246,11 @@ class ConversationList(LongView, can_focus=True):
 
     def action_jump(self, index: int) -> None:
         """Move to a row; -1 is the last."""
-        self._go(index if index >= 0 else len(self._source) - 1)
+        self._go(index if index >= 0 else len(self.source) - 1)
 
     def _go(self, index: int) -> None:
-        if len(self._source):
-            self.cursor = max(0, min(index, len(self._source) - 1))
+        if len(self.source):
+            self.cursor = max(0, min(index, len(self.source) - 1))
 
     def action_select(self) -> None:
         """Select the row under the cursor."""
@@ -266,7 +261,7 @@ class ConversationList(LongView, can_focus=True):
     def on_click(self, event: events.Click) -> None:
         """Move the cursor to the clicked row; a double click selects it."""
         index = (event.y + self.scroll_offset.y) // self.row_lines
-        if index < len(self._source):
+        if index < len(self.source):
             self._go(index)
             if event.chain >= 2:
                 self.action_select()
@@ -281,11 +276,7 @@ class ConversationList(LongView, can_focus=True):
 
 
 class ListHead(Widget):
-    """Column names above a list, aligned with its rows; clicking one sorts by it.
-
-    Args:
-        rows: The list.
-    """
+    """Column names above a list, aligned with its rows; clicking one sorts by it."""
 
     def __init__(self, rows: ConversationList, *, id: str | None = None) -> None:
         super().__init__(id=id)

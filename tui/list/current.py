@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.first_page import read_neighbourhood
@@ -16,6 +16,9 @@ from .list_model import job_name
 from .list_rows import ConversationRow, HitRow, JobRow, LineageRow
 from .marks import conversation_of, conversations_of
 
+if TYPE_CHECKING:
+    from ..transcript.reading import ConversationPane
+
 
 class _Visit(NamedTuple):
     """A conversation on screen that is not listed, or a run of the job under the cursor."""
@@ -26,24 +29,6 @@ class _Visit(NamedTuple):
     """As it was read; None while it is being looked up."""
 
 
-class TranscriptPane(Protocol):
-    """The transcript pane, as seen from here."""
-
-    def show(
-        self, conversation: Conversation | None, *, message_id: int | None = None, segment: str | None = None
-    ) -> None:
-        """Show a conversation at its end, at a message highlighted as a hit or at the start of a session; or none."""
-
-    def wait(self) -> None:
-        """Show nothing until the next `show`."""
-
-    def renew(self) -> None:
-        """Update after more was read of the conversation shown."""
-
-    def go_to_segment(self, conversation: Conversation, session_id: str) -> None:
-        """Scroll to the start of a session of the conversation shown."""
-
-
 class Current:
     """The conversation that all panes show and all keys act on.
 
@@ -52,14 +37,11 @@ class Current:
     the focus or its cursor moves. Only the visit is stored; the rest is derived on each access.
 
     Args:
-        context: The store.
-        panes: The list and the tree.
-        page: The transcript pane.
         best_hit: Returns the message id of a conversation's best hit; None outside a search.
     """
 
     def __init__(
-        self, context: Context, panes: Panes, page: TranscriptPane, best_hit: Callable[[Conversation], int | None]
+        self, context: Context, panes: Panes, page: ConversationPane, best_hit: Callable[[Conversation], int | None]
     ) -> None:
         self._context, self._panes, self._page, self._best_hit = context, panes, page, best_hit
         self._visit: _Visit | None = None
@@ -140,7 +122,6 @@ class Current:
         """Make a conversation current, whether or not it is listed.
 
         Args:
-            conversation: The conversation.
             message_id: Scroll to this message, highlighted as a hit.
             session_id: Scroll to the start of this session of it.
         """

@@ -5,7 +5,10 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple, overload
+
+from rich.cells import cell_len
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.preview import with_names
@@ -17,6 +20,7 @@ from hermes_browse.store.sessions.session import Session, Tokens
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, pgettext
 
+from .. import formats
 from .list_rows import ConversationRow, JobRow, ListRow, NoteRow
 
 _EMPTY = {
@@ -50,6 +54,34 @@ _ORDERS: dict[Sort, Callable[[], str]] = {
 def view_name(view: View) -> str:
     """Return the name of a view, translated."""
     return _(_VIEWS[view])
+
+
+def view_labels(catalog: Catalog, view: View | None, suffix: str, width: int, old: int = 0) -> list[tuple[str, bool]]:
+    """Return the labels of the views with their counts, each with whether that view is the current one.
+
+    If the line of labels, which ends with `suffix`, does not fit, counts become short (`21k`), then only the current
+    view has a count, then the others are only numbers.
+
+    Args:
+        catalog: The conversations to count.
+        view: The current view; None for that of old transcripts.
+        suffix: Never cut.
+        width: Cells; 0 for unlimited.
+        old: Number of old transcripts beside the store; 0 hides their view.
+    """
+    counts = catalog.forest.counts()
+    views = [(view_name(each), counts[each] if catalog.exact else None, each is view) for each in View]
+    if old:
+        views.append((pgettext("view", "Old"), old, view is None))
+    labels: list[tuple[str, bool]] = []
+    for level, words in enumerate((3, 3, 2, 1)):
+        labels = []
+        for number, (name, count, is_current) in enumerate(views, 1):
+            amount = "…" if count is None else formats.number(count) if level else f"{count:,}"
+            labels.append((" ".join([str(number), name, amount][: 3 if is_current else words]), is_current))
+        if not width or 3 + cell_len(suffix) + sum(cell_len(label) + 3 for label, _is_current in labels) <= width:
+            break
+    return labels
 
 
 def order_name(sort: Sort) -> str:
@@ -94,11 +126,7 @@ class RowDetails:
         return conversation._replace(preview=preview, rows=rows), is_fresh
 
     def job_title(self, run: Conversation) -> str:
-        """Return the title of a job: its name, else its task, else its id; printable.
-
-        Args:
-            run: Any run of the job.
-        """
+        """Return the title of a job, given any run of it: its name, else its task, else its id; printable."""
         job = job_of(run.root) or ""
         return one_line(
             self.jobs.get(job) or name_in_title(run.title) or self.complete(run)[0].preview or f"cron {job}", 200
@@ -114,9 +142,9 @@ def job_name(root: Session) -> str | None:
 class Order(NamedTuple):
     """The order of a list."""
 
-    sort: Sort
-    reverse: bool
-    amounts: Mapping[str, int]
+    sort: Sort = Sort.ACTIVITY
+    reverse: bool = False
+    amounts: Mapping[str, int] = MappingProxyType({})
     """Measured sort keys by root id, as of `catalog.sort_key`."""
 
 
@@ -165,9 +193,8 @@ class CatalogRows:
     """The conversations of a view as rows, built on access; a cron job is one row until it is expanded.
 
     Args:
-        catalog: The conversations.
         roots: Root ids in order.
-        details: Details of conversations.
+        details: Previews and counts read so far.
         opened: Names of expanded jobs.
         empty: Text shown if there are none.
         has_runs: False if none of `roots` is a cron run, to skip the search for them.
@@ -266,34 +293,19 @@ class CatalogRows:
 
 
 def make_rows(
-    catalog: Catalog,
-    details: RowDetails,
-    view: View,
-    sort: Sort,
-    *,
-    reverse: bool,
-    opened: Collection[str],
-    amounts: Mapping[str, int] | None = None,
+    catalog: Catalog, details: RowDetails, view: View, order: Order, opened: Collection[str] = ()
 ) -> CatalogRows:
     """Build the rows of a view; takes most of a second for 100,000 conversations, so not on the screen's thread.
 
-    Args:
-        catalog: The conversations.
-        details: Details of conversations.
-        view: Conversations to include.
-        sort: Their order.
-        reverse: Reverse it.
-        opened: Names of expanded jobs.
-        amounts: Measured sort keys by root id, as of `catalog.sort_key`.
+    The arguments are those of `CatalogRows`.
     """
-    roots = catalog.order(view, sort=sort, reverse=reverse, amounts=amounts)
-    nothing = View.ALL if catalog.exact and not catalog.forest.counts()[View.ALL] else view
+    roots = catalog.order(view, sort=order.sort, reverse=order.reverse, amounts=order.amounts)
+    nothing = _(_EMPTY[View.ALL if catalog.exact and not catalog.forest.counts()[View.ALL] else view])
+    is_newest_first = order.sort is Sort.ACTIVITY and not order.reverse
     # No chat is a cron run, and looking for runs among 100,000 chats takes a frame.
-    has_runs, order = view is not View.CHATS, Order(sort, reverse, amounts or {})
-    is_default = sort is Sort.ACTIVITY and not reverse
-    return CatalogRows(
-        catalog, roots, details, opened, _(_EMPTY[nothing]), has_runs=has_runs, order=None if is_default else order
-    )
+    has_runs = view is not View.CHATS
+    given = None if is_newest_first else order
+    return CatalogRows(catalog, roots, details, opened, nothing, has_runs=has_runs, order=given)
 
 
 def incomplete(source: object, first: int, last: int) -> list[Conversation]:
@@ -324,10 +336,8 @@ def read_first(store: Store, now: float, lines: int, view: View = View.CHATS) ->
     """Read what the first frame shows.
 
     Args:
-        store: The store.
         now: Unix seconds.
         lines: Number of rows.
-        view: The view they are in.
 
     Returns:
         The first page as an inexact catalog, and the conversations of its rows with their names.

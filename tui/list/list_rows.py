@@ -153,7 +153,7 @@ class RowSource(Protocol):
 
 
 class FixedRows:
-    """A source that stores its rows."""
+    """A `RowSource` that stores its rows."""
 
     def __init__(self, rows: Sequence[ListRow]) -> None:
         self._rows = list(rows)
@@ -163,11 +163,9 @@ class FixedRows:
         return len(self._rows)
 
     def row(self, index: int) -> ListRow:
-        """Return the row at an index."""
         return self._rows[index]
 
     def index_of(self, key: str) -> int | None:
-        """Return the index of the row with a key; None if there is none."""
         return self._index.get(key)
 
 

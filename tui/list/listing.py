@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.messages.preview import with_details
@@ -41,14 +42,12 @@ class _Read(NamedTuple):
     rows: CatalogRows
     took: float
     """Seconds."""
-    whole: bool
-    """Everything was read, not only changes."""
     live: bool
     """Somebody is writing."""
     touched: frozenset[str]
     """Ids of sessions that were re-read because this program changed them."""
     jobs: Mapping[str, str] | None
-    """Names of the cron jobs by id; None after an incremental read."""
+    """Names of the cron jobs by id; None if only changes were read."""
 
 
 _NEWEST = 50
@@ -57,27 +56,22 @@ _NEWEST = 50
 
 def _is_written_to(catalog: Catalog, mark: Mark | None = None) -> bool:
     """Return whether somebody writes: a lease or lock says so, or one of the newest conversations is live."""
-    if mark is not None and mark.busy:
-        return True
-    return any(catalog.of_chain(chain).status is Status.LIVE for chain in catalog.forest.newest(_NEWEST))
-
-
-class _Shows(Protocol):
-    def __call__(self, rows: RowSource, *, key: str | None = None, top: bool = False, at: int = 0) -> None: ...
+    newest = (catalog.of_chain(chain) for chain in catalog.forest.newest(_NEWEST))
+    return (mark is not None and bool(mark.busy)) or any(each.status is Status.LIVE for each in newest)
 
 
 class Listing:
     """Keeps the list in step with the store without moving what is on screen.
 
     Args:
-        context: The store and its catalog.
-        panes: The list.
-        show: Shows rows in the list, unless it shows search results.
+        is_searching: Returns whether the list shows search results.
         read: Called with the rows each time the catalog was read.
     """
 
-    def __init__(self, context: Context, panes: Panes, show: _Shows, read: Callable[[CatalogRows], None]) -> None:
-        self._context, self._panes, self._show, self._was_read = context, panes, show, read
+    def __init__(
+        self, context: Context, panes: Panes, is_searching: Callable[[], bool], read: Callable[[CatalogRows], None]
+    ) -> None:
+        self._context, self._panes, self._is_searching, self._was_read = context, panes, is_searching, read
         self.view = View.CHATS
         self.sort = Sort.ACTIVITY
         self.reverse = False
@@ -103,33 +97,29 @@ class Listing:
         set_sort(sort, reverse=reverse)
 
     def begin(self, at: int = 0) -> None:
-        """Show the first page if view and order are the default; otherwise a note until the first read.
+        """Show the first page if view and order are the default, with the cursor on the row `at`.
 
-        Args:
-            at: Index of the row to put the cursor on.
+        Otherwise show a note until the first read.
         """
-        if not self._context.catalog.exact and (self.view, self.sort, self.reverse) != (
-            View.CHATS,
-            Sort.ACTIVITY,
-            False,
-        ):
-            self._show(FixedRows([NoteRow(_("reading the store …"))]), top=True)
-            return
-        context = self._context
-        rows = make_rows(
-            context.catalog, context.details, self.view, self.sort, reverse=self.reverse, opened=self._opened
-        )
-        self._show(rows, top=True, at=at)
+        is_default = (self.view, self.sort, self.reverse) == (View.CHATS, Sort.ACTIVITY, False)
+        if is_default or self._context.catalog.exact:
+            self.show(self._maker()(self._context.catalog), top=True, at=at)
+        else:
+            self.show(FixedRows([NoteRow(_("reading the store …"))]), top=True)
+
+    def show(self, rows: RowSource, *, key: str | None = None, top: bool = False, at: int = 0) -> None:
+        """Show rows as `ConversationList.show` does, unless the list shows search results."""
+        if not self._is_searching():
+            self._panes.rows.show(rows, key=key, top=top, at=at)
+
+    def _maker(self) -> Callable[[Catalog], CatalogRows]:
+        """Return a function that makes the rows in the current view and order, on any thread."""
+        details, opened = self._context.details, frozenset(self._opened)
+        return partial(make_rows, details=details, view=self.view, order=self.order, opened=opened)
 
     def read(self, *, whole: bool = True) -> None:
-        """Read the catalog in the background.
-
-        Args:
-            whole: Read everything, not only changes.
-        """
-        details, view, sort, reverse = self._context.details, self.view, self.sort, self.reverse
-        opened = frozenset(self._opened)
-        now, amounts = self._context.clock(), self._amounts()
+        """Read the catalog in the background: everything, or only the changes."""
+        now, make = self._context.clock(), self._maker()
         catalog, mark = self._context.catalog, None if whole else self._mark
         earlier = catalog if self._mark is not None else None  # a first page has its sessions in another order
         touched = frozenset(self._touched)
@@ -151,13 +141,13 @@ class Listing:
                     new_mark = read_mark(reader)  # before the catalog, so that no change in between is missed
                     step = read_catalog(reader, now, earlier), new_mark
                     jobs = read_job_names(home) if home is not None else {}
-                rows = make_rows(step[0], details, view, sort, reverse=reverse, opened=opened, amounts=amounts)
+                rows = make(step[0])
                 step[0].forest.counts()
             finally:
                 if is_whole:  # not after increments: objects the screen dropped since would never be freed
                     gc.freeze()
                 gc.enable()
-            return _Read(*step, rows, time.monotonic() - begun, is_whole, _is_written_to(*step), touched, jobs)
+            return _Read(*step, rows, time.monotonic() - begun, _is_written_to(*step), touched, jobs)
 
         self._read_at = time.monotonic()
         self._context.list_worker.submit("rows", work, self._take_catalog, self._context.failed)
@@ -165,9 +155,8 @@ class Listing:
     def _take_catalog(self, read: _Read) -> None:
         self._context.catalog, self._mark, self._took = read.catalog, read.mark, read.took
         self._touched -= read.touched
-        if read.jobs is not None:
+        if read.jobs is not None:  # everything was read, not only changes
             self._context.details.jobs = read.jobs
-        if read.whole:
             self._whole_at, self._whole_took, self._stale = time.monotonic(), read.took, False
         self._was_read(read.rows)
         self._measure()
@@ -183,15 +172,13 @@ class Listing:
             top: Scroll to the first row.
             at: Keys of rows: the cursor moves to the first that is listed.
         """
-        catalog, details, view, sort = self._context.catalog, self._context.details, self.view, self.sort
-        reverse, opened, amounts = self.reverse, frozenset(self._opened), self._amounts()
+        catalog, make = self._context.catalog, self._maker()
 
         def work(reader: Reader) -> CatalogRows:
-            whole = catalog if catalog.exact else read_catalog(reader, catalog.now)
-            return make_rows(whole, details, view, sort, reverse=reverse, opened=opened, amounts=amounts)
+            return make(catalog if catalog.exact else read_catalog(reader, catalog.now))
 
         def done(rows: CatalogRows) -> None:
-            self._show(rows, key=next((key for key in at if rows.index_of(key) is not None), None), top=top)
+            self.show(rows, key=next((key for key in at if rows.index_of(key) is not None), None), top=top)
 
         self._context.page_worker.submit("rows", work, done, self._context.failed)
 
@@ -267,10 +254,8 @@ class Listing:
     @property
     def order(self) -> Order:
         """The current order."""
-        return Order(self.sort, self.reverse, self._amounts())
-
-    def _amounts(self) -> Mapping[str, int]:
-        return self._measuring.settled(self.sort) if self._measuring is not None else {}
+        amounts = self._measuring.settled(self.sort) if self._measuring is not None else {}
+        return Order(self.sort, self.reverse, amounts)
 
     def _measure(self) -> None:
         """Start measuring sizes or counts that are shown or sorted by; stop when none are."""

@@ -59,11 +59,7 @@ class Marks:
         )
 
     def toggle(self, conversations: Iterable[Conversation]) -> bool:
-        """Mark conversations, or unmark them if all are marked.
-
-        Returns:
-            Whether they are marked now.
-        """
+        """Mark conversations, or unmark them if all are marked; return whether they are marked now."""
         conversations = list(conversations)
         if all(each.root_id in self._marked for each in conversations):
             for each in conversations:

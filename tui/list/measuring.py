@@ -10,10 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.cleanup.protection import Families
-from hermes_browse.store.cleanup.sizes import Sizes, batches, measure
+from hermes_browse.store.cleanup.sizes import batches, measure
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.messages.transcript import count_rows
-from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Sort, View, newest_activity
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.wording import _
@@ -29,32 +28,24 @@ _MOST = 400
 """Maximum conversations per batch."""
 _State = tuple[int, float, int]
 """Messages, newest activity (Unix seconds) and number of sessions: measured anew when they change."""
+_Unmeasured = tuple[str, tuple[Session, ...], _State]
+"""Root id of a conversation, its sessions to add up, and their state."""
 
 
 class _Pass:
     """One pass over a view, on the worker's thread; other threads read only `done` and `count`.
 
     Args:
+        context: The catalog of the whole store, and the amounts and sizes, which are updated.
         sort: `SIZE` or `MESSAGES`.
-        catalog: Of the whole store.
         view: Conversations to measure.
-        amounts: Results by root id; updated.
         states: State of each conversation when it was measured, by root id; updated.
-        sizes: Sizes by session id, shared with other users; updated.
     """
 
-    def __init__(
-        self,
-        sort: Sort,
-        catalog: Catalog,
-        view: View,
-        amounts: dict[str, int],
-        states: dict[str, _State],
-        sizes: dict[str, Sizes],
-    ) -> None:
-        self.sort, self.catalog, self.view = sort, catalog, view
-        self._amounts, self._states, self._sizes = amounts, states, sizes
-        self._queue: list[tuple[str, tuple[Session, ...], _State]] | None = None
+    def __init__(self, context: Context, sort: Sort, view: View, states: dict[str, _State]) -> None:
+        self.sort, self._view, self._states = sort, view, states
+        self._catalog, self._amounts, self._sizes = context.catalog, context.details.amounts[sort], context.sizes
+        self._queue: list[_Unmeasured] | None = None
         self.done, self.count = 0, 0
         """Conversations measured by this pass, and their total; both 0 before the first step."""
 
@@ -63,7 +54,7 @@ class _Pass:
         if self._queue is None:
             self._queue = self._unmeasured()
             self.count = len(self._queue)
-        batch: list[tuple[str, tuple[Session, ...], _State]] = []
+        batch: list[_Unmeasured] = []
         rows = 0
         while self.done + len(batch) < self.count and rows < _PIECE and len(batch) < _MOST:
             batch.append(self._queue[self.done + len(batch)])
@@ -75,12 +66,12 @@ class _Pass:
             self._states[root] = state
         self.done += len(batch)
 
-    def _unmeasured(self) -> list[tuple[str, tuple[Session, ...], _State]]:
-        """Return the conversations not measured in their current state, newest first, with the sessions to sum."""
-        forest = self.catalog.forest
+    def _unmeasured(self) -> list[_Unmeasured]:
+        """Return the conversations not measured in their current state, newest first."""
+        forest = self._catalog.forest
         families = Families(forest) if self.sort is Sort.SIZE else None
         unmeasured = []
-        for root in self.catalog.order(self.view):
+        for root in self._catalog.order(self._view):
             chain = forest.chain_of(root)
             sessions = families.sessions(chain) if families is not None else chain.segments
             state = sum(each.message_count for each in sessions), newest_activity(sessions), len(sessions)
@@ -119,21 +110,14 @@ class Measuring:
         return self._settled.get(sort, {})
 
     def begin(self, sort: Sort, view: View, *, sizes: bool) -> None:
-        """Measure what is missing; this ends a pass under way.
-
-        Args:
-            sort: The order of the list.
-            view: The view it shows.
-            sizes: Its rows show sizes in any order.
-        """
+        """Measure what the order of the list lacks, or its rows if they show sizes; this ends a pass under way."""
         measured = Sort.SIZE if sizes and sort is not Sort.MESSAGES else sort
         context = self._context
         if measured not in self._states or not context.catalog.exact:
             self._pass = None
             context.plan_worker.cancel("amounts")
             return
-        amounts = context.details.amounts[measured]
-        self._pass = _Pass(measured, context.catalog, view, amounts, self._states[measured], context.sizes)
+        self._pass = _Pass(context, measured, view, self._states[measured])
         self._measure_next(self._pass)
 
     def words(self) -> str:

@@ -30,16 +30,19 @@ def glyph(conversation: Conversation) -> Span:
     return {Status.OPEN: ("○", "dim"), Status.EMPTY: ("∅", "dim")}.get(conversation.status, ("·", "dim"))
 
 
+def family(conversation: Conversation) -> list[tuple[str, int, str]]:
+    """Return the numbers of segments if several, branches and subagents, without zeros: sign, number, noun.
+
+    The noun is one of `formats.counted`.
+    """
+    parts, branches, subagents = len(conversation.segments), conversation.branches, conversation.subagents
+    counts = [("≡", parts if parts > 1 else 0, "part"), ("⑂", branches, "branch"), ("⊕", subagents, "subagent")]
+    return [each for each in counts if each[1]]
+
+
 def badges(conversation: Conversation) -> str:
-    """Return the numbers of segments, branches and subagents, without zeros: `≡3 ⑂1 ⊕2`."""
-    parts = []
-    if len(conversation.segments) > 1:
-        parts.append(f"≡{len(conversation.segments)}")
-    if conversation.branches:
-        parts.append(f"⑂{conversation.branches}")
-    if conversation.subagents:
-        parts.append(f"⊕{conversation.subagents}")
-    return " ".join(parts)
+    """Return the family in signs: `≡3 ⑂1 ⊕2`."""
+    return " ".join(f"{sign}{count}" for sign, count, _noun in family(conversation))
 
 
 def _hits(count: int) -> str:
@@ -192,13 +195,7 @@ def _suggestion(row: SuggestionRow, width: int) -> list[Span]:
 
 
 def format_row(row: ListRow, width: int, now: float) -> list[Span]:
-    """Format a row in exactly `width` cells.
-
-    Args:
-        row: The row.
-        width: Cells, at least a few.
-        now: Unix seconds, for ages.
-    """
+    """Format a row in exactly `width` cells, at least a few, with ages as of `now` (Unix seconds)."""
     if isinstance(row, ConversationRow):
         return _conversation(row, width, now)
     if isinstance(row, JobRow):

@@ -36,10 +36,6 @@ def max_uncached_cost(conversation: Conversation, tokens: float) -> float | None
     A store has no prices. But an output or cache-write token costs no less than an uncached input token, and a cached
     one no less than a tenth of it, so the total cost bounds the price of one token.
 
-    Args:
-        conversation: With its recorded cost.
-        tokens: Of the context.
-
     Returns:
         None if no cost is recorded.
     """
@@ -52,8 +48,7 @@ def place_and_cost(conversation: Conversation, details: Details | None, *, is_he
     """Yield printable lines on directory and branch, then on model, context size and cost.
 
     Args:
-        conversation: The conversation to resume.
-        details: Its details; None if they were not read.
+        details: None if they were not read.
         is_here: Its directory is on this machine; that of the sample store is made up, and that of a host is elsewhere.
     """
     place = []
@@ -103,11 +98,7 @@ class PreflightScreen(Card[bool]):
     KEYS = PREFLIGHT
 
     def __init__(
-        self,
-        plan: ResumePlan,
-        recap: Sequence[RecapLine],
-        details: Details | None = None,
-        memory: Memory | None = None,
+        self, plan: ResumePlan, recap: Sequence[RecapLine], details: Details | None = None, memory: Memory | None = None
     ) -> None:
         super().__init__()
         self._plan, self._recap, self._details, self._memory = plan, recap, details, memory

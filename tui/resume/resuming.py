@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 from textual.app import SuspendNotSupported
@@ -29,34 +29,10 @@ from .terminal_windows import WindowOutcome, Windows
 _Planned = tuple[ResumePlan, list[RecapLine], Details | None, Memory | None]
 
 
-def _plan(
-    reader: Reader, store: Store, location: Location, session_id: str, now: float, surfaces: Mapping[str, str]
-) -> ResumePlan:
-    """Plan a resume, on the machine of the store."""
-    if isinstance(store, RemoteStore):
-        return plan_there(store.link, reader, session_id)
-    plan = plan_resume(reader, location, session_id, now)
-    return on_surface(plan, surfaces) if surfaces else plan
-
-
-def _planned(reader: Reader, plan: ResumePlan, *, is_printed: bool) -> _Planned:
-    """If the plan is risky, also read the recap and the details for the card."""
-    plan = replace(plan, conversation=with_details(reader, [plan.conversation])[0])
-    if is_printed:
-        plan = plan.to_print()
-    if not plan.is_risky:
-        return plan, [], None, None
-    segments = plan.conversation.segments
-    details = read_details(reader, plan.conversation)
-    return plan, read_recap(reader, segments), details, read_memory(reader, segments)
-
-
 class Resuming:
     """Plans a resume off the screen's thread, and asks for confirmation if it is risky.
 
     Args:
-        context: The store.
-        panes: The main screen.
         came_back: Called after Hermes ran in this terminal.
     """
 
@@ -69,20 +45,13 @@ class Resuming:
         self._plan(session_id, self._begin)
 
     def start_there(self, location: Location, session_id: str) -> None:
-        """Resume a conversation of another profile, in that profile.
-
-        Args:
-            location: The profile's store.
-            session_id: A session of it.
-        """
-        context, now = self._context, self._context.clock()
-        is_printed, surfaces = context.host.is_choice_printed, context.options.surface
+        """Resume the conversation of a session of another profile, whose store is at `location`, in that profile."""
+        context = self._context
 
         def work() -> _Planned:
             store = open_store(location, context.host.links)
             with store.reader() as reader:
-                plan = _plan(reader, store, location, session_id, now, surfaces)
-                return _planned(reader, plan, is_printed=is_printed)
+                return self._read_planned(reader, store, location, session_id)
 
         async def run() -> None:
             try:
@@ -108,14 +77,30 @@ class Resuming:
         self._plan(session_id, lambda planned: self._in_thread(lambda: self._find_window(planned)))
 
     def _plan(self, session_id: str, done: Callable[[_Planned], None]) -> None:
-        location, store, now = self._context.location, self._context.store, self._context.clock()
-        is_printed, surfaces = self._context.host.is_choice_printed, self._context.options.surface
-
         def work(reader: Reader) -> _Planned:
-            plan = _plan(reader, store, location, session_id, now, surfaces)
-            return _planned(reader, plan, is_printed=is_printed)
+            return self._read_planned(reader, self._context.store, self._context.location, session_id)
 
         self._context.page_worker.submit("plan", work, done, self._context.failed)
+
+    def _read_plan(self, reader: Reader, store: Store, location: Location, session_id: str) -> ResumePlan:
+        """Plan a resume, on the machine of the store; not on the screen's thread."""
+        if isinstance(store, RemoteStore):
+            return plan_there(store.link, reader, session_id)
+        plan = plan_resume(reader, location, session_id, self._context.clock())
+        surfaces = self._context.options.surface
+        return on_surface(plan, surfaces) if surfaces else plan
+
+    def _read_planned(self, reader: Reader, store: Store, location: Location, session_id: str) -> _Planned:
+        """Plan a resume, and if that is risky, also read the recap and the details for the card."""
+        plan = self._read_plan(reader, store, location, session_id)
+        plan = replace(plan, conversation=with_details(reader, [plan.conversation])[0])
+        if self._context.host.is_choice_printed:
+            plan = plan.to_print()
+        if not plan.is_risky:
+            return plan, [], None, None
+        segments = plan.conversation.segments
+        details = read_details(reader, plan.conversation)
+        return plan, read_recap(reader, segments), details, read_memory(reader, segments)
 
     def _ask(self, planned: _Planned, go: Callable[[ResumePlan], object]) -> None:
         plan, recap, details, memory = planned
@@ -182,12 +167,11 @@ class Resuming:
 
     def plan_command(self, session_id: str, done: Callable[[str], None]) -> None:
         """Call `done` with the shell command that resumes the conversation of a session."""
-        location, store, now = self._context.location, self._context.store, self._context.clock()
-        surfaces = self._context.options.surface
+        location = self._context.location
 
         def work(reader: Reader) -> ResumePlan:
             if location.host is None:
                 location.refuse_without_home("resume")  # a command of the sample store would open an empty chat
-            return _plan(reader, store, location, session_id, now, surfaces)
+            return self._read_plan(reader, self._context.store, location, session_id)
 
         self._context.page_worker.submit("command", work, lambda plan: done(plan.shell()), self._context.failed)

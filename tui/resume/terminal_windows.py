@@ -23,6 +23,10 @@ from .. import formats
 
 _PATIENCE = 5.0
 """Maximum seconds for a terminal to answer."""
+_TERMINALS = {
+    "TMUX": "tmux", "ZELLIJ": "zellij", "WEZTERM_PANE": "wezterm", "KITTY_WINDOW_ID": "kitty", "WT_SESSION": "wt",
+}  # fmt: skip
+"""Terminals by the variable that each sets, the innermost first."""
 _MARK = "@hermes_session"
 """The option of a tmux window with the key of its conversation."""
 _PLAIN = re.compile(r"[\w.:=\\/ -]*", re.ASCII)
@@ -59,21 +63,8 @@ def _ask(argv: Sequence[str]) -> _Answer:
 
 
 def terminal_of(environment: Mapping[str, str]) -> str | None:
-    """Return the innermost known terminal that the browser runs in, else None.
-
-    Args:
-        environment: As `os.environ`.
-    """
-    for variable, name in (
-        ("TMUX", "tmux"),
-        ("ZELLIJ", "zellij"),
-        ("WEZTERM_PANE", "wezterm"),
-        ("KITTY_WINDOW_ID", "kitty"),
-        ("WT_SESSION", "wt"),
-    ):
-        if environment.get(variable):
-            return name
-    return None
+    """Return the innermost known terminal that the browser runs in, else None."""
+    return next((name for variable, name in _TERMINALS.items() if environment.get(variable)), None)
 
 
 def _key(plan: ResumePlan) -> str:
@@ -129,11 +120,7 @@ class Windows:
         return None
 
     def open(self, plan: ResumePlan) -> WindowOutcome:
-        """Open Hermes on a conversation in a new window; the browser keeps running.
-
-        Args:
-            plan: With an executable.
-        """
+        """Open Hermes on a conversation, by a plan with an executable, in a new window; the browser keeps running."""
         name = terminal_of(self._environment)
         if name == "tmux":
             return self._tmux(plan)

@@ -9,7 +9,7 @@ from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import _
 
-from ..commands.main_commands import APP, LIST, MAIN, TRANSCRIPT
+from ..commands.main_commands import APP, LIST, MAIN, TRANSCRIPT, VIEW_COMMANDS
 from ..context import Context
 from ..textual_private import driver_of
 from .by_name import load
@@ -18,12 +18,6 @@ from .panes import Panes
 
 Callee = Callable[[], Coroutine[None, None, None] | None]
 """Called for a command; a returned coroutine is awaited."""
-
-
-def _take(by: Controllers, what: str) -> None:
-    """Copy or open something of the message under the cursor."""
-    by.copying.take(what)
-
 
 _THERE = {
     "trash": "hermes-browse trash list --host {name}",
@@ -51,12 +45,7 @@ def _toggle_mouse(context: Context, panes: Panes) -> None:
 
 
 def show_help(panes: Panes, refused: Collection[str] = ()) -> None:
-    """Show the keys that work here, the signs, and the query language.
-
-    Args:
-        panes: The screen.
-        refused: Ids of commands that it refuses.
-    """
+    """Show the keys that work here, the signs, and the query language; not the commands with ids in `refused`."""
     commands = [each for each in (*TRANSCRIPT, *MAIN, *LIST, *APP) if each.id not in refused]
     panes.app.push_screen(load("help")(panes, commands))
 
@@ -64,9 +53,7 @@ def show_help(panes: Panes, refused: Collection[str] = ()) -> None:
 def callees(by: Controllers, panes: Panes) -> dict[str, Callee]:
     """Return the callees by the names that the action `do` takes, including those for keys of the transcript.
 
-    Args:
-        by: The controllers; lambdas defer those that are imported on first use.
-        panes: The main screen.
+    Lambdas defer the controllers that are imported on first use.
     """
     context, transcript = by.context, panes.transcript
     calls: dict[str, Callee] = {
@@ -96,10 +83,6 @@ def callees(by: Controllers, panes: Panes) -> dict[str, Callee]:
         "find": lambda: by.finding.open(),
         "go-to-id": lambda: by.finding.open(for_id=True),
         "profiles": lambda: by.switching.choose(),
-        "view-chats": lambda: by.set_view(View.CHATS),
-        "view-auto": lambda: by.set_view(View.AUTOMATION),
-        "view-archived": lambda: by.set_view(View.ARCHIVED),
-        "view-all": lambda: by.set_view(View.ALL),
         "view-old": by.old_files.open,
         "sort": by.listing.next_sort,
         "reverse": by.listing.reverse_order,
@@ -120,10 +103,11 @@ def callees(by: Controllers, panes: Panes) -> dict[str, Callee]:
         "help": lambda: show_help(panes),
         "quit": context.host.finish,
     }
+    calls |= {name: partial(by.set_view, view) for name, view in zip(VIEW_COMMANDS, View, strict=True)}
     for name in ("prune", "trash", "retention", "insights", "doctor"):
         calls[name] = partial(by.open_screen, name)
     if (host := context.location.host) is not None:
         calls |= {name: partial(_say_there, context, host, words) for name, words in _THERE.items()}
     for what in ("message", "code", "output", "pager", "editor", "raw", "links"):
-        calls[f"take-{what}"] = partial(_take, by, what)
+        calls[f"take-{what}"] = partial(lambda part: by.copying.take(part), what)
     return calls

@@ -15,13 +15,9 @@ from textual.widgets import Input, Static
 
 from hermes_browse.store.wording import _
 
-from ..bindings import bindings
+from ..bindings import bindings, key_names
 from ..commands import Command, final_keys
-from ..formats import counted
-from ..shared.key_names import key_names
 from ..shared.text_box import TextBox
-
-__all__ = ["STYLES", "Card", "CountCard", "CountWords", "counted", "keys_line"]
 
 STYLES = Path(__file__).resolve().parents[2] / "styles"
 Result = TypeVar("Result")
@@ -60,26 +56,21 @@ class Card(ModalScreen[Result]):
                 yield command, (command.printed if first == default.key_names[0] else "") or key_names(first)
 
     def key(self, name: str) -> str:
-        """Return the key of a command as it is printed on a keyboard; empty if it has none.
-
-        Args:
-            name: Id of the command without the card's prefix, such as `back`.
-        """
+        """Return the key of a command, given by its id without the card's prefix; empty if it has none."""
         return next((key for command, key in self._keys() if command.id == f"{command.place}-{name}"), "")
 
-    def keys_text(self, *before: str, without: Collection[str] = (), between: str = " · ") -> str:
+    def keys_text(self, *before: str, without: Collection[str] = ()) -> str:
         """Describe the keys of this card, grouping keys of the same title.
 
         Args:
             before: Texts of keys that are not the card's, to come first.
             without: Commands to leave out, by id without the card's prefix.
-            between: Separator.
         """
         keys: dict[str, list[str]] = {}
         for command, key in self._keys():
             if command.footer and command.id.partition("-")[2] not in without:
                 keys.setdefault(_(command.title), []).append(key)
-        return between.join([*before, *(f"{' '.join(each)} {text}" for text, each in keys.items())])
+        return " · ".join([*before, *(f"{' '.join(each)} {text}" for text, each in keys.items())])
 
     def with_way_back(self, text: str) -> str:
         """Return a text followed by the key that leaves the card."""
@@ -87,12 +78,7 @@ class Card(ModalScreen[Result]):
         return " · ".join([text, f"{key} {_('back')}"]) if key else text
 
     def answer(self, text: str, style: str = "$accent") -> None:
-        """Show a message in place of the keys, except the one that leaves the card.
-
-        Args:
-            text: Printable.
-            style: Textual style.
-        """
+        """Show a printable message in place of the keys, except the one that leaves the card."""
         self.query_one("#answer", Static).update(Content.styled(self.with_way_back(text), style))
 
 

@@ -6,11 +6,10 @@ Those that the first frame does not need are imported on first use.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.wording import ngettext
 
@@ -19,7 +18,6 @@ from ..context import Arrival, Context
 from ..legacy.old_files import OldFiles
 from ..list.current import Current
 from ..list.list_model import CatalogRows
-from ..list.list_rows import RowSource
 from ..list.listing import Listing
 from ..list.marks import Marks
 from ..search.history import QueryHistory
@@ -31,7 +29,6 @@ from .by_name import load
 from .panes import Panes
 
 if TYPE_CHECKING:
-    from hermes_browse.store.legacy.old_transcripts import Shelf
     from hermes_browse.store.search import Matcher
 
     from ..cleanup.cleaning import Cleaning
@@ -48,8 +45,6 @@ class Controllers:
     """The controllers of the main screen, which the screens over it use as well.
 
     Args:
-        context: The store.
-        panes: Of the main screen.
         catalog_read: Called after the store was read again and the list was updated.
     """
 
@@ -57,14 +52,15 @@ class Controllers:
         self.context, self._panes, self._catalog_was_read = context, panes, catalog_read
         self.marks = Marks()
         self._is_search_prepared = False
-        self.history = QueryHistory(None if context.location.demo else history_path(), self._say_later)
+        say_later = partial(panes.call_later, context.say)
+        self.history = QueryHistory(None if context.location.demo else history_path(), say_later)
         """Past searches; those of the demo are not saved."""
-        self.listing = Listing(context, panes, self._show_list, self._catalog_read)
+        self.listing = Listing(context, panes, lambda: self.is_searching, self._catalog_read)
         self.listing.on_order_change = self._sorted_anew
         self.reading = ConversationPane(context, panes, lambda: self.current.conversation, self._matchers)
         self.reading.shown, self.reading.hit_shown = self._page_shown, self._hit_shown
         self.current = Current(context, panes, self.reading, self._best_hit)
-        self.old_files = OldFiles(context, panes, self._open_old)
+        self.old_files = OldFiles(context, panes, partial(self.open_screen, "old"))
 
     # Imported on first use
 
@@ -192,7 +188,7 @@ class Controllers:
             do(targets)
 
     def open_screen(self, name: str, *details: object) -> None:
-        """Open a screen by the id of its command, with what else its class takes."""
+        """Open a screen by its name in `by_name`, with what else its class takes."""
         self._panes.app.push_screen(load(name)(self, *details))
 
     def read(self, conversation: Conversation, message_id: int | None = None) -> None:
@@ -238,23 +234,16 @@ class Controllers:
 
     # Callbacks from one to others
 
-    def _say_later(self, text: str) -> None:
-        self._panes.call_later(self.context.say, text)
-
     def _matchers(self) -> Sequence[Matcher]:
         return self.searching.matchers if self.is_searching else ()
 
     def _best_hit(self, conversation: Conversation) -> int | None:
         return self.searching.hits.best_hit(conversation) if self.is_searching else None
 
-    def _show_list(self, rows: RowSource, *, key: str | None = None, top: bool = False, at: int = 0) -> None:
-        if not self.is_searching:
-            self._panes.rows.show(rows, key=key, top=top, at=at)
-
     def _catalog_read(self, rows: CatalogRows) -> None:
         if self.marks:  # drop those of conversations that are gone
             self.marks.keep(self.context.catalog.forest.is_root)
-        self._show_list(rows)
+        self.listing.show(rows)
         self.context.show_header()
         self.current.catalog_read()
         if self.is_searching:
@@ -293,6 +282,3 @@ class Controllers:
     def _came_back(self) -> None:
         self.listing.read()
         self.reading.changed()
-
-    def _open_old(self, shelf: Shelf, first: Catalog, shown: list[Conversation]) -> None:
-        self._panes.app.push_screen(load("old")(self, shelf, first, shown))

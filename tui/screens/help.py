@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import NamedTuple
 
 from textual import on
@@ -59,7 +59,9 @@ class Section(NamedTuple):
         words = text.casefold().split()
         if not words or all(word in self.title.casefold() for word in words):
             return self
-        return self._replace(rows=tuple(row for row in self.rows if _has(row, words)))
+        return self._replace(
+            rows=tuple(row for row in self.rows if all(word in " ".join(row).casefold() for word in words))
+        )
 
     def of_key(self, key: str) -> Section:
         """Keep the rows of a key or sign."""
@@ -82,34 +84,17 @@ class Section(NamedTuple):
         return [*lines, [(" " * width, "")]]
 
 
-def _has(row: tuple[str, str], words: Sequence[str]) -> bool:
-    text = " ".join(row).casefold()
-    return all(word in text for word in words)
-
-
-def _sentence(text: str) -> str:
-    """Capitalise the first letter."""
-    return text[:1].upper() + text[1:]
-
-
 def _in_words(examples: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     """Translate examples and their meanings."""
     return tuple((_(example), _(meaning)) for example, meaning in examples)
 
 
 def _by_task(commands: Iterable[Command], active: Mapping[str, ActiveBinding] | None, otherwise: str) -> list[Section]:
-    """Group the keys that work by task.
-
-    Args:
-        commands: In the order of the help.
-        active: The active bindings; None for the default keys.
-        otherwise: The title of commands without a task.
-    """
+    """Group the keys that work by task; `otherwise` is the title of commands without one."""
     sections: dict[str, list[tuple[str, str]]] = {}
     for keys, command in working(commands, active):
-        sections.setdefault(_(command.task) if command.task else otherwise, []).append(
-            (keys, _sentence(_(command.help)))
-        )
+        meaning, title = _(command.help), _(command.task) if command.task else otherwise
+        sections.setdefault(title, []).append((keys, meaning[:1].upper() + meaning[1:]))
     return [Section(title, tuple(rows)) for title, rows in sections.items()]
 
 
@@ -127,13 +112,9 @@ def side_by_side(sections: Sequence[Section], width: int) -> list[Line]:
     count = max(1, min(len(sections), (width + _GAP) // (_COLUMN + _GAP), 3))
     room = (width - _GAP * (count - 1)) // count
     blocks = [each.lines(room) for each in sections]
-    cuts = min(
-        combinations(range(1, len(blocks)), count - 1),
-        key=lambda cuts: max(sum(map(len, blocks[a:b])) for a, b in zip((0, *cuts), (*cuts, len(blocks)), strict=True)),
-    )
-    columns = [
-        [line for block in blocks[a:b] for line in block] for a, b in zip((0, *cuts), (*cuts, len(blocks)), strict=True)
-    ]
+    ways = (pairwise((0, *cuts, len(blocks))) for cuts in combinations(range(1, len(blocks)), count - 1))
+    divided = ([[line for block in blocks[a:b] for line in block] for a, b in way] for way in ways)
+    columns = min(divided, key=lambda columns: max(map(len, columns)))
     blank: Line = [(" " * room, "")]
     lines: list[Line] = []
     for number in range(max(map(len, columns))):

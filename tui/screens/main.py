@@ -38,7 +38,7 @@ from ..worker import Answered, StoreChanged
 from ..writer import Written
 from .callees import callees
 from .controllers import Controllers
-from .panes import Panes, too_small
+from .panes import Panes, is_tiny, too_small
 from .sub_screen import SubScreen
 
 
@@ -53,9 +53,6 @@ class MainScreen(Panes):
     """List, transcript, lineage and search of a store.
 
     Args:
-        host: The application.
-        location: Of the store.
-        store: The store.
         first: Catalog of the first page.
         shown: Its conversations that have been read.
     """
@@ -172,14 +169,9 @@ class MainScreen(Panes):
         self.controllers.close()
 
     @on(Answered)
-    def take_answer(self, event: Answered) -> None:
-        """Deliver a worker's result."""
-        event.stop()
-        event.deliver()
-
     @on(Written)
-    def take_written(self, event: Written) -> None:
-        """Deliver the writer's result."""
+    def take_answer(self, event: Answered | Written) -> None:
+        """Deliver the result of a worker or of the writer."""
         event.stop()
         event.deliver()
 
@@ -349,7 +341,7 @@ class MainScreen(Panes):
     def show_header(self) -> None:
         """Update header, line of views and column names."""
         width = self.size.width
-        if self.is_tiny:
+        if is_tiny(self.size):
             self.line("header").update(too_small())
             return
         by, catalog = self.controllers, self.context.catalog

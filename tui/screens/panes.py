@@ -19,8 +19,6 @@ from ..shared.lines import TextLine
 from ..textual_private import use_near_compositor
 from ..transcript.view import TranscriptView
 
-__all__ = ["NARROW", "SHORT", "Panes"]
-
 TINY = (30, 8)
 """Columns and lines below which a terminal is too small for any pane."""
 
@@ -95,14 +93,9 @@ class Panes(Screen[object]):
         """Put the panes side by side if there is room, else stack them."""
         self.set_class(event.size.width < NARROW, "-narrow")
         self.set_class(event.size.height < SHORT, "-short")
-        self.set_class(self.is_tiny, "-tiny")
+        self.set_class(is_tiny(event.size), "-tiny")
         self.set_class(not has_head(*event.size), "-low")
         self.share_out()
-
-    @property
-    def is_tiny(self) -> bool:
-        """Whether the terminal is too small for panes."""
-        return is_tiny(self.size)
 
     def share_out(self) -> None:
         """Set the list's size from its share; the style sheet has the default."""
@@ -145,11 +138,7 @@ class Panes(Screen[object]):
             self.share_out()
 
     def end_zoom(self) -> bool:
-        """Show all panes again.
-
-        Returns:
-            Whether one was zoomed.
-        """
+        """Show all panes again; return whether one was zoomed."""
         if not (self.has_class("-zoom-list") or self.has_class("-zoom-side")):
             return False
         self.pane_sizes.is_alone = False

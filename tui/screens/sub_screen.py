@@ -78,12 +78,7 @@ class SubScreen(Screen[None]):
             self.line("status").update(content)
 
     def describe(self, text: str, *, by_hand: bool) -> None:
-        """Describe the row under the cursor in the status line.
-
-        Args:
-            text: A sentence.
-            by_hand: The cursor was moved; if only the rows changed, a message stays.
-        """
+        """Describe the row under the cursor in the status line; a message stays if the cursor was not moved by hand."""
         if by_hand or not self._has_message:
             self.tell(header.status(text, ""))
             self._has_message = False
@@ -128,7 +123,7 @@ class SubScreen(Screen[None]):
 
         Args:
             slot: A newer request of the same slot replaces this one.
-            wanted: The conversations; nothing is read if it is empty.
+            wanted: Nothing is read if it is empty.
             shown: Called when they have been read, if the screen is still open.
         """
 

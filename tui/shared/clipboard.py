@@ -10,7 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,49 +30,49 @@ class Tool(NamedTuple):
     argv: tuple[str, ...]
     where: str
     """Message on success."""
-    encoding: str = "utf-8"
+
+    @property
+    def encoding(self) -> str:
+        """What it reads: Windows' own tool takes UTF-16."""
+        return "utf-16" if self.argv[0] in ("clip", "clip.exe") else "utf-8"
 
 
 def _is_wsl(environment: Mapping[str, str]) -> bool:
     return "WSL_DISTRO_NAME" in environment or Path("/proc/sys/fs/binfmt_misc/WSLInterop").exists()
 
 
+def _desktop_tools(environment: Mapping[str, str], platform: str) -> Iterator[tuple[str, ...]]:
+    """Yield the commands of the desktop's own tools, best first."""
+    if platform == "darwin":
+        yield ("pbcopy",)
+        return
+    if platform == "win32":
+        yield ("clip",)
+        return
+    if environment.get("WAYLAND_DISPLAY"):
+        yield ("wl-copy",)
+    if environment.get("DISPLAY"):
+        yield "xclip", "-selection", "clipboard"
+        yield "xsel", "--clipboard", "--input"
+    if "TERMUX_VERSION" in environment:
+        yield ("termux-clipboard-set",)
+    if platform == "linux" and _is_wsl(environment):
+        yield ("clip.exe",)
+
+
 def tools(environment: Mapping[str, str], platform: str | None = None) -> list[Tool]:
     """Return the programs to try, installed or not, best first.
 
     Over SSH only tmux, which passes text on to the terminal: the desktop's tools would copy on the remote machine.
-
-    Args:
-        environment: As `os.environ`.
-        platform: As `sys.platform`, the default.
+    The platform is this one by default.
     """
-    platform = platform or sys.platform
-    candidates: list[Tool] = []
-    remote = "SSH_CONNECTION" in environment or "SSH_TTY" in environment
-    if not remote:
-        if platform == "darwin":
-            candidates.append(Tool(("pbcopy",), _("copied with {tool}").format(tool="pbcopy")))
-        elif platform == "win32":
-            candidates.append(Tool(("clip",), _("copied with {tool}").format(tool="clip"), "utf-16"))
-        else:
-            if environment.get("WAYLAND_DISPLAY"):
-                candidates.append(Tool(("wl-copy",), _("copied with {tool}").format(tool="wl-copy")))
-            if environment.get("DISPLAY"):
-                candidates.append(
-                    Tool(("xclip", "-selection", "clipboard"), _("copied with {tool}").format(tool="xclip"))
-                )
-                candidates.append(Tool(("xsel", "--clipboard", "--input"), _("copied with {tool}").format(tool="xsel")))
-            if "TERMUX_VERSION" in environment:
-                candidates.append(
-                    Tool(("termux-clipboard-set",), _("copied with {tool}").format(tool="termux-clipboard-set"))
-                )
-            if platform == "linux" and _is_wsl(environment):
-                candidates.append(Tool(("clip.exe",), _("copied with {tool}").format(tool="clip.exe"), "utf-16"))
+    is_remote = "SSH_CONNECTION" in environment or "SSH_TTY" in environment
+    commands = () if is_remote else _desktop_tools(environment, platform or sys.platform)
+    candidates = [Tool(argv, _("copied with {tool}").format(tool=argv[0])) for argv in commands]
     if environment.get("TMUX"):
         # -w (tmux 3.2) passes the buffer on to the terminal where `set-clipboard` allows it.
-        candidates.append(
-            Tool(("tmux", "load-buffer", "-w", "-"), _("copied to tmux's buffer, which it offers to the terminal"))
-        )
+        where = _("copied to tmux's buffer, which it offers to the terminal")
+        candidates.append(Tool(("tmux", "load-buffer", "-w", "-"), where))
         candidates.append(Tool(("tmux", "load-buffer", "-"), _("copied to tmux's buffer alone")))
     return candidates
 
@@ -83,25 +83,13 @@ def harmless(text: str) -> str:
 
 
 def route(environment: Mapping[str, str]) -> str:
-    """Return the first installed program, else `OSC 52`.
-
-    Args:
-        environment: As `os.environ`.
-    """
+    """Return the first installed program, else `OSC 52`."""
     installed = (tool.argv[0] for tool in tools(environment) if shutil.which(tool.argv[0]))
     return next(installed, "OSC 52")
 
 
 def run_tool(text: str, candidates: Sequence[Tool]) -> str | None:
-    """Pass text to the first tool that accepts it.
-
-    Args:
-        text: What to copy.
-        candidates: From `tools`.
-
-    Returns:
-        The message of that tool; None if all failed.
-    """
+    """Pass text to the first tool that accepts it; return the message of that tool, None if all failed."""
     for tool in candidates:
         program = shutil.which(tool.argv[0])
         if program is None:
@@ -126,7 +114,6 @@ async def copy(text: str, to_terminal: Callable[[str], None]) -> str:
     """Copy text to the clipboard without blocking the screen.
 
     Args:
-        text: What to copy.
         to_terminal: Sends it by OSC 52 (`App.copy_to_clipboard`).
 
     Returns:

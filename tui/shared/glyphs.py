@@ -27,9 +27,6 @@ _SIGNS = {
     "¢": "c", "≥": ">", "≤": "<", "\u00a0": " ", "\ufffd": "?",
 }  # fmt: skip
 
-PUNCTUATION = frozenset("…“”‘’–—−•×∞¢≥≤·→↵↑↓←\u00a0\ufffd")
-"""Signs with their usual meaning, and names of keys: they need no legend."""
-
 
 class Legend(NamedTuple):
     """The signs of one pane or screen, explained."""
@@ -170,22 +167,12 @@ def is_unicode(encoding: str | None) -> bool:
 
 
 def are_plain(mode: str, encoding: str | None) -> bool:
-    """Return whether signs must be ASCII.
-
-    Args:
-        mode: One of `MODES`.
-        encoding: Of the terminal's stream.
-    """
+    """Return whether signs must be ASCII in one of `MODES`, on a terminal's stream of this encoding."""
     return mode == "ascii" or (mode == "auto" and not is_unicode(encoding))
 
 
 def encodable(text: str, encoding: str) -> str:
-    """Replace characters that an encoding lacks by a question mark per cell.
-
-    Args:
-        text: Printable.
-        encoding: Of the terminal's stream.
-    """
+    """Replace characters of a printable text that an encoding lacks by a question mark per cell."""
     try:
         text.encode(encoding)
     except UnicodeEncodeError:

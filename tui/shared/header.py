@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from rich.cells import cell_len
 from textual.content import Content
@@ -16,9 +16,10 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
 
 from .. import formats
+from ..commands.main_commands import VIEW_COMMANDS
 from ..formats import clip
 from ..list.columns import order_arrow
-from ..list.list_model import order_name, view_name
+from ..list.list_model import order_name, view_labels
 
 
 def _style(text: str, style: str) -> Content:
@@ -57,49 +58,22 @@ def views(
 ) -> Content:
     """Build the line of views with their counts, then the marks, else the search, else the order.
 
-    If there is no room for all, counts become short (`21k`), then only the current view has a count, then the others
-    are only numbers. Marks are never cut.
-
     Args:
-        catalog: The conversations to count.
         view: The current view; None for that of old transcripts.
-        sort: The order.
-        reverse: Whether it is reversed.
         search: Text on the search; replaces the order.
         marks: Text on the marks; replaces the search.
         old: Number of old transcripts beside the store; 0 hides their view.
         progress: Progress of measuring the sort key.
         width: Cells; 0 for unlimited.
     """
-    counts = catalog.forest.counts()
-    every: list[tuple[str, int | None, bool]] = [
-        (f"{number} {view_name(each)}", counts[each] if catalog.exact else None, each is view)
-        for number, each in enumerate(View, 1)
-    ]
-    if old:
-        every.append((f"5 {pgettext('view', 'Old')}", old, view is None))
     order = f"{order_arrow(sort, reverse=reverse)} {order_name(sort)}"
     suffix = marks or search or " · ".join(filter(None, (order, progress)))
-    exact, short = _labels(every, "{:,}".format), _labels(every, formats.number)
-    own = [label if is_shown else label.rpartition(" ")[0] for label, (*_, is_shown) in zip(short, every, strict=True)]
-    if _line_width(own, suffix) > width > 0:
-        own = [label if is_shown else label[0] for label, (*_, is_shown) in zip(own, every, strict=True)]
-    fitting = (each for each in (exact, short) if not width or _line_width(each, suffix) <= width)
+    labels = view_labels(catalog, view, suffix, width, old)
     parts: list[Content] = [Content(" ")]
-    commands = ["view-chats", "view-auto", "view-archived", "view-all", "view-old"]
-    for label, command, (*_facts, is_shown) in zip(next(fitting, own), commands, every, strict=False):
+    for (label, is_current), command in zip(labels, (*VIEW_COMMANDS, "view-old"), strict=False):
         click = Style.from_meta({"@click": f"screen.do('{command}')"})
-        parts += [_style(f" {label} ", "bold reverse" if is_shown else "dim").stylize(click), Content(" ")]
+        parts += [_style(f" {label} ", "bold reverse" if is_current else "dim").stylize(click), Content(" ")]
     return Content("").join([*parts, _style(f"  {suffix}", "bold $accent" if marks else "dim")])
-
-
-def _labels(views: Sequence[tuple[str, int | None, bool]], form: Callable[[float], str]) -> list[str]:
-    """Return labels such as `2 Automation 20,912`, counts formatted by `form`; `…` for an unknown count."""
-    return [f"{name} {form(count) if count is not None else '…'}" for name, count, _ in views]
-
-
-def _line_width(labels: Sequence[str], suffix: str) -> int:
-    return 1 + sum(cell_len(each) + 3 for each in labels) + 2 + cell_len(suffix)
 
 
 def offers(choices: Sequence[str], width: int) -> Content:

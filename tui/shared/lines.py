@@ -1,17 +1,20 @@
-"""Widgets of styled lines: a single line, a base class of long views, a read-only text; and the ASCII filter."""
+"""Widgets of styled lines: one line, switches, a base class of long views, a read-only text; and the ASCII filter."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.binding import BindingType
 from textual.color import Color
 from textual.content import Content
+from textual.events import Click
 from textual.filter import LineFilter
 from textual.geometry import Size
+from textual.message import Message
 from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -85,6 +88,38 @@ class TextLine(Paragraph):
         return self.size.height != 1 or content.cell_length > width
 
 
+class ToggleLine(TextLine):
+    """Numbered switches side by side, which can be clicked."""
+
+    class Switched(Message):
+        """The switch at an index was clicked."""
+
+        def __init__(self, index: int) -> None:
+            super().__init__()
+            self.index = index
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._labels: list[str] = []
+
+    def show(self, switches: Sequence[tuple[str, bool]]) -> None:
+        """Show switches, given by name and state."""
+        self._labels = [f" {number} {name} " for number, (name, _) in enumerate(switches, 1)]
+        parts: list[Content] = [Content(" ")]
+        for label, (_, is_on) in zip(self._labels, switches, strict=True):
+            parts += [Content.styled(label, "bold reverse" if is_on else "dim"), Content(" ")]
+        self.update(Content("").join(parts))
+
+    def on_click(self, event: Click) -> None:
+        """Report the clicked switch by its index."""
+        event.stop()
+        column = event.x - 1
+        for index, label in enumerate(self._labels):
+            if 0 <= column < cell_len(label):
+                self.post_message(self.Switched(index))
+            column -= cell_len(label) + 1
+
+
 class LongView(ScrollView, inherit_bindings=False):
     """A Line-API view whose length may change with every key. It has no horizontal scrolling, so those keys are free.
 
@@ -117,14 +152,11 @@ class LongView(ScrollView, inherit_bindings=False):
         self._looks.clear()
 
     def on_focus(self) -> None:
-        """Redraw as focused."""
+        """Redraw as focused, or as not focused."""
         self._looks.clear()
         self.refresh()
 
-    def on_blur(self) -> None:
-        """Redraw as not focused."""
-        self._looks.clear()
-        self.refresh()
+    on_blur = on_focus
 
     def _look_style(self, looks: str) -> Style:
         """Return the style of looks, separated by spaces; that of the widget itself for none.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import webbrowser
@@ -41,10 +40,7 @@ def open_quietly(address: str) -> bool:
     """Open an address in a graphical web browser; return whether a program accepted it.
 
     Runs in a process without output, as starters such as xdg-open write to the terminal; isolated (`-I`), so that
-    Python imports nothing from the working directory.
-
-    Args:
-        address: A checked web or mail address.
+    Python imports nothing from the working directory. The address must have been checked.
     """
     try:
         return start_quietly([sys.executable, "-I", "-c", _QUIETLY, address], _PATIENCE) in (0, None)
@@ -55,12 +51,8 @@ def open_quietly(address: str) -> bool:
 def start_quietly(command: Sequence[str], patience: float) -> int | None:
     """Start a program without input and output that outlives this one.
 
-    Args:
-        command: Arguments.
-        patience: Maximum seconds to wait for it.
-
     Returns:
-        Its exit code; None if it still runs.
+        Its exit code; None if it still runs after `patience` seconds.
 
     Raises:
         OSError: It cannot be started.
@@ -81,30 +73,21 @@ def open_here(address: str) -> bool:
         return False
 
 
-def _command(settings: Sequence[str | None], defaults: Sequence[str]) -> list[str] | None:
-    for setting in settings:
-        if setting and setting.strip():
+def _command(environment: Mapping[str, str], variables: Sequence[str], defaults: Sequence[str]) -> list[str] | None:
+    for variable in variables:
+        if (setting := environment.get(variable, "")).strip():
             return shlex.split(setting, posix=sys.platform != "win32")
-    installed = next((name for name in defaults if shutil.which(name)), None)
-    return [installed] if installed is not None else None
+    return next(([name] for name in defaults if shutil.which(name)), None)
 
 
 def pager(environment: Mapping[str, str]) -> list[str] | None:
-    """Return the pager's command without the file; None if there is none.
-
-    Args:
-        environment: As `os.environ`: `PAGER`.
-    """
-    return _command([environment.get("PAGER")], _PAGERS)
+    """Return the pager's command without the file, by `PAGER` or what is installed; None if there is none."""
+    return _command(environment, ["PAGER"], _PAGERS)
 
 
 def editor(environment: Mapping[str, str]) -> list[str] | None:
-    """Return the editor's command without the file; None if there is none.
-
-    Args:
-        environment: As `os.environ`: `VISUAL`, else `EDITOR`.
-    """
-    return _command([environment.get("VISUAL"), environment.get("EDITOR")], _EDITORS)
+    """Return the editor's command without the file, by `VISUAL`, else `EDITOR`, or what is installed; None for none."""
+    return _command(environment, ["VISUAL", "EDITOR"], _EDITORS)
 
 
 @contextmanager
@@ -122,28 +105,16 @@ def private_file(text: str, suffix: str) -> Iterator[Path]:
         yield path
 
 
-@contextmanager
-def _left_to_the_child() -> Iterator[None]:
-    """Leave Ctrl+C to the child; with an empty handler, as the child would inherit an ignored signal."""
-    before = signal.signal(signal.SIGINT, lambda number, stack: None)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
 def show(command: Sequence[str], text: str, suffix: str = ".txt") -> str:
-    """Run a pager or an editor on a text and wait for it; the terminal must be free.
+    """Run a pager or an editor on a text and wait for it; the terminal must be lent (`Application.lend_terminal`).
 
     Args:
-        command: Without the file.
-        text: What to show.
-        suffix: Of the file.
+        command: Without the file, which gets the suffix.
 
     Returns:
         The error as a printable sentence; empty on success.
     """
-    with private_file(text, suffix) as path, _left_to_the_child():
+    with private_file(text, suffix) as path:
         try:
             ended = subprocess.run([*command, str(path)])
         except OSError as error:

@@ -102,10 +102,6 @@ def slice_spans(spans: Sequence[Span], start: int, end: int) -> Line:
     return part
 
 
-def _joint(before: int, start: int) -> Span:
-    return SPACE_JOINT if start > before else JOINT
-
-
 def wrap_spans(spans: Sequence[Span], width: int) -> list[Line]:
     """Wrap spans, which may contain newlines, to lines of at most `width` cells; continued ones begin with a joint."""
     lines: list[Line] = []
@@ -120,14 +116,13 @@ def wrap_spans(spans: Sequence[Span], width: int) -> list[Line]:
     lines.append(current)
     wrapped: list[Line] = []
     for line in lines:
-        joined = "".join(text for text, _ in line)
-        ranges = breaks(joined, width)
+        ranges = breaks(line_text(line), width)
         if len(ranges) == 1:
             wrapped.append(line)
             continue
         wrapped.append(slice_spans(line, *ranges[0]))
         for (_, before), (start, end) in pairwise(ranges):
-            wrapped.append([_joint(before, start), *slice_spans(line, start, end)])
+            wrapped.append([SPACE_JOINT if start > before else JOINT, *slice_spans(line, start, end)])
     return wrapped
 
 
@@ -168,13 +163,7 @@ def clip_line(line: Line, width: int) -> Line:
 
 
 def light(line: Line, ranges: Sequence[tuple[int, int]], look: str) -> Line:
-    """Add a look to ranges of a line.
-
-    Args:
-        line: Spans.
-        ranges: Half-open, in code points of the joined text, in order.
-        look: The look to add.
-    """
+    """Add a look to ranges of a line: half-open, in code points of its text, in order."""
     if not ranges:
         return line
     result: Line = []

@@ -65,11 +65,7 @@ class BrowserDriver(LinuxDriver):
         self._loop.add_signal_handler(signal.SIGCONT, self._sigcont_application)
 
     def toggle_mouse(self) -> bool:
-        """Leave the mouse to the terminal, or take it back.
-
-        Returns:
-            Whether the browser has the mouse now.
-        """
+        """Leave the mouse to the terminal, or take it back; return whether the browser has it now."""
         if self._mouse:
             self._disable_mouse_support()
         self._mouse = not self._mouse  # `resume_application_mode` reads this too

@@ -24,7 +24,6 @@ def choose(location: Location, *, is_printed: bool = False) -> tuple[int, Resume
     """Run the browser on a store until it ends.
 
     Args:
-        location: Which store.
         is_printed: The chosen command will be printed, not run, so it may be one that cannot run here.
 
     Returns:

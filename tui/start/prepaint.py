@@ -24,7 +24,7 @@ from hermes_browse.store.text import one_line, printable
 
 from ..formats import clip, fit
 from ..list.columns import format_head
-from ..list.list_model import RowDetails, make_rows, order_name, shown_line, view_name
+from ..list.list_model import Order, RowDetails, make_rows, order_name, shown_line, view_labels
 from ..list.list_rows import NoteRow
 from ..list.row_format import format_row
 from ..pane_sizes import PaneSizes, has_head
@@ -111,18 +111,15 @@ def terminal_size() -> tuple[int, int]:
     return columns, lines
 
 
-def _view_line(catalog: Catalog, palette: Palette) -> str:
+def _view_line(catalog: Catalog, palette: Palette, width: int) -> str:
     background, foreground = palette.background, palette.foreground
     muted = _dimmed(foreground, background)
-    counts = catalog.forest.counts()
+    suffix = f"↓ {order_name(Sort.ACTIVITY)}"
     line = _sgr(" ", foreground, background)
-    for number, view in enumerate(View, 1):
-        count = f"{counts[view]:,}" if catalog.exact else "…"
-        label = f" {number} {view_name(view)} {count} "
-        is_current = view is View.CHATS
-        line += _sgr(label, foreground if is_current else muted, background, "1;7" if is_current else "")
+    for label, is_current in view_labels(catalog, View.CHATS, suffix, width):
+        line += _sgr(f" {label} ", foreground if is_current else muted, background, "1;7" if is_current else "")
         line += _sgr(" ", foreground, background)
-    return line + _sgr(f"  ↓ {order_name(Sort.ACTIVITY)}", muted, background)
+    return line + _sgr(f"  {suffix}", muted, background)
 
 
 class _PaintedRows:
@@ -140,7 +137,7 @@ class _PaintedRows:
         details = RowDetails()
         details.add(shown)
         self.size, self.palette, self._now = size, palette, now
-        self._rows = make_rows(catalog, details, View.CHATS, Sort.ACTIVITY, reverse=False, opened=())
+        self._rows = make_rows(catalog, details, View.CHATS, Order())
         self._width, height = pane_sizes.of(size[0], size[1] - 5)
         head = 1 if has_head(*size) else 0
         self.above = _ABOVE + head
@@ -201,7 +198,7 @@ def _frame(catalog: Catalog, rows: _PaintedRows, location: Location) -> str:
         + _sgr(space, foreground, plain)
         + _sgr(clip(summary, max(width - cell_len(title) - len(space), 0)), muted, plain),
         _sgr(fit("", width), foreground, panel),
-        _view_line(catalog, palette),
+        _view_line(catalog, palette, width),
         *rows.head(),
     ]
     lines += (rows.line(index, is_current=index == 0) for index in range(rows.shown))
@@ -260,9 +257,7 @@ def painted(
     Args:
         catalog: The first page.
         shown: Its first conversations, with previews.
-        location: Of the store.
         now: Unix seconds.
-        start: How the browser starts.
 
     Yields:
         The state of the terminal.
