@@ -32,6 +32,11 @@ _COMMANDS = {
     "unpin": ("pinned", 0, N_("unpinned {conversations}")),
 }
 """Commands that set a flag: its column, its value, and the sentence."""
+_BUSY = (
+    N_("{path} is locked by another process."),
+    N_("{path} is busy: another process is using it; nothing was changed."),
+)
+"""The sentences of a `StoreBusyError`, by which it is told from other errors of a store: all end with 3."""
 
 
 def document_of(link: Link, reply: Reply) -> Json:
@@ -45,7 +50,9 @@ def document_of(link: Link, reply: Reply) -> Json:
         said = [line for line in reply.err.splitlines() if line.strip()]
         sentence = one_line(said[-1] if said else _("it ended with {code}").format(code=reply.code), 600)
         sentence = sentence.removeprefix("hermes-browse: ")
-        kind = StoreBusyError if "locked by another process" in sentence else _ERRORS.get(reply.code, BrowseError)
+        kind = _ERRORS.get(reply.code, BrowseError)
+        if kind is StoreError and any(each.removeprefix("{path}") in sentence for each in _BUSY):
+            kind = StoreBusyError
         raise kind(f"{link.host.name}: {sentence}")
     try:
         document = json.loads(reply.out)
