@@ -14,9 +14,9 @@ from ..messages.chat_message import Hit, State
 from ..sessions.models import Conversation, ConversationKind, Relation, Status
 from ..sessions.session import Session, Tokens
 from ..text import as_text, one_line
-from .edits import document_of
 from .faults import HostError, fault
 from .link import Json, Link, Reply
+from .running import document_of
 
 T = TypeVar("T")
 ROWS = 200
@@ -88,7 +88,7 @@ def read_search(link: Link, reply: Reply) -> Searched:
 def _decoded(link: Link, reply: Reply, decode: Callable[[Json], T]) -> T:
     if len(reply.out) > _ANSWER:
         raise _noise(link, reply)
-    document = document_of(link, reply)
+    document = document_of(link.host, reply)
     try:
         return decode(document)
     except ValueError:

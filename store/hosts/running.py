@@ -10,10 +10,12 @@ import selectors
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Generic, NoReturn, TypeVar
 
-from ..wording import _
+from ..errors import BrowseError, NotFoundError, RefusedError, StoreBusyError, StoreError
+from ..text import one_line
+from ..wording import N_, _
 from .faults import NOT_FOUND, SSH_FAILED, cannot_start, explain, fault
 from .host import Host, ssh_command
 from .link import ANSWER_BYTES, ANSWER_SECONDS, CONNECT_SECONDS, NOISE_BYTES, Json, Reply
@@ -22,6 +24,12 @@ _T = TypeVar("_T")
 _MARK = b"hermes-browse-answers-below"
 """Printed before a command: everything ahead of it is what the shell of the host says by itself."""
 _CHUNK = 65_536
+_ERRORS: Mapping[int, type[BrowseError]] = {3: StoreError, NotFoundError.exit_code: NotFoundError, 5: RefusedError}
+_BUSY = (
+    N_("{path} is locked by another process."),
+    N_("{path} is busy: another process is using it; nothing was changed."),
+)
+"""The sentences of a `StoreBusyError`, by which it is told from other errors of a store: all end with 3."""
 _processes: set[subprocess.Popen[bytes]] = set()
 
 
@@ -132,19 +140,37 @@ def _number(text: str) -> float:
     return value
 
 
-def read_document(host: Host, text: str) -> Json:
-    """Return the JSON object that a command printed.
+def read_document(host: Host, text: str, number: Callable[[str], object] | None = _number) -> Json:
+    """Return the JSON object that a command printed; `number` converts its numbers, or raises ValueError.
 
     Raises:
         HostError: It is none.
     """
     try:
-        document = json.loads(text, parse_constant=_number, parse_float=_number, parse_int=_number)
+        document = json.loads(text, parse_constant=number, parse_float=number, parse_int=number)
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
         raise fault(host, "host-noise", said=text[:80])
     return document
+
+
+def document_of(host: Host, reply: Reply) -> Json:
+    """Return the JSON object that a command printed, with any numbers.
+
+    Raises:
+        BrowseError: The command failed, with its own sentence.
+        HostError: What it printed is no object.
+    """
+    if not reply.code:
+        return read_document(host, reply.out, None)
+    said = [line for line in reply.err.splitlines() if line.strip()]
+    sentence = one_line(said[-1] if said else _("it ended with {code}").format(code=reply.code), 600)
+    sentence = sentence.removeprefix("hermes-browse: ")
+    kind = _ERRORS.get(reply.code, BrowseError)
+    if kind is StoreError and any(each.removeprefix("{path}") in sentence for each in _BUSY):
+        kind = StoreBusyError
+    raise kind(f"{host.name}: {sentence}")
 
 
 class AskAll(Generic[_T]):

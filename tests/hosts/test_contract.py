@@ -22,10 +22,10 @@ from hermes_browse.store.connection.reader import translate
 from hermes_browse.store.edit.transaction import failure
 from hermes_browse.store.errors import BrowseError, NotFoundError, StoreBusyError, StoreError
 from hermes_browse.store.hosts.contract import ROWS, Listed, Searched, read_list, read_search
-from hermes_browse.store.hosts.edits import document_of
 from hermes_browse.store.hosts.faults import HostError
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Link, Reply
+from hermes_browse.store.hosts.running import document_of
 from hermes_browse.store.messages.chat_message import Hit, State
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.catalog import read_catalog
@@ -76,7 +76,7 @@ def test_a_busy_store_there_is_told_from_a_broken_one(of: Callable[[sqlite3.Erro
     locked.sqlite_errorcode = sqlite3.SQLITE_BUSY
     said = of(locked, Path("/home/me/.hermes/state.db"))
     with pytest.raises(StoreBusyError, match=r"^vps: /home"):
-        document_of(VPS, Reply(said.exit_code, "", f"hermes-browse: {said}\n"))
+        document_of(VPS.host, Reply(said.exit_code, "", f"hermes-browse: {said}\n"))
 
 
 def test_conversations_of_a_host_are_those_of_its_store(store: Path, printed: Print) -> None:

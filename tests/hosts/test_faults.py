@@ -275,7 +275,7 @@ def test_the_connection_is_lost_after_a_delete(links: Links, server: ThrowAwaySe
     assert not _exists(hermes_home, session)
     assert session in deleted.sessions and deleted.bundle.name
     assert server.connections == 2
-    edits.restore(store, deleted.bundle.name, deleted.sessions)
+    edits.restore(store, Path(), deleted, None, check=True)
     assert _exists(hermes_home, session)
 
 
