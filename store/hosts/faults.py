@@ -33,13 +33,6 @@ class HostError(StoreError):
         super().__init__(sentence, remedy=remedy)
         self.host, self.code = host, code
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return _made, (self.host, self.code, self.sentence, self.remedy)
-
-
-def _made(host: Host, code: str, sentence: str, remedy: str) -> HostError:
-    return HostError(host, code, sentence, remedy=remedy)
-
 
 _SAID = (
     ("REMOTE HOST IDENTIFICATION HAS CHANGED", "host-key"),

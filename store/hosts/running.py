@@ -11,7 +11,9 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from typing import Generic, NoReturn, TypeVar
+from concurrent.futures import Future
+from functools import partial
+from typing import NoReturn, TypeVar
 
 from ..errors import BrowseError, NotFoundError, RefusedError, StoreBusyError, StoreError
 from ..text import one_line
@@ -173,46 +175,33 @@ def document_of(host: Host, reply: Reply) -> Json:
     raise kind(f"{host.name}: {sentence}")
 
 
-class AskAll(Generic[_T]):
-    """Asks several hosts the same, all at once; a context manager that ends what still runs.
+def in_thread(work: Callable[[], _T], name: str) -> Future[_T]:
+    """Run a function that may wait for a host, on a thread of its own; the end of the program does not wait for it."""
+    answer: Future[_T] = Future()
+
+    def run() -> None:
+        if not answer.set_running_or_notify_cancel():
+            return
+        try:
+            answer.set_result(work())
+        except BaseException as error:  # goes to who wants the answer
+            answer.set_exception(error)
+
+    threading.Thread(target=run, name=name, daemon=True).start()
+    return answer
+
+
+@contextlib.contextmanager
+def asked_at_once(hosts: Sequence[Host], ask: Callable[[Host], _T]) -> Iterator[list[Future[_T]]]:
+    """Ask several hosts the same; end with the block what still runs.
 
     Args:
-        hosts: The hosts.
+        hosts: The hosts, in the order of the answers.
         ask: Asks one of them, in a thread of its own.
     """
-
-    def __init__(self, hosts: Sequence[Host], ask: Callable[[Host], _T]) -> None:
-        self._answers: dict[int, _T] = {}
-        self._failures: list[BaseException] = []
-        self._threads = [
-            threading.Thread(target=self._ask, args=(index, host, ask), name=f"asking {host.name}", daemon=True)
-            for index, host in enumerate(hosts)
-        ]
-
-    def _ask(self, index: int, host: Host, ask: Callable[[Host], _T]) -> None:
-        try:
-            self._answers[index] = ask(host)
-        except BaseException as error:  # raised again where the answers are wanted
-            self._failures.append(error)
-
-    def __enter__(self) -> AskAll[_T]:
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *ended: object) -> None:
+    try:
+        yield [in_thread(partial(ask, host), f"asking {host.name}") for host in hosts]
+    finally:
         for process in list(_processes):
             with contextlib.suppress(OSError):
                 process.kill()
-
-    def answers(self) -> list[_T]:
-        """Wait for all, and return what each answered, in their order.
-
-        Raises:
-            BaseException: What `ask` raised.
-        """
-        for thread in self._threads:
-            thread.join()
-        if self._failures:
-            raise self._failures[0]
-        return [self._answers[index] for index in range(len(self._threads))]

@@ -14,7 +14,7 @@ from hermes_browse.store.errors import BrowseError, StoreEmptyError, StoreMissin
 from hermes_browse.store.hosts.faults import fault
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Json
-from hermes_browse.store.hosts.running import AskAll
+from hermes_browse.store.hosts.running import asked_at_once
 from hermes_browse.store.sessions.models import FAR_PAST, Sort
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
@@ -137,11 +137,11 @@ def run_everywhere(command: Subcommand, arguments: SimpleNamespace, argv: Sequen
             return error
         return document
 
-    with AskAll(hosts, ask) as asking:
+    with asked_at_once(hosts, ask) as asked:
         here = _ask_here(command, arguments, most)
         if isinstance(here, BrowseError) and not hosts:
             raise here
-        there = asking.answers()
+        there = [each.result() for each in asked]
     answers: list[tuple[str | None, Json]] = []
     told: list[Json] = []
     for name, answer in zip([None, *(host.name for host in hosts)], [here, *there], strict=True):

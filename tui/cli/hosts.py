@@ -13,7 +13,7 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hosts.faults import HostError, fault, login_command
 from hermes_browse.store.hosts.host import PROGRAM, Host
 from hermes_browse.store.hosts.link import Json, Link, Links, Reply
-from hermes_browse.store.hosts.running import AskAll, Running, read_document, run_once
+from hermes_browse.store.hosts.running import Running, asked_at_once, read_document, run_once
 from hermes_browse.store.temporary import removed_on_signals
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
@@ -103,8 +103,8 @@ def _look_at(hosts: tuple[Host, ...] | list[Host]) -> list[HostState]:
     links = Links()
     with removed_on_signals():
         try:
-            with AskAll(hosts, lambda host: _look(links.of(host))) as asking:
-                return asking.answers()
+            with asked_at_once(hosts, lambda host: _look(links.of(host))) as asked:
+                return [each.result() for each in asked]
         finally:
             links.close()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
@@ -17,7 +16,7 @@ from hermes_browse.store.hosts.faults import HostError
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Link, Links, Reply
 from hermes_browse.store.hosts.remote import locate_there
-from hermes_browse.store.hosts.running import run_once
+from hermes_browse.store.hosts.running import in_thread, run_once
 from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.messages.transcript import count_rows
 from hermes_browse.store.sessions.first_page import read_neighbourhood
@@ -68,18 +67,7 @@ class Hits(NamedTuple):
 
 async def on_own_thread(work: Callable[[], T], name: str) -> T:
     """Await a function that may wait for a host: it would keep a thread of the pool from work on this machine."""
-    answer: Future[T] = Future()
-
-    def run() -> None:
-        if not answer.set_running_or_notify_cancel():
-            return
-        try:
-            answer.set_result(work())
-        except BaseException as error:  # goes to who awaits it
-            answer.set_exception(error)
-
-    threading.Thread(target=run, name=name, daemon=True).start()
-    return await asyncio.wrap_future(answer)
+    return await asyncio.wrap_future(in_thread(work, name))
 
 
 class Asking(Generic[T]):
