@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 import time
-from pathlib import Path
 from types import SimpleNamespace
 
-from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.health import summarize
 from hermes_browse.store.legacy.transcript_files import count_files
 from hermes_browse.store.messages.preview import with_details
@@ -17,7 +15,7 @@ from hermes_browse.store.sessions.models import Conversation, Hidden, Sort, View
 from hermes_browse.store.wording import _
 
 from .. import formats
-from ..profiles.read_profiles import ProfileMatch
+from ..profiles.read_profiles import complete_all
 from ..store_paths import sessions_folder
 from .command_context import CommandContext, Subcommand
 from .output import conversation_json, note, print_json, print_table, store_json, title_or_preview
@@ -135,23 +133,14 @@ def _shown_line(shown: int, total: int, hidden: Hidden) -> str:
     return " · ".join(phrases)
 
 
-def _read_details(page: list[ProfileMatch]) -> list[Conversation]:
-    """Add previews and counts to the conversations of a page; opens each store once."""
-    detailed: dict[tuple[Path, str], Conversation] = {}
-    for path in {each.location.path for each in page}:
-        conversations = [each.conversation for each in page if each.location.path == path]
-        with Store(path).reader() as reader:
-            detailed.update({(path, each.root_id): each for each in with_details(reader, conversations)})
-    return [detailed[each.location.path, each.conversation.root_id] for each in page]
-
-
 def _list_all_profiles(arguments: SimpleNamespace) -> int:
     """Run `list --all-profiles`: one list by activity, each row with its profile."""
     view = View(arguments.view)
     everywhere = read_all_profiles(arguments.home, time.time(), view, arguments.source)
-    page = list(everywhere.found[_page(arguments)])
-    pairs = list(zip(page, _read_details(page), strict=True))
-    total = sum(catalog.forest.counts()[View.ALL] for _where, catalog in everywhere.catalogs)
+    page = everywhere.found[_page(arguments)]
+    details = complete_all(page, strict=True)
+    pairs = [(each.profile, details[each.place]) for each in page]
+    total = everywhere.conversations
     if arguments.json:
         print_json(
             {
@@ -161,11 +150,11 @@ def _list_all_profiles(arguments: SimpleNamespace) -> int:
                 "view": view.value,
                 "shown": len(page),
                 "total": total,
-                "conversations": [{"profile": entry.profile} | conversation_json(each) for entry, each in pairs],
+                "conversations": [{"profile": profile} | conversation_json(each) for profile, each in pairs],
             }
         )
         return 0
-    rows = [[entry.profile, *_cells(each, each.status.value, title_or_preview(each))] for entry, each in pairs]
+    rows = [[profile, *_cells(each, each.status.value, title_or_preview(each))] for profile, each in pairs]
     print_table([_("profile"), *_headers()], rows, right=(4, 5), flexible=6, optional=(5, 3, 2, 4, 1))
     summary = _("{count:,} of {total:,} shown · {profiles:,} profiles")
     note(summary.format(count=len(page), total=total, profiles=len(everywhere.catalogs)))

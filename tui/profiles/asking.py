@@ -201,7 +201,7 @@ def list_there(link: Link, sent: Sent, view: View, limit: int = ROWS) -> HostLis
     with _DECODING:
         listed = read_list(link, reply)
         found = tuple(ProfileMatch(location, each) for each in listed.conversations)
-    return HostListing(found, listed.total, listed.sessions, listed.bytes)
+    return HostListing(found, *listed[1:])
 
 
 def search_there(link: Link, sent: Sent, text: str, known: Mapping[str, Sequence[ProfileMatch]]) -> Hits:

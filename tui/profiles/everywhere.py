@@ -20,9 +20,10 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.store.wording import N_, _
 
 from ..commands.screen_commands import EVERYWHERE
+from ..formats import counted
 from ..list.conversation_list import ConversationList
 from ..list.list_rows import FixedRows, ListRow, NoteRow
 from ..screens.controllers import Controllers
@@ -37,7 +38,6 @@ from .read_profiles import (
     ProfileMatch,
     ProfilesResult,
     complete_all,
-    profiles,
     read_everywhere,
     search_everywhere,
 )
@@ -203,12 +203,11 @@ class EverywhereScreen(SubScreen):
         everywhere = self.everywhere
         if everywhere is None:
             return ""
-        total = everywhere.conversations
         summary = _("{count:,} {view} of {conversations} in {profiles}").format(
             count=len(everywhere.found),
             view=_(self.view.value),
-            conversations=ngettext("1 conversation", "{count:,} conversations", total).format(count=total),
-            profiles=profiles(len(everywhere.catalogs)),
+            conversations=counted(everywhere.conversations, "conversation"),
+            profiles=counted(len(everywhere.catalogs), "profile"),
         )
         if everywhere.broken:
             summary += " · " + _("{count:,} cannot be read").format(count=len(everywhere.broken))
@@ -261,7 +260,7 @@ class EverywhereScreen(SubScreen):
         answer = self.answer
         assert answer is not None
         hits = f"{len(answer.found):,}{'+' if answer.more else ''}"
-        places = profiles(len({each.location.path for each in answer.found}))
+        places = counted(len({each.location.path for each in answer.found}), "profile")
         count = _("{hits} hits in {profiles}").format(hits=hits, profiles=places)
         self.tell_parts(count, f"{self.took * 1000:.0f} ms", *answer.notes)
 

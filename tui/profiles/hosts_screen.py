@@ -43,7 +43,7 @@ from .asking import (
 from .everywhere import EverywhereScreen
 from .profile_rows import AwayRow, Preview, preview, read_preview_of
 from .profiles_card import ProfilesScreen
-from .read_profiles import Everywhere, Profile, ProfileMatch, activity, profiles, time_of_hit
+from .read_profiles import Everywhere, Profile, ProfileMatch, newest_first
 
 _TOGETHER = 0.05
 """Seconds in which answers of several hosts are shown together."""
@@ -92,11 +92,6 @@ class HostsCard(ProfilesScreen):
         key = self.key("all")
         return self.keys_text(_("Enter open"), *([f"{key} {_(self.ALL)}"] if key else []), without=("all",))
 
-    def otherwise(self) -> int:
-        """Return the line of the first other host."""
-        others = [index for index, host in enumerate(self._hosts) if host != self.current.host]
-        return len(self.profiles) + others[0] if others else 0
-
     def choices(self) -> Sequence[Profile | Host]:
         """Return profiles, then hosts."""
         return [*self.profiles, *self._hosts]
@@ -110,7 +105,7 @@ class HostsCard(ProfilesScreen):
         return super().sessions() + sum(each.sessions for each in self._asking.answers.values())
 
     def _line_of_host(self, host: Host) -> Content:
-        mark = "● " if host == self.current.host else "  "
+        mark = self.mark(host)
         name = formats.fit(f"@{host.name}", 18)
         if (listing := self._asking.answers.get(host.name)) is not None:
             newest = listing.found[0].conversation.last_active if listing.found else None
@@ -201,9 +196,7 @@ class HostsScreen(EverywhereScreen):
     def found_here(self) -> Sequence[ProfileMatch]:
         """Return the conversations, or the hits, of the profiles and of the hosts that have answered."""
         here, elsewhere = super().found_here(), [each.found for each in self._asking.answers.values()]
-        if not elsewhere:
-            return here
-        return sorted(chain(here, *elsewhere), key=time_of_hit if self.is_searching else activity, reverse=True)
+        return newest_first(chain(here, *elsewhere)) if elsewhere else here
 
     def notes(self) -> list[ListRow]:
         """Return the sentences above the rows, and a line for each host that is away."""
@@ -239,8 +232,8 @@ class HostsScreen(EverywhereScreen):
                 if each.is_part
             ),
             _("{conversations} in {profiles} and {hosts}").format(
-                conversations=ngettext("1 conversation", "{count:,} conversations", total).format(count=total),
-                profiles=profiles(len(everywhere.catalogs)),
+                conversations=formats.counted(total, "conversation"),
+                profiles=formats.counted(len(everywhere.catalogs), "profile"),
                 hosts=_hosts(len(lists.answers)),
             ),
         ]

@@ -42,10 +42,9 @@ class FoundRow(NamedTuple):
     def spans(self, width: int, now: float) -> list[Span]:
         """Format the row in exactly `width` cells."""
         found, conversation = self.found, self.found.conversation
-        moment = found.hit.timestamp if found.hit is not None else conversation.last_active
         columns = _columns(
             width,
-            formats.moment(moment, now),
+            formats.moment(found.moment, now),
             formats.source(conversation.source),
             formats.number(conversation.message_count) if conversation.message_count or not _is_bare(found) else "",
         )
