@@ -21,7 +21,7 @@ from hermes_browse.store.wording import _, pgettext
 
 from ..formats import dollars, long_number, status, timestamp
 from .command_context import Subcommand
-from .output import no_text, note, print_json, print_table
+from .output import no_text, note, print_conversations, print_json, print_sums, print_table
 from .parser import with_options, without
 from .there import ask_document, configured_hosts, how_to_add
 
@@ -243,11 +243,7 @@ def _list(answers: _HostAnswers, arguments: SimpleNamespace) -> None:
         ]
         for row in page
     ]
-    places = _place_headers(page)
-    headers = [_("last active"), _("status"), _("source"), _("msgs"), _("cost"), _("title"), _("id")]
-    at = len(places)
-    optional = (at + 4, at + 2, at + 1, at + 3, at)
-    print_table([*places, *headers], cells, right=(at + 3, at + 4), flexible=at + 5, optional=optional)
+    print_conversations(_place_headers(page), cells)
     shown = _("{count:,} of {total:,} shown").format(count=len(page), total=total or 0)
     note(" · ".join(filter(None, (shown, _who_answered(answers)))))
 
@@ -314,12 +310,13 @@ def _stats(answers: _HostAnswers, arguments: SimpleNamespace) -> None:
         first: Json = answers.documents[0][1] if answers.documents else {}
         print_json(document | {name: first[name] for name in ("period", "since") if name in first})
         return
-    counts = {"conversations": _("convs"), "sessions": _("sessions"), "messages": _("msgs")}
+    counts = {"sessions": _("sessions"), "messages": _("msgs")}
     counts |= {"calls": _("calls")} if arguments.by == "tool" else {}
     tokens = {"input_tokens": pgettext("column", "in"), "output_tokens": pgettext("column", "out")}
     cells = [
         [
             str(row["key"]),
+            f"{_number(row.get('conversations'), 0):,}",
             *(f"{_number(row.get(name), 0):,}" for name in counts),
             *(long_number(_number(row.get(name), 0)) for name in tokens),
             long_number(_number(row.get("cache_read_tokens"), 0) + _number(row.get("cache_write_tokens"), 0)),
@@ -328,8 +325,7 @@ def _stats(answers: _HostAnswers, arguments: SimpleNamespace) -> None:
         ]
         for row in [*rows, total | {"key": pgettext("sum", "all")}]
     ]
-    headers = [arguments.by, *counts.values(), *tokens.values(), _("cache"), _("cost"), _("size")]
-    print_table(headers, cells, right=range(1, len(headers)), flexible=0, optional=(1, 2))
+    print_sums(arguments.by, [*counts.values(), *tokens.values(), _("cache"), _("cost"), _("size")], cells)
     if answered := _who_answered(answers):
         note(answered)
 

@@ -18,7 +18,7 @@ from .. import formats
 from ..profiles.read_profiles import complete_all
 from ..store_paths import sessions_folder
 from .command_context import CommandContext, Subcommand
-from .output import conversation_json, note, print_json, print_table, store_json, title_or_preview
+from .output import conversation_json, note, print_conversations, print_json, store_json, title_or_preview
 from .parser import add_all_hosts, add_view_options, count
 from .profiles import broken_json, read_all_profiles, refuse_a_store_with_all_profiles
 
@@ -86,7 +86,7 @@ class ListCommand(Subcommand):
             return 0
         for warning in summary.warnings:
             note(warning)
-        print_table(_headers(), [_row(each) for each in page], right=(3, 4), flexible=5, optional=(4, 2, 1, 3, 0))
+        print_conversations([], [_row(each) for each in page])
         old_note = _("{count:,} old transcripts: --old").format(count=old_files.files) if old_files.files else ""
         note(" · ".join(part for part in (_shown_line(len(page), total, hidden), old_note) if part))
         return 0
@@ -95,10 +95,6 @@ class ListCommand(Subcommand):
 def _page(arguments: SimpleNamespace) -> slice:
     """Return the requested slice of an ordered list."""
     return slice(arguments.offset, arguments.offset + arguments.limit if arguments.limit else None)
-
-
-def _headers() -> list[str]:
-    return [_("last active"), _("status"), _("source"), _("msgs"), _("cost"), _("title"), _("id")]
 
 
 def _cells(each: Conversation, state: str, name: str) -> list[str]:
@@ -155,7 +151,7 @@ def _list_all_profiles(arguments: SimpleNamespace) -> int:
         )
         return 0
     rows = [[profile, *_cells(each, each.status.value, title_or_preview(each))] for profile, each in pairs]
-    print_table([_("profile"), *_headers()], rows, right=(4, 5), flexible=6, optional=(5, 3, 2, 4, 1))
+    print_conversations([_("profile")], rows)
     summary = _("{count:,} of {total:,} shown · {profiles:,} profiles")
     note(summary.format(count=len(page), total=total, profiles=len(everywhere.catalogs)))
     return 0
