@@ -71,7 +71,6 @@ class Link:
     """A connection to a host, opened by the first question and again after it was lost; any thread asks.
 
     Args:
-        host: The host.
         socket: Path for the control socket, in a private folder; None for no multiplexing.
     """
 
@@ -95,11 +94,6 @@ class Link:
         self._number = 0
         self._failed_at = float("-inf")
         self._closed = False
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the host has said hello on a connection that has not ended."""
-        return self._process is not None and self._greeted.done() and self.error is None
 
     def open(self) -> Hello:
         """Connect, unless connected; return what the host said.
@@ -235,8 +229,7 @@ class Link:
         """Run a command of hermes-browse there.
 
         Args:
-            arguments: Of the command line, without the options that name a store.
-            seconds: How long it may take.
+            arguments: Without the options that name a store.
             sent: Called with the number of the question, for `cancel`.
 
         Raises:

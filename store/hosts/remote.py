@@ -100,17 +100,15 @@ class RemoteConnection:
         self._version, self._answered = str(answer.get("version")), time.monotonic()
         if sql == DATA_VERSION:
             return _FetchedRows([(self._version,)])
+        rows = answer.get("rows")
         try:
-            return self._decode(answer)
+            if not isinstance(rows, list) or not all(
+                isinstance(row, list) and len(row) == len(rows[0]) for row in rows
+            ):
+                raise ValueError(rows)
+            return _FetchedRows(tuple(map(decode_value, row)) for row in rows)
         except (ValueError, TypeError):
             raise fault(self._link.host, "host-noise", said=str(answer)[:80]) from None
-
-    @staticmethod
-    def _decode(answer: Json) -> _FetchedRows:
-        rows = answer.get("rows")
-        if not isinstance(rows, list) or not all(isinstance(row, list) and len(row) == len(rows[0]) for row in rows):
-            raise ValueError(rows)
-        return _FetchedRows(tuple(map(decode_value, row)) for row in rows)
 
     def interrupt(self) -> None:
         """Interrupt the running statement, from any thread."""

@@ -17,12 +17,7 @@ from .running import document_of
 
 
 def plan_there(link: Link, reader: Reader, session_id: str) -> ResumePlan:
-    """Plan to resume the conversation of a session, with the warnings of its machine.
-
-    Args:
-        link: The connection.
-        reader: Of the store there.
-        session_id: Any segment.
+    """Plan to resume the conversation of a session, given by any segment, with the warnings of its machine.
 
     Raises:
         NotFoundError: There is no such session.

@@ -39,8 +39,7 @@ class Running:
     """A line that the shell of a host runs; iterate once to get what it prints on standard output.
 
     Args:
-        host: The host.
-        line: For its shell, such as from `Host.command_line`.
+        line: For the shell of the host, such as from `Host.command_line`.
         seconds: How long it may take; None for as long as it takes.
         most: More bytes are refused; None for any number.
     """
@@ -193,12 +192,7 @@ def in_thread(work: Callable[[], _T], name: str) -> Future[_T]:
 
 @contextlib.contextmanager
 def asked_at_once(hosts: Sequence[Host], ask: Callable[[Host], _T]) -> Iterator[list[Future[_T]]]:
-    """Ask several hosts the same; end with the block what still runs.
-
-    Args:
-        hosts: The hosts, in the order of the answers.
-        ask: Asks one of them, in a thread of its own.
-    """
+    """Ask several hosts the same, each in a thread of its own; end with the block what still runs."""
     try:
         yield [in_thread(partial(ask, host), f"asking {host.name}") for host in hosts]
     finally:

@@ -120,7 +120,7 @@ class _Channel:
                 reader.begin()
             with self._lock:
                 self._running = number
-            if self._server.is_cancelled(number):
+            if number in self._server.cancelled:
                 raise QueryInterruptedError(_("The query was interrupted."))
             if isinstance(arguments, list):
                 return dict(self._server.run([str(each) for each in arguments])._asdict())
@@ -174,7 +174,8 @@ class Server:
         self.store, self.run, self._output = store, run, output
         self._channels: dict[object, _Channel] = {}
         self._waiting: set[object] = set()
-        self._cancelled: set[object] = set()
+        self.cancelled: set[object] = set()
+        """Questions that were cancelled and have no answer yet."""
         self._writing = threading.Lock()
         self._ended = threading.Event()
 
@@ -207,18 +208,14 @@ class Server:
             self._output.write(line)
             self._output.flush()
         self._waiting.discard(answer.get("id"))
-        self._cancelled.discard(answer.get("id"))
-
-    def is_cancelled(self, number: object) -> bool:
-        """Tell whether a question was cancelled before it began."""
-        return number in self._cancelled
+        self.cancelled.discard(answer.get("id"))
 
     def _heard(self, question: Json) -> None:
         number = None if "argv" in question else question.get("channel")
         if not all(isinstance(question.get(name), int | None) for name in ("id", "channel", "cancel", "close")):
             return  # nobody who knows this protocol sent it
         if "cancel" in question:
-            self._cancelled |= {question["cancel"]} & self._waiting
+            self.cancelled |= {question["cancel"]} & self._waiting
             for channel in self._channels.values():
                 channel.cancel(question["cancel"])
         elif "close" in question:

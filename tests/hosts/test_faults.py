@@ -49,7 +49,7 @@ def test_it_connects_again_after_a_while(
     one = links.of(server.host)
     assert one.ask({"sql": "SELECT 1"})["rows"] == [[1]]
     server.stop()
-    until(lambda: not one.is_open)
+    until(lambda: one.error is not None)
     assert one.error is not None and one.error.code == "host-lost"
     assert failure(one).code == "host-down"
     server.start()
