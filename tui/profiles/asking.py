@@ -71,14 +71,9 @@ async def on_own_thread(work: Callable[[], T], name: str) -> T:
 
 
 class Asking(Generic[T]):
-    """What hosts have answered to the newest question.
+    """What hosts, in the order of the configuration, have answered to the newest question.
 
-    Args:
-        links: The connections.
-        hosts: All hosts, in the order of the configuration.
-        clock: Returns Unix seconds.
-        run_worker: Runs a coroutine.
-        changed: Called after an answer.
+    `clock` returns Unix seconds, and `changed` is called after each answer.
     """
 
     def __init__(
@@ -117,8 +112,7 @@ class Asking(Generic[T]):
     def again(self, insist: Host | None = None) -> None:
         """Ask those that are away, also those that have gone away after they had answered.
 
-        Args:
-            insist: Ask only this one, however shortly after a failure.
+        With `insist`, only that host is asked, however shortly after a failure.
         """
         for host in self.hosts if insist is None else [insist]:
             error = self._links.of(host).error
@@ -141,20 +135,16 @@ class Asking(Generic[T]):
             return question(link, sent.append)
 
         async def run() -> None:
-            answered: dict[str, T] = {}
-            away: dict[str, BrowseError] = {}
             try:
-                answered[host.name] = await on_own_thread(work, f"ask {host.name}")
+                self.answers[host.name] = await on_own_thread(work, f"ask {host.name}")
+                self.away.pop(host.name, None)
             except BrowseError as error:
-                away[host.name] = error
+                self.away[host.name] = error
             except asyncio.CancelledError:
                 for each in sent:
                     link.cancel(each)
                 raise
             self.waiting.discard(host.name)
-            self.away.pop(host.name, None)
-            self.away |= away
-            self.answers |= answered
             self._changed()
 
         self._workers[host.name] = self._run_worker(run())
@@ -207,11 +197,7 @@ def list_there(link: Link, sent: Sent, view: View, limit: int = ROWS) -> HostLis
 def search_there(link: Link, sent: Sent, text: str, known: Mapping[str, Sequence[ProfileMatch]]) -> Hits:
     """Search, archived and automation included.
 
-    Args:
-        link: The connection.
-        sent: See `Sent`.
-        text: The query.
-        known: Conversations by the name of their host; of others only the id is known at first.
+    `known` has conversations by the name of their host; of others only the id is known at first.
     """
     conversations = {each.conversation.id: each.conversation for each in known.get(link.host.name, ())}
     reply, location = _run(link, sent, ["search", "--json", "--limit", str(ROWS), "--", text])

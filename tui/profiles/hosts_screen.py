@@ -60,15 +60,7 @@ def _names(names: Sequence[str]) -> str:
 
 
 class HostsCard(ProfilesScreen):
-    """The card of profiles and hosts.
-
-    Args:
-        profiles: The profiles.
-        current: Location of the store on screen.
-        now: Unix seconds.
-        hosts: The hosts.
-        links: The connections to them.
-    """
+    """The card of profiles and hosts."""
 
     TITLE_OF_CARD = N_("Profiles and hosts")
     ALL = N_("everything as one list")

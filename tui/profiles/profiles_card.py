@@ -26,10 +26,7 @@ from .read_profiles import Profile
 class ProfilesScreen(Card["Profile | Host | bool | None"]):
     """Returns the profile, or the host, that was chosen, True for all of them, or None.
 
-    Args:
-        profiles: The profiles.
-        current: Location of the store on screen.
-        now: Unix seconds.
+    `current` is the location of the store on screen, and `now` is in Unix seconds.
     """
 
     AUTO_FOCUS = "#profiles"

@@ -104,12 +104,7 @@ class ProfilesResult(NamedTuple):
 
 
 def read_profiles(here: Location, now: float) -> list[Profile]:
-    """Read the figures of all profiles of a root, from a few rows of each.
-
-    Args:
-        here: Location of one of them.
-        now: Unix seconds.
-    """
+    """Read the figures of all profiles of the root of a store, from a few rows of each; `now` is in Unix seconds."""
     return [_profile(location, now) for location in here.profiles()]
 
 
@@ -141,7 +136,7 @@ def read_everywhere(
         here: Location of one of them.
         now: Unix seconds.
         view: Conversations to include.
-        sources: Sources to include; empty means any.
+        sources: Likewise; empty means any.
         named: Maximum conversations per profile whose previews are read.
     """
     catalogs: list[tuple[Location, Catalog]] = []
