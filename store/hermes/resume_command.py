@@ -181,11 +181,7 @@ def options_of(executable: str) -> frozenset[str]:
     """Return the long options in the `--help` of a `hermes`, given by its full path; empty if that fails."""
     try:
         result = subprocess.run(
-            [executable, "--help"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_PATIENCE,
-            check=False,
+            [executable, "--help"], stdin=subprocess.DEVNULL, capture_output=True, timeout=_PATIENCE, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return frozenset()

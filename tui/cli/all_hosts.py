@@ -101,11 +101,6 @@ def _text(value: object) -> str:
 def run_everywhere(command: Subcommand, arguments: SimpleNamespace, argv: Sequence[str]) -> int:
     """Run `list`, `search` or `stats` on this machine and on all configured hosts, and print one answer.
 
-    Args:
-        command: The command.
-        arguments: As parsed.
-        argv: As given.
-
     Returns:
         0, or 6 if some host did not answer.
 

@@ -59,7 +59,6 @@ class CommandContext:
         """Find the conversations a user names. Commands call it before they change anything.
 
         Args:
-            reader: An open reader of the store.
             words: Session ids, prefixes of them, or titles.
 
         Returns:

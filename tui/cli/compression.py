@@ -22,12 +22,7 @@ from .parser import text
 from .show import body_of, heading, message_json
 
 _KINDS = {CompactionKind.ROTATION: N_("continued in a new session"), CompactionKind.IN_PLACE: N_("in place")}
-_WHY = {
-    Why.HEAD: N_("carried over"),
-    Why.SUMMARY: N_("summary"),
-    Why.KEPT: N_("carried over"),
-    Why.SINCE: N_("since"),
-}
+_WHY = {Why.HEAD: N_("carried over"), Why.SUMMARY: N_("summary"), Why.KEPT: N_("carried over"), Why.SINCE: N_("since")}
 _TERMS = {
     LostKind.DECISION: N_("decision"),
     LostKind.COMMAND: N_("command"),

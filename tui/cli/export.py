@@ -19,14 +19,7 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 
-from ..export.documents import (
-    Document,
-    make_redactor,
-    not_live_words,
-    plan_documents,
-    redacted_words,
-    save,
-)
+from ..export.documents import Document, make_redactor, not_live_words, plan_documents, redacted_words, save
 from ..formats import counted
 from ..version import version
 from .command_context import CommandContext, Subcommand

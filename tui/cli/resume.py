@@ -90,10 +90,7 @@ def as_configured(plan: ResumePlan) -> ResumePlan:
 
 
 def run_plan(plan: ResumePlan) -> int:
-    """Replace this process by Hermes; on Windows, run Hermes as a child and return its exit code.
-
-    Args:
-        plan: With an executable.
+    """Replace this process by the Hermes that the plan has found; on Windows, run it and return its exit code.
 
     Raises:
         RefusedError: Hermes could not be started.

@@ -92,14 +92,7 @@ def name_host(document: Json, name: str | None) -> None:
 
 
 def run_there(arguments: SimpleNamespace, argv: Sequence[str]) -> int:
-    """Run the command line on the host that it names.
-
-    Args:
-        arguments: As parsed.
-        argv: As given.
-
-    Returns:
-        The exit code of the command there.
+    """Run the command line, parsed and as given, on the host that it names; return the exit code there.
 
     Raises:
         NotFoundError: There is no such host.

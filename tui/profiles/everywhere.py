@@ -33,14 +33,7 @@ from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
 from ..shared.text_box import TextBox
 from .profile_rows import FoundRow, Preview, head, preview, read_preview_of
-from .read_profiles import (
-    Everywhere,
-    ProfileMatch,
-    ProfilesResult,
-    complete_all,
-    read_everywhere,
-    search_everywhere,
-)
+from .read_profiles import Everywhere, ProfileMatch, ProfilesResult, complete_all, read_everywhere, search_everywhere
 
 _REST = 0.05
 """Seconds the cursor must stay on a row before its preview is read."""

@@ -30,16 +30,7 @@ from ..list.conversation_list import ConversationList
 from ..list.list_rows import ListRow
 from ..screens.controllers import Controllers
 from ..shared import header
-from .asking import (
-    AGAIN_SECONDS,
-    Asking,
-    Hits,
-    HostListing,
-    complete_there,
-    list_there,
-    on_own_thread,
-    search_there,
-)
+from .asking import AGAIN_SECONDS, Asking, Hits, HostListing, complete_there, list_there, on_own_thread, search_there
 from .everywhere import EverywhereScreen
 from .profile_rows import AwayRow, Preview, preview, read_preview_of
 from .profiles_card import ProfilesScreen

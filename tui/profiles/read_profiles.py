@@ -178,12 +178,7 @@ def complete_all(found: Sequence[ProfileMatch], *, strict: bool = False) -> dict
 
 
 def search_everywhere(
-    everywhere: Everywhere,
-    text: str,
-    now: float,
-    *,
-    limit: int = _HITS,
-    cancelled: Callable[[], bool] = lambda: False,
+    everywhere: Everywhere, text: str, now: float, *, limit: int = _HITS, cancelled: Callable[[], bool] = lambda: False
 ) -> ProfilesResult:
     """Search all profiles, archived and automation included; newest hits first.
 
