@@ -26,7 +26,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from .. import formats
-from .read_profiles import ProfileMatch
+from .read_profiles import FoundHits, ProfileMatch
 
 if TYPE_CHECKING:
     from textual.worker import Worker
@@ -54,15 +54,6 @@ class HostListing(NamedTuple):
     def is_part(self) -> bool:
         """Whether there are more conversations than were sent."""
         return len(self.found) == ROWS < self.total
-
-
-class Hits(NamedTuple):
-    """Hits of a host."""
-
-    found: tuple[ProfileMatch, ...]
-    """Newest first."""
-    more: bool
-    notes: tuple[str, ...]
 
 
 async def on_own_thread(work: Callable[[], T], name: str) -> T:
@@ -194,7 +185,7 @@ def list_there(link: Link, sent: Sent, view: View, limit: int = ROWS) -> HostLis
     return HostListing(found, *listed[1:])
 
 
-def search_there(link: Link, sent: Sent, text: str, known: Mapping[str, Sequence[ProfileMatch]]) -> Hits:
+def search_there(link: Link, sent: Sent, text: str, known: Mapping[str, Sequence[ProfileMatch]]) -> FoundHits:
     """Search, archived and automation included.
 
     `known` has conversations by the name of their host; of others only the id is known at first.
@@ -204,7 +195,7 @@ def search_there(link: Link, sent: Sent, text: str, known: Mapping[str, Sequence
     with _DECODING:
         searched = read_search(link, reply)
     found = [ProfileMatch(location, conversations.get(at) or _bare(at), hit) for at, hit in searched.hits]
-    return Hits(tuple(found), searched.more, tuple(f"@{link.host.name}: {each}" for each in searched.notes))
+    return FoundHits(tuple(found), tuple(f"@{link.host.name}: {each}" for each in searched.notes), searched.more)
 
 
 def _bare(session_id: str) -> Conversation:

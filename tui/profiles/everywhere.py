@@ -33,7 +33,7 @@ from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
 from ..shared.text_box import TextBox
 from .profile_rows import FoundRow, Preview, head, preview, read_preview_of
-from .read_profiles import Everywhere, ProfileMatch, ProfilesResult, complete_all, read_everywhere, search_everywhere
+from .read_profiles import Everywhere, FoundHits, ProfileMatch, complete_all, read_everywhere, search_everywhere
 
 _REST = 0.05
 """Seconds the cursor must stay on a row before its preview is read."""
@@ -56,7 +56,7 @@ class EverywhereScreen(SubScreen):
     def __init__(self, controllers: Controllers) -> None:
         super().__init__(controllers)
         self.everywhere: Everywhere | None = None
-        self.answer: ProfilesResult | None = None
+        self.answer: FoundHits | None = None
         """What the profiles have answered to the search; None before."""
         self.took = 0.0
         self.asked = ""
@@ -230,7 +230,7 @@ class EverywhereScreen(SubScreen):
         self._waiting = True
         begun = time.monotonic()
 
-        def work() -> ProfilesResult:
+        def work() -> FoundHits:
             return search_everywhere(everywhere, text, now, cancelled=lambda: self._search_number != number)
 
         async def run() -> None:

@@ -30,11 +30,11 @@ from ..list.conversation_list import ConversationList
 from ..list.list_rows import ListRow
 from ..screens.controllers import Controllers
 from ..shared import header
-from .asking import AGAIN_SECONDS, Asking, Hits, HostListing, complete_there, list_there, on_own_thread, search_there
+from .asking import AGAIN_SECONDS, Asking, HostListing, complete_there, list_there, on_own_thread, search_there
 from .everywhere import EverywhereScreen
 from .profile_rows import AwayRow, Preview, preview, read_preview_of
 from .profiles_card import ProfilesScreen
-from .read_profiles import Everywhere, Profile, ProfileMatch, newest_first
+from .read_profiles import Everywhere, FoundHits, Profile, ProfileMatch, newest_first
 
 _TOGETHER = 0.05
 """Seconds in which answers of several hosts are shown together."""
@@ -120,7 +120,7 @@ class HostsScreen(EverywhereScreen):
         self._links, hosts = self.context.host.links, self.context.options.hosts
         run = partial(self.run_worker, group="ask")
         self._lists: Asking[HostListing] = Asking(self._links, hosts, self.context.clock, run, self._answered)
-        self._searches: Asking[Hits] = Asking(self._links, hosts, self.context.clock, run, self._answered)
+        self._searches: Asking[FoundHits] = Asking(self._links, hosts, self.context.clock, run, self._answered)
         self._stores: dict[Path, Store] = {}
         self._soon: Timer | None = None
         self._is_about_host = False
@@ -135,7 +135,7 @@ class HostsScreen(EverywhereScreen):
         return super().is_pending or self._soon is not None
 
     @property
-    def _asking(self) -> Asking[HostListing] | Asking[Hits]:
+    def _asking(self) -> Asking[HostListing] | Asking[FoundHits]:
         return self._searches if self.is_searching else self._lists
 
     # Asking
@@ -225,16 +225,15 @@ class HostsScreen(EverywhereScreen):
     def tell_hits(self) -> None:
         """Say in the status line what was found, and how many hosts have answered."""
         searches, answer, found = self._searches, self.answer, self.found_here()
-        is_more = any(each.more for each in searches.answers.values()) or (answer is not None and answer.more)
-        hits = f"{len(found):,}{'+' if is_more else ''}"
+        answers = [*([] if answer is None else [answer]), *searches.answers.values()]
+        hits = f"{len(found):,}{'+' if any(each.more for each in answers) else ''}"
         answered = _("{answered:,} of {hosts} have answered").format(
             answered=len(searches.answers), hosts=_hosts(len(searches.hosts))
         )
         without = _("without {hosts}").format(hosts=_names(list(searches.away))) if searches.away else ""
-        notes = chain(answer.notes if answer is not None else (), *(each.notes for each in searches.answers.values()))
         here = _("searching the profiles …") if answer is None else ""
         count = ngettext("1 hit", "{count} hits", len(found)).format(count=hits)
-        self.tell_parts(count, here, answered, without, *notes)
+        self.tell_parts(count, here, answered, without, *chain.from_iterable(each.notes for each in answers))
 
     def tell_keys(self) -> None:
         """Say in the status line what can be done with a conversation."""

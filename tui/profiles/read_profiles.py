@@ -88,19 +88,19 @@ class Everywhere(NamedTuple):
         return sum(catalog.forest.counts()[View.ALL] for _at, catalog in self.catalogs)
 
 
-class ProfilesResult(NamedTuple):
-    """Results of a search over all profiles."""
+class FoundHits(NamedTuple):
+    """Results of a search over all profiles, or of a host."""
 
     found: tuple[ProfileMatch, ...]
     """Newest hit first."""
     notes: tuple[str, ...]
-    """Messages about what was not covered, with the profile."""
+    """Messages about what was not covered, each with the profile or the host."""
     more: bool
-    """A profile has more hits than the limit."""
-    engine: str
-    """`fts5`, `trigram`, `scan`, `mixed` or `none`."""
-    complete: bool
-    """False if a store could not be searched, or not to its end."""
+    """A store has more hits than the limit."""
+    engine: str = ""
+    """`fts5`, `trigram`, `scan`, `mixed` or `none`; empty for a host."""
+    complete: bool = True
+    """False if a store could not be searched, or not to its end; a host says so in its notes."""
 
 
 def read_profiles(here: Location, now: float) -> list[Profile]:
@@ -179,7 +179,7 @@ def complete_all(found: Sequence[ProfileMatch], *, strict: bool = False) -> dict
 
 def search_everywhere(
     everywhere: Everywhere, text: str, now: float, *, limit: int = _HITS, cancelled: Callable[[], bool] = lambda: False
-) -> ProfilesResult:
+) -> FoundHits:
     """Search all profiles, archived and automation included; newest hits first.
 
     Args:
@@ -218,4 +218,4 @@ def search_everywhere(
         engines.add(answer.engine)
     engines = engines - {"none"} or engines
     engine = "none" if not engines else next(iter(engines)) if len(engines) == 1 else "mixed"
-    return ProfilesResult(tuple(newest_first(found)), tuple(notes), more, engine, complete)
+    return FoundHits(tuple(newest_first(found)), tuple(notes), more, engine, complete)
