@@ -32,11 +32,7 @@ def encode_value(value: object) -> object:
 
 
 def decode_value(value: object) -> object:
-    """Return the value that `encode_value` was given.
-
-    Raises:
-        ValueError: It is none.
-    """
+    """Return the value that `encode_value` was given; ValueError if it is none."""
     if isinstance(value, dict) and isinstance(text := value.get("b64"), str):
         return base64.b64decode(text, validate=True)
     if value is None or isinstance(value, str | int | float):
@@ -123,7 +119,6 @@ class RemoteStore(Store):
     """The store of a host, through its open connection.
 
     Args:
-        link: The connection.
         path: A name for the screen, such as `vps:/home/me/.hermes/state.db`; no file of this machine.
     """
 
@@ -149,19 +144,11 @@ class RemoteStore(Store):
         return (mark[3], mark[7]) if len(mark) == 8 else (0, 0)
 
     def check(self) -> None:
-        """Connect.
-
-        Raises:
-            HostError: The host cannot be reached.
-        """
+        """Connect. HostError if the host cannot be reached."""
         self.link.open()
 
     def open(self) -> Reader:
-        """Return a reader whose statements run on the host.
-
-        Raises:
-            StoreError: The host cannot be reached, or its store cannot be read.
-        """
+        """Return a reader whose statements run there. StoreError if the host does not answer, or cannot read its store."""
         self.check()
         connection: sqlite3.Connection = RemoteConnection(self.link)  # type: ignore[assignment]  # what Reader uses of it
         mark = self.link.fingerprint
@@ -178,11 +165,7 @@ class RemoteStore(Store):
 
 
 def locate_there(link: Link) -> Location:
-    """Return the location of the store on a host, as it says itself.
-
-    Raises:
-        HostError: The host cannot be reached.
-    """
+    """Return the location of the store on a host, as it says itself. HostError if it cannot be reached."""
     host, hello = link.host, link.open()
     label = f"{host.name} · {hello.profile}" if hello.profile not in ("", DEFAULT_PROFILE) else host.name
     return Location(Path(f"{host.name}:{hello.path}"), profile=hello.profile or None, label=label, host=host)

@@ -123,11 +123,7 @@ class Running:
 
 
 def run_once(host: Host, line: str, *, seconds: float | None = ANSWER_SECONDS, most: int = ANSWER_BYTES) -> Reply:
-    """Run a line in the shell of a host and return what it printed; arguments as of `Running`.
-
-    Raises:
-        HostError: As `Running`.
-    """
+    """Run a line in the shell of a host and return what it printed; arguments and errors as of `Running`."""
     running = Running(host, line, seconds=seconds, most=most)
     out = b"".join(running)
     return Reply(running.code, out.decode("utf-8", "replace"), running.said)
@@ -142,11 +138,7 @@ def _number(text: str) -> float:
 
 
 def read_document(host: Host, text: str, number: Callable[[str], object] | None = _number) -> Json:
-    """Return the JSON object that a command printed; `number` converts its numbers, or raises ValueError.
-
-    Raises:
-        HostError: It is none.
-    """
+    """Return the JSON object that a command printed, HostError if it is none; `number` converts its numbers."""
     try:
         document = json.loads(text, parse_constant=number, parse_float=number, parse_int=number)
     except (ValueError, RecursionError):

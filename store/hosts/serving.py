@@ -68,17 +68,14 @@ class _Channel:
 
     def __init__(self, server: Server, number: object) -> None:
         self._server = server
-        self._questions: queue.Queue[Json | None] = queue.Queue()
+        self.questions: queue.Queue[Json | None] = queue.Queue()
+        """None closes the channel."""
         self._reader: Reader | None = None
         self._opened = 0
         self._lock = threading.Lock()
         self._running: object = None
         self._ident = 0
         threading.Thread(target=self._run, name=f"channel {number}", daemon=True).start()
-
-    def put(self, question: Json | None) -> None:
-        """Add a question; None closes the channel."""
-        self._questions.put(question)
 
     def cancel(self, number: object = None) -> None:
         """Interrupt a question if it is running; without a number whatever statement is, but no command."""
@@ -93,7 +90,7 @@ class _Channel:
         try:
             while True:
                 try:
-                    question = self._questions.get(timeout=_IDLE_SECONDS if self._reader is not None else None)
+                    question = self.questions.get(timeout=_IDLE_SECONDS if self._reader is not None else None)
                 except queue.Empty:
                     self._close()
                     continue
@@ -164,10 +161,7 @@ class _Channel:
 class Server:
     """Answers the questions of one caller; those of each of its channels one after the other.
 
-    Args:
-        store: What statements read.
-        run: Runs a command line.
-        output: Where answers go.
+    `store` is what statements read; `run` runs a command line; `output` is where answers go.
     """
 
     def __init__(self, store: Store, run: Callable[[Sequence[str]], Reply], output: IO[bytes]) -> None:
@@ -196,7 +190,7 @@ class Server:
         finally:
             self._ended.set()
             for channel in self._channels.values():
-                channel.put(None)
+                channel.questions.put(None)
                 channel.cancel()
 
     def say(self, answer: Json) -> None:
@@ -220,12 +214,12 @@ class Server:
                 channel.cancel(question["cancel"])
         elif "close" in question:
             if (closed := self._channels.pop(question["close"], None)) is not None:
-                closed.put(None)
+                closed.questions.put(None)
         else:
             if number not in self._channels:
                 self._channels[number] = _Channel(self, number)
             self._waiting.add(question.get("id"))
-            self._channels[number].put(question)
+            self._channels[number].questions.put(question)
 
     def _watch(self) -> None:
         last: tuple[int, ...] = ()

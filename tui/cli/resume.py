@@ -90,11 +90,7 @@ def as_configured(plan: ResumePlan) -> ResumePlan:
 
 
 def run_plan(plan: ResumePlan) -> int:
-    """Replace this process by the Hermes that the plan has found; on Windows, run it and return its exit code.
-
-    Raises:
-        RefusedError: Hermes could not be started.
-    """
+    """Become the Hermes of a plan; on Windows, run it and return its exit code. RefusedError if it cannot start."""
     assert plan.executable is not None
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:

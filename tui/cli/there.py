@@ -43,11 +43,7 @@ def how_to_add() -> str:
 
 
 def named_host(name: str) -> Host:
-    """Return a host of the configuration by its name.
-
-    Raises:
-        NotFoundError: There is none of this name.
-    """
+    """Return a host of the configuration by its name; NotFoundError if there is none."""
     hosts = configured_hosts()
     found = next((host for host in hosts if host.name == name), None)
     if found is None:

@@ -275,12 +275,11 @@ class EverywhereScreen(SubScreen):
         event.stop()
         width = self.found.scrollable_content_region.width
         self.line("found-head").update(Content.styled(head(width, _(self.PLACE)), "dim"))
-        rows = self._rows[event.first : event.last + 1]
-        lacking = [row.found for row in rows if isinstance(row, FoundRow) and self._is_incomplete(row.found)]
-        if not lacking:
-            return
-        self._requested.update(each.place for each in lacking)
-        self.complete(lacking)
+        seen = [row.found for row in self._rows[event.first : event.last + 1] if isinstance(row, FoundRow)]
+        lacking = [each for each in seen if each.conversation.rows is None and each.place not in self._requested]
+        if lacking:
+            self._requested.update(each.place for each in lacking)
+            self.complete(lacking)
 
     def complete(self, lacking: Sequence[ProfileMatch]) -> None:
         """Read previews and counts of conversations on screen."""
@@ -299,9 +298,6 @@ class EverywhereScreen(SubScreen):
             self.found.show(FixedRows(self._rows))
 
         self.run_worker(run(), group="names")
-
-    def _is_incomplete(self, found: ProfileMatch) -> bool:
-        return found.conversation.rows is None and found.place not in self._requested
 
     @on(ConversationList.Highlighted, "#found")
     def highlighted(self, event: ConversationList.Highlighted) -> None:
