@@ -40,7 +40,7 @@ _OF_OTHERS = {
 _NAMES = {
     *("make smaller", "putting back", "subagent session", "open session", "old transcript", "left out"),  # keys
     *("hermes-browse hosts --names 2>/dev/null", "uv tool install", "ssh -t {ssh} {command}"),
-    *("hermes-browse trash list --host {name}", "hermes-browse doctor --host {name}", "locked by another process"),
+    *("hermes-browse trash list --host {name}", "hermes-browse doctor --host {name}"),
     "hermes-browse list --old --host {name}",
     *("hit details", "insight names", "insight rows"),  # jobs of a worker
     *("after: before:", "hermes-browse export:", "because of", "the terminal is gone", "0 (not installed)"),

@@ -170,11 +170,7 @@ def locate_file(path: Path) -> Location:
 
 
 def locate(*, home: str | None = None, profile: str | None = None, database: str | None = None) -> Location:
-    """Return the store that the options `--home`, `--profile` and `--db` of a command select.
-
-    Raises:
-        NotFoundError: There is no such profile.
-    """
+    """Return the store that `--home`, `--profile` and `--db` of a command select; NotFoundError for no such profile."""
     if database is not None:
         return locate_file(Path(database))
     named = home or os.environ.get("HERMES_HOME", "").strip()

@@ -57,11 +57,7 @@ def search_health(reader: Reader) -> SearchHealth:
 
 
 def _try_index(reader: Reader, index: FtsIndex) -> None:
-    """Look up words of the newest messages, because damage shows only when the pages of the index are read.
-
-    Raises:
-        StoreDamagedError: The index cannot be used.
-    """
+    """Look up words of the newest messages: StoreDamagedError comes only when the pages of the index are read."""
     content = reader.schema.message("content")
     rows = reader.rows(f"SELECT {content} FROM messages m ORDER BY m.id DESC LIMIT ?", [_SAMPLE])
     words = {word for row in rows for word in _WORD.findall((as_text(row[0]) or "")[:_SAMPLE_TEXT])}

@@ -105,18 +105,12 @@ def find_hermes() -> str | None:
 
 
 def plan_resume(reader: Reader, location: Location, session_id: str, now: float) -> ResumePlan:
-    """Plan to resume the conversation of a session.
+    """Plan to resume the conversation of a session, given by any segment; `now` is in Unix seconds.
 
     Only the form `--resume=ID` is safe: a bare id swallows the words after it, and a title may find another session.
     `-p` is always given, or a sticky profile would open another file (observed, 0.19).
 
     Of the sample store it says what it would be with a store of one's own, and nothing runs it.
-
-    Args:
-        reader: An open reader.
-        location: The store; a store of Hermes or the sample store.
-        session_id: Any segment.
-        now: Unix seconds.
 
     Raises:
         RefusedError: Hermes would not open this file.
@@ -187,11 +181,7 @@ def options_of(executable: str) -> frozenset[str]:
     """Return the long options in the `--help` of a `hermes`, given by its full path; empty if that fails."""
     try:
         result = subprocess.run(
-            [executable, "--help"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_PATIENCE,
-            check=False,
+            [executable, "--help"], stdin=subprocess.DEVNULL, capture_output=True, timeout=_PATIENCE, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return frozenset()

@@ -14,9 +14,9 @@ from ..messages.chat_message import Hit, State
 from ..sessions.models import Conversation, ConversationKind, Relation, Status
 from ..sessions.session import Session, Tokens
 from ..text import as_text, one_line
-from .edits import document_of
-from .faults import HostError, fault
+from .faults import fault
 from .link import Json, Link, Reply
+from .running import document_of
 
 T = TypeVar("T")
 ROWS = 200
@@ -86,17 +86,12 @@ def read_search(link: Link, reply: Reply) -> Searched:
 
 
 def _decoded(link: Link, reply: Reply, decode: Callable[[Json], T]) -> T:
-    if len(reply.out) > _ANSWER:
-        raise _noise(link, reply)
-    document = document_of(link, reply)
     try:
-        return decode(document)
+        if len(reply.out) > _ANSWER:
+            raise ValueError(len(reply.out))
+        return decode(document_of(link.host, reply))
     except ValueError:
-        raise _noise(link, reply) from None
-
-
-def _noise(link: Link, reply: Reply) -> HostError:
-    return fault(link.host, "host-noise", said=reply.out[:80])
+        raise fault(link.host, "host-noise", said=reply.out[:80]) from None
 
 
 # Values: each returns what was meant, or raises ValueError

@@ -1,59 +1,43 @@
-"""Changes of conversations on another machine, by the command line there, which keeps all of its guards.
+"""Change conversations on the machine of their store, this one or another.
 
-The results are those of `store.edit`, so that the screen treats both alike. If the connection is lost before the
-answer, the store there is asked what was done before anything is said; nothing is sent twice.
+Arguments and errors are those of the functions of the same name in `store.edit` and `store.cleanup.bulk`, which change
+a store of this machine. On another one a command line does it, which keeps all of its guards. If the connection is lost
+before the answer, the store there is asked what was done before anything is said; nothing is sent twice.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
+from ..cleanup import bulk
+from ..cleanup.plan import Plan
+from ..connection.connect import Store
+from ..edit import flags, titles
+from ..edit import restore as restoring
 from ..edit.delete import Deleted
 from ..edit.flags import Change, RowChange
-from ..edit.restore import Restored
-from ..edit.titles import Renamed
-from ..errors import BrowseError, NotFoundError, RefusedError, StoreBusyError, StoreError, WriteInDoubtError
+from ..errors import BrowseError, WriteInDoubtError
+from ..sessions.catalog import Catalog
 from ..text import one_line
+from ..trash.progress import Tell, never, quiet
 from ..trash.shelf import Bundle
 from ..wording import N_, _, ngettext
-from .faults import HostError, fault
-from .link import Json, Link, Reply
+from .faults import HostError
+from .link import Json
 from .remote import RemoteStore
+from .running import document_of
 
 _SECONDS = 600.0
 """How long a change may take."""
-_ERRORS: Mapping[int, type[BrowseError]] = {3: StoreError, NotFoundError.exit_code: NotFoundError, 5: RefusedError}
-_COMMANDS = {
-    "archive": ("archived", 1, N_("archived {conversations}")),
-    "unarchive": ("archived", 0, N_("brought back {conversations}")),
-    "pin": ("pinned", 1, N_("pinned {conversations}")),
-    "unpin": ("pinned", 0, N_("unpinned {conversations}")),
+_COMMANDS: Mapping[str, tuple[str, int, str, Callable[..., Change]]] = {
+    "archive": ("archived", 1, N_("archived {conversations}"), flags.archive),
+    "unarchive": ("archived", 0, N_("brought back {conversations}"), flags.unarchive),
+    "pin": ("pinned", 1, N_("pinned {conversations}"), flags.pin),
+    "unpin": ("pinned", 0, N_("unpinned {conversations}"), flags.unpin),
 }
-"""Commands that set a flag: its column, its value, and the sentence."""
-
-
-def document_of(link: Link, reply: Reply) -> Json:
-    """Return the JSON document a command printed.
-
-    Raises:
-        BrowseError: The command failed, with its own sentence.
-        HostError: What it printed is no document.
-    """
-    if reply.code:
-        said = [line for line in reply.err.splitlines() if line.strip()]
-        sentence = one_line(said[-1] if said else _("it ended with {code}").format(code=reply.code), 600)
-        sentence = sentence.removeprefix("hermes-browse: ")
-        kind = StoreBusyError if "locked by another process" in sentence else _ERRORS.get(reply.code, BrowseError)
-        raise kind(f"{link.host.name}: {sentence}")
-    try:
-        document = json.loads(reply.out)
-    except (ValueError, RecursionError):
-        document = None
-    if not isinstance(document, dict):
-        raise fault(link.host, "host-noise", said=reply.out[:80])
-    return document
+"""Commands that set a flag: its column, its value, the sentence, and what sets it here."""
 
 
 def _run(store: RemoteStore, arguments: Sequence[str], is_done: Callable[[], bool]) -> Json | None:
@@ -61,7 +45,7 @@ def _run(store: RemoteStore, arguments: Sequence[str], is_done: Callable[[], boo
     link = store.link
     link.open()  # what fails here has sent nothing
     try:
-        return document_of(link, link.run(arguments, seconds=_SECONDS))
+        return document_of(link.host, link.run(arguments, seconds=_SECONDS))
     except HostError as lost:
         if lost.code not in ("host-lost", "host-silent"):
             raise
@@ -96,9 +80,10 @@ def _flags_of(store: RemoteStore, ids: Sequence[str], column: str) -> dict[str, 
     return {str(session): int(bool(value)) for session, value in rows}
 
 
-def set_flag(store: RemoteStore, ids: Sequence[str], command: str) -> Change:
-    """Run `archive`, `unarchive`, `pin` or `unpin`; arguments and errors as of `store.edit.flags`."""
-    column, value, sentence = _COMMANDS[command]
+def _set_flag(command: str, store: Store, ids: Sequence[str]) -> Change:
+    column, value, sentence, set_here = _COMMANDS[command]
+    if not isinstance(store, RemoteStore):
+        return set_here(store, ids)
 
     def is_done() -> bool:
         return set(_flags_of(store, ids, column).values()) == {value}
@@ -112,8 +97,14 @@ def set_flag(store: RemoteStore, ids: Sequence[str], command: str) -> Change:
     return Change(text if rows else "", rows)
 
 
-def rename(store: RemoteStore, session_id: str, typed: str) -> Renamed:
-    """Rename a conversation; arguments and errors as of `store.edit.titles`."""
+archive, unarchive = partial(_set_flag, "archive"), partial(_set_flag, "unarchive")
+pin, unpin = partial(_set_flag, "pin"), partial(_set_flag, "unpin")
+
+
+def rename(store: Store, session_id: str, typed: str) -> titles.Renamed:
+    """Rename a conversation."""
+    if not isinstance(store, RemoteStore):
+        return titles.rename(store, session_id, typed)
 
     def title() -> str | None:
         with store.reader() as reader:
@@ -128,14 +119,13 @@ def rename(store: RemoteStore, session_id: str, typed: str) -> Renamed:
     rows = (RowChange(session_id, {"title": before}, {"title": after}),) if after != before else ()
     name = f"“{one_line(after, 60)}”" if after else one_line(session_id)
     text = _("renamed {title} on {name}").format(title=name, name=store.link.host.name)
-    return Renamed(Change(text if rows else "", rows), after, (after or "") != typed)
+    return titles.Renamed(Change(text if rows else "", rows), after, (after or "") != typed)
 
 
-def undo(store: RemoteStore, change: Change) -> Change:
-    """Undo a change that `set_flag` or `rename` made.
-
-    Flags are set on whole lineages again, as the commands do.
-    """
+def undo(store: Store, change: Change) -> Change:
+    """Undo a change of flags or of a title; elsewhere flags are set on whole lineages again, as the commands do."""
+    if not isinstance(store, RemoteStore) or not change.rows:
+        return flags.undo(store, change)
     first = change.rows[0]
     done = _("undone: {done}").format(done=change.sentence)
     if "title" in first.before:
@@ -143,8 +133,30 @@ def undo(store: RemoteStore, change: Change) -> Change:
         renamed = rename(store, first.session_id, title if isinstance(title, str) else "")
         return Change(done, renamed.change.rows)
     wanted = {next(iter(first.before.items()))}
-    command = next(name for name, (column, value, _sentence) in _COMMANDS.items() if (column, value) in wanted)
-    return Change(done, set_flag(store, change.session_ids, command).rows)
+    command = next(name for name, (column, value, *_rest) in _COMMANDS.items() if (column, value) in wanted)
+    return Change(done, _set_flag(command, store, change.session_ids).rows)
+
+
+def archive_unit(store: Store, plan: Plan) -> bulk.Unit[Change]:
+    """Return what archives a part of a plan; elsewhere the guards of that machine decide about relatives."""
+    if not isinstance(store, RemoteStore):
+        return bulk.archive_unit(store, plan)
+    return lambda planned: archive(store, [each.conversation.id for each in planned])
+
+
+def delete_unit(
+    store: Store,
+    catalog: Catalog,
+    trash: Path,
+    files: Path | None,
+    *,
+    stop: Callable[[], bool] = never,
+    tell: Tell = quiet,
+) -> bulk.Unit[Deleted]:
+    """Return what deletes a part of a plan."""
+    if not isinstance(store, RemoteStore):
+        return bulk.delete_unit(store, catalog, trash, files, stop=stop, tell=tell)
+    return lambda planned: delete(store, [each.conversation.id for each in planned])
 
 
 def delete(store: RemoteStore, ids: Sequence[str]) -> Deleted:
@@ -157,7 +169,7 @@ def delete(store: RemoteStore, ids: Sequence[str]) -> Deleted:
     """
     document = _run(store, ["delete", "--json", "--yes", "--", *ids], lambda: not _flags_of(store, ids, "archived"))
     if document is None:  # the answer was lost, so the bundle is looked for
-        listed = document_of(store.link, store.link.run(["trash", "list", "--json"])).get("bundles")
+        listed = document_of(store.link.host, store.link.run(["trash", "list", "--json"])).get("bundles")
         bundles = listed if isinstance(listed, list) else []
         bundle: object = next((each for each in bundles if set(ids) <= set(_texts(_get(each, "sessions")))), None)
         document = {"bundle": bundle, "deleted": _get(bundle, "sessions"), "messages": _get(bundle, "messages")}
@@ -185,15 +197,11 @@ def delete(store: RemoteStore, ids: Sequence[str]) -> Deleted:
     )
 
 
-def restore(store: RemoteStore, bundle: str, sessions: Collection[str] = ()) -> Restored:
-    """Restore a bundle from the trash of its machine.
-
-    Args:
-        store: The store.
-        bundle: Name of the bundle.
-        sessions: Of the bundle, to find out what was done if the connection is lost.
-    """
-    ids = list(sessions)
+def restore(store: Store, trash: Path, deleted: Deleted, files: Path | None, *, check: bool) -> restoring.Restored:
+    """Undo a delete, from the trash of the machine."""
+    bundle, ids = deleted.bundle.name, list(deleted.sessions)
+    if not isinstance(store, RemoteStore):
+        return restoring.restore(store, trash, bundle, sessions_folder=files, check=check)
     document = _run(
         store,
         ["trash", "restore", "--json", "--", bundle],
@@ -201,7 +209,7 @@ def restore(store: RemoteStore, bundle: str, sessions: Collection[str] = ()) -> 
     )
     if document is None:
         document = {"restored": ids, "verified": False}
-    return Restored(
+    return restoring.Restored(
         bundle,
         _texts(document.get("restored")),
         _number(document.get("messages")),
@@ -209,6 +217,11 @@ def restore(store: RemoteStore, bundle: str, sessions: Collection[str] = ()) -> 
         bool(document.get("verified")),
         _texts(document.get("notes")),
     )
+
+
+def check_index(store: Store) -> tuple[str, ...]:
+    """Check the search index after several restores; another machine checks its own with each."""
+    return () if isinstance(store, RemoteStore) else restoring.check_index(store)
 
 
 def _get(value: object, key: str) -> object:

@@ -22,23 +22,13 @@ class HostError(StoreError):
     """A host did not answer, or not with what was asked; `code` says which way.
 
     Args:
-        host: The host.
         code: `host-unknown`, `host-down`, `host-key`, `host-login`, `host-silent`, `host-lost`,
             `host-noise`, `host-program`, `host-version`, `host-ssh` or `host-refused`.
-        sentence: What happened.
-        remedy: What to do about it.
     """
 
     def __init__(self, host: Host, code: str, sentence: str, *, remedy: str = "") -> None:
         super().__init__(sentence, remedy=remedy)
         self.host, self.code = host, code
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _made, (self.host, self.code, self.sentence, self.remedy)
-
-
-def _made(host: Host, code: str, sentence: str, remedy: str) -> HostError:
-    return HostError(host, code, sentence, remedy=remedy)
 
 
 _SAID = (
@@ -91,11 +81,10 @@ def fault(host: Host, code: str, *, said: str = "", seconds: float = 0.0, versio
     """Return the error of a code, with its sentence and remedy.
 
     Args:
-        host: The host.
-        code: As of `HostError`.
+        code: As of `HostError`, or a key of `_CODES`.
         said: What ssh or the host said; made printable here.
         seconds: How long was waited.
-        version: The version of hermes-browse there.
+        version: Of hermes-browse there.
     """
     fields = {
         "name": host.name,
@@ -120,12 +109,12 @@ def explain(host: Host, exit_code: int | None, said: str, has_greeted: bool) -> 
     """Return why a connection ended.
 
     Args:
-        host: The host.
         exit_code: Of the ssh process; None if it has not ended.
         said: Its standard error.
         has_greeted: Whether the program there had said hello.
     """
-    last = _last_line(said)
+    lines = [line.strip() for line in said.splitlines() if line.strip()] or [""]
+    last = re.sub(r"^ssh: (connect to host \S+ port \d+: )?", "", lines[-1])
     if exit_code == SSH_FAILED:
         default = "host-ssh" if last and not has_greeted else "host-lost"
         return fault(host, next((code for text, code in _SAID if text in said), default), said=last)
@@ -136,11 +125,6 @@ def explain(host: Host, exit_code: int | None, said: str, has_greeted: bool) -> 
     if exit_code and last:
         return fault(host, "host-refused", said=last.removeprefix("hermes-browse: "))
     return fault(host, "host-lost")
-
-
-def _last_line(said: str) -> str:
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    return re.sub(r"^ssh: (connect to host \S+ port \d+: )?", "", lines[-1]) if lines else ""
 
 
 def login_command(host: Host) -> str:

@@ -57,8 +57,7 @@ def ssh_command(host: Host, line: str, *, control: Path | None = None, terminal:
     """Return the arguments of a process that runs a line on a host.
 
     Args:
-        host: The host.
-        line: For its shell, from `command_line`.
+        line: For the shell of the host, from `command_line`.
         control: The socket of an open connection to use; without it, and when it is gone, ssh connects anew.
         terminal: Give the line a terminal there, and let ssh ask for passwords here; for a person only.
     """

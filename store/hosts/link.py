@@ -71,7 +71,6 @@ class Link:
     """A connection to a host, opened by the first question and again after it was lost; any thread asks.
 
     Args:
-        host: The host.
         socket: Path for the control socket, in a private folder; None for no multiplexing.
     """
 
@@ -96,17 +95,8 @@ class Link:
         self._failed_at = float("-inf")
         self._closed = False
 
-    @property
-    def is_open(self) -> bool:
-        """Whether the host has said hello on a connection that has not ended."""
-        return self._process is not None and self._greeted.done() and self.error is None
-
     def open(self) -> Hello:
-        """Connect, unless connected; return what the host said.
-
-        Raises:
-            HostError: It cannot be reached, or has no program of this kind.
-        """
+        """Connect, unless connected; return what the host said. HostError if it cannot, or has no such program."""
         with self._lock:
             if self._process is None:
                 if self._closed or time.monotonic() - self._failed_at < RETRY_SECONDS:
@@ -125,11 +115,7 @@ class Link:
         return (self.error or fault(self.host, "host-lost")).with_traceback(None)
 
     def reconnect(self) -> Hello:
-        """Connect now, even shortly after a failure.
-
-        Raises:
-            HostError: The host cannot be reached.
-        """
+        """Connect as `open`, even shortly after a failure."""
         self._failed_at = float("-inf")
         return self.open()
 
@@ -168,11 +154,7 @@ class Link:
         threading.Thread(target=self._listen, args=own, name=name, daemon=True).start()
 
     def ask(self, question: Json, *, seconds: float = ANSWER_SECONDS) -> Json:
-        """Ask, and wait for the answer.
-
-        Raises:
-            HostError: The host cannot be reached, or the connection was lost.
-        """
+        """Ask, and wait for the answer. HostError if the host cannot be reached, or the connection was lost."""
         return self.answer_of(self.send(question), seconds)
 
     def send(self, question: Json) -> int:
@@ -235,8 +217,7 @@ class Link:
         """Run a command of hermes-browse there.
 
         Args:
-            arguments: Of the command line, without the options that name a store.
-            seconds: How long it may take.
+            arguments: Without the options that name a store.
             sent: Called with the number of the question, for `cancel`.
 
         Raises:
@@ -253,11 +234,7 @@ class Link:
         return Reply(code, out, err)
 
     def round_trip(self) -> float:
-        """Measure the seconds from a question to its answer on the open connection.
-
-        Raises:
-            HostError: As `ask`.
-        """
+        """Measure the seconds from a question to its answer on the open connection; errors as of `ask`."""
         self.ask({"sql": "SELECT 1"})  # opens the store
         begun = time.perf_counter()
         self.ask({"sql": "SELECT 1"})

@@ -32,11 +32,7 @@ def encode_value(value: object) -> object:
 
 
 def decode_value(value: object) -> object:
-    """Return the value that `encode_value` was given.
-
-    Raises:
-        ValueError: It is none.
-    """
+    """Return the value that `encode_value` was given; ValueError if it is none."""
     if isinstance(value, dict) and isinstance(text := value.get("b64"), str):
         return base64.b64decode(text, validate=True)
     if value is None or isinstance(value, str | int | float):
@@ -100,17 +96,15 @@ class RemoteConnection:
         self._version, self._answered = str(answer.get("version")), time.monotonic()
         if sql == DATA_VERSION:
             return _FetchedRows([(self._version,)])
+        rows = answer.get("rows")
         try:
-            return self._decode(answer)
+            if not isinstance(rows, list) or not all(
+                isinstance(row, list) and len(row) == len(rows[0]) for row in rows
+            ):
+                raise ValueError(rows)
+            return _FetchedRows(tuple(map(decode_value, row)) for row in rows)
         except (ValueError, TypeError):
             raise fault(self._link.host, "host-noise", said=str(answer)[:80]) from None
-
-    @staticmethod
-    def _decode(answer: Json) -> _FetchedRows:
-        rows = answer.get("rows")
-        if not isinstance(rows, list) or not all(isinstance(row, list) and len(row) == len(rows[0]) for row in rows):
-            raise ValueError(rows)
-        return _FetchedRows(tuple(map(decode_value, row)) for row in rows)
 
     def interrupt(self) -> None:
         """Interrupt the running statement, from any thread."""
@@ -125,7 +119,6 @@ class RemoteStore(Store):
     """The store of a host, through its open connection.
 
     Args:
-        link: The connection.
         path: A name for the screen, such as `vps:/home/me/.hermes/state.db`; no file of this machine.
     """
 
@@ -151,19 +144,11 @@ class RemoteStore(Store):
         return (mark[3], mark[7]) if len(mark) == 8 else (0, 0)
 
     def check(self) -> None:
-        """Connect.
-
-        Raises:
-            HostError: The host cannot be reached.
-        """
+        """Connect. HostError if the host cannot be reached."""
         self.link.open()
 
     def open(self) -> Reader:
-        """Return a reader whose statements run on the host.
-
-        Raises:
-            StoreError: The host cannot be reached, or its store cannot be read.
-        """
+        """Return a reader whose statements run there. StoreError if the host does not answer, or cannot read its store."""
         self.check()
         connection: sqlite3.Connection = RemoteConnection(self.link)  # type: ignore[assignment]  # what Reader uses of it
         mark = self.link.fingerprint
@@ -180,11 +165,7 @@ class RemoteStore(Store):
 
 
 def locate_there(link: Link) -> Location:
-    """Return the location of the store on a host, as it says itself.
-
-    Raises:
-        HostError: The host cannot be reached.
-    """
+    """Return the location of the store on a host, as it says itself. HostError if it cannot be reached."""
     host, hello = link.host, link.open()
     label = f"{host.name} · {hello.profile}" if hello.profile not in ("", DEFAULT_PROFILE) else host.name
     return Location(Path(f"{host.name}:{hello.path}"), profile=hello.profile or None, label=label, host=host)

@@ -11,18 +11,13 @@ from ..hermes.resume_command import Caution, ResumePlan
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.lineage import resume_target
 from ..wording import _
-from .edits import document_of
 from .host import ssh_command
 from .link import Link
+from .running import document_of
 
 
 def plan_there(link: Link, reader: Reader, session_id: str) -> ResumePlan:
-    """Plan to resume the conversation of a session, with the warnings of its machine.
-
-    Args:
-        link: The connection.
-        reader: Of the store there.
-        session_id: Any segment.
+    """Plan to resume the conversation of a session, given by any segment, with the warnings of its machine.
 
     Raises:
         NotFoundError: There is no such session.
@@ -32,7 +27,7 @@ def plan_there(link: Link, reader: Reader, session_id: str) -> ResumePlan:
     if conversation is None:
         raise NotFoundError(_("There is no session {session} in this store.").format(session=session_id))
     target = resume_target(conversation)
-    document = document_of(link, link.run(["resume", "--print", "--json", "--", target.id]))
+    document = document_of(link.host, link.run(["resume", "--print", "--json", "--", target.id]))
     listed = document.get("warnings")
     warnings = [
         Caution(str(each.get("code")), f"{link.host.name}: {each.get('text')}")  # its “here” is that machine

@@ -10,10 +10,14 @@ import selectors
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from typing import Generic, NoReturn, TypeVar
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from functools import partial
+from typing import NoReturn, TypeVar
 
-from ..wording import _
+from ..errors import BrowseError, NotFoundError, RefusedError, StoreBusyError, StoreError
+from ..text import one_line
+from ..wording import N_, _
 from .faults import NOT_FOUND, SSH_FAILED, cannot_start, explain, fault
 from .host import Host, ssh_command
 from .link import ANSWER_BYTES, ANSWER_SECONDS, CONNECT_SECONDS, NOISE_BYTES, Json, Reply
@@ -22,6 +26,12 @@ _T = TypeVar("_T")
 _MARK = b"hermes-browse-answers-below"
 """Printed before a command: everything ahead of it is what the shell of the host says by itself."""
 _CHUNK = 65_536
+_ERRORS: Mapping[int, type[BrowseError]] = {3: StoreError, NotFoundError.exit_code: NotFoundError, 5: RefusedError}
+_BUSY = (
+    N_("{path} is locked by another process."),
+    N_("{path} is busy: another process is using it; nothing was changed."),
+)
+"""The sentences of a `StoreBusyError`, by which it is told from other errors of a store: all end with 3."""
 _processes: set[subprocess.Popen[bytes]] = set()
 
 
@@ -29,8 +39,7 @@ class Running:
     """A line that the shell of a host runs; iterate once to get what it prints on standard output.
 
     Args:
-        host: The host.
-        line: For its shell, such as from `Host.command_line`.
+        line: For the shell of the host, such as from `Host.command_line`.
         seconds: How long it may take; None for as long as it takes.
         most: More bytes are refused; None for any number.
     """
@@ -114,11 +123,7 @@ class Running:
 
 
 def run_once(host: Host, line: str, *, seconds: float | None = ANSWER_SECONDS, most: int = ANSWER_BYTES) -> Reply:
-    """Run a line in the shell of a host and return what it printed; arguments as of `Running`.
-
-    Raises:
-        HostError: As `Running`.
-    """
+    """Run a line in the shell of a host and return what it printed; arguments and errors as of `Running`."""
     running = Running(host, line, seconds=seconds, most=most)
     out = b"".join(running)
     return Reply(running.code, out.decode("utf-8", "replace"), running.said)
@@ -132,14 +137,10 @@ def _number(text: str) -> float:
     return value
 
 
-def read_document(host: Host, text: str) -> Json:
-    """Return the JSON object that a command printed.
-
-    Raises:
-        HostError: It is none.
-    """
+def read_document(host: Host, text: str, number: Callable[[str], object] | None = _number) -> Json:
+    """Return the JSON object that a command printed, HostError if it is none; `number` converts its numbers."""
     try:
-        document = json.loads(text, parse_constant=_number, parse_float=_number, parse_int=_number)
+        document = json.loads(text, parse_constant=number, parse_float=number, parse_int=number)
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
@@ -147,46 +148,46 @@ def read_document(host: Host, text: str) -> Json:
     return document
 
 
-class AskAll(Generic[_T]):
-    """Asks several hosts the same, all at once; a context manager that ends what still runs.
+def document_of(host: Host, reply: Reply) -> Json:
+    """Return the JSON object that a command printed, with any numbers.
 
-    Args:
-        hosts: The hosts.
-        ask: Asks one of them, in a thread of its own.
+    Raises:
+        BrowseError: The command failed, with its own sentence.
+        HostError: What it printed is no object.
     """
+    if not reply.code:
+        return read_document(host, reply.out, None)
+    said = [line for line in reply.err.splitlines() if line.strip()]
+    sentence = one_line(said[-1] if said else _("it ended with {code}").format(code=reply.code), 600)
+    sentence = sentence.removeprefix("hermes-browse: ")
+    kind = _ERRORS.get(reply.code, BrowseError)
+    if kind is StoreError and any(each.removeprefix("{path}") in sentence for each in _BUSY):
+        kind = StoreBusyError
+    raise kind(f"{host.name}: {sentence}")
 
-    def __init__(self, hosts: Sequence[Host], ask: Callable[[Host], _T]) -> None:
-        self._answers: dict[int, _T] = {}
-        self._failures: list[BaseException] = []
-        self._threads = [
-            threading.Thread(target=self._ask, args=(index, host, ask), name=f"asking {host.name}", daemon=True)
-            for index, host in enumerate(hosts)
-        ]
 
-    def _ask(self, index: int, host: Host, ask: Callable[[Host], _T]) -> None:
+def in_thread(work: Callable[[], _T], name: str) -> Future[_T]:
+    """Run a function that may wait for a host, on a thread of its own; the end of the program does not wait for it."""
+    answer: Future[_T] = Future()
+
+    def run() -> None:
+        if not answer.set_running_or_notify_cancel():
+            return
         try:
-            self._answers[index] = ask(host)
-        except BaseException as error:  # raised again where the answers are wanted
-            self._failures.append(error)
+            answer.set_result(work())
+        except BaseException as error:  # goes to who wants the answer
+            answer.set_exception(error)
 
-    def __enter__(self) -> AskAll[_T]:
-        for thread in self._threads:
-            thread.start()
-        return self
+    threading.Thread(target=run, name=name, daemon=True).start()
+    return answer
 
-    def __exit__(self, *ended: object) -> None:
+
+@contextlib.contextmanager
+def asked_at_once(hosts: Sequence[Host], ask: Callable[[Host], _T]) -> Iterator[list[Future[_T]]]:
+    """Ask several hosts the same, each in a thread of its own; end with the block what still runs."""
+    try:
+        yield [in_thread(partial(ask, host), f"asking {host.name}") for host in hosts]
+    finally:
         for process in list(_processes):
             with contextlib.suppress(OSError):
                 process.kill()
-
-    def answers(self) -> list[_T]:
-        """Wait for all, and return what each answered, in their order.
-
-        Raises:
-            BaseException: What `ask` raised.
-        """
-        for thread in self._threads:
-            thread.join()
-        if self._failures:
-            raise self._failures[0]
-        return [self._answers[index] for index in range(len(self._threads))]

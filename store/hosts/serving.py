@@ -68,17 +68,14 @@ class _Channel:
 
     def __init__(self, server: Server, number: object) -> None:
         self._server = server
-        self._questions: queue.Queue[Json | None] = queue.Queue()
+        self.questions: queue.Queue[Json | None] = queue.Queue()
+        """None closes the channel."""
         self._reader: Reader | None = None
         self._opened = 0
         self._lock = threading.Lock()
         self._running: object = None
         self._ident = 0
         threading.Thread(target=self._run, name=f"channel {number}", daemon=True).start()
-
-    def put(self, question: Json | None) -> None:
-        """Add a question; None closes the channel."""
-        self._questions.put(question)
 
     def cancel(self, number: object = None) -> None:
         """Interrupt a question if it is running; without a number whatever statement is, but no command."""
@@ -93,7 +90,7 @@ class _Channel:
         try:
             while True:
                 try:
-                    question = self._questions.get(timeout=_IDLE_SECONDS if self._reader is not None else None)
+                    question = self.questions.get(timeout=_IDLE_SECONDS if self._reader is not None else None)
                 except queue.Empty:
                     self._close()
                     continue
@@ -120,7 +117,7 @@ class _Channel:
                 reader.begin()
             with self._lock:
                 self._running = number
-            if self._server.is_cancelled(number):
+            if number in self._server.cancelled:
                 raise QueryInterruptedError(_("The query was interrupted."))
             if isinstance(arguments, list):
                 return dict(self._server.run([str(each) for each in arguments])._asdict())
@@ -164,17 +161,15 @@ class _Channel:
 class Server:
     """Answers the questions of one caller; those of each of its channels one after the other.
 
-    Args:
-        store: What statements read.
-        run: Runs a command line.
-        output: Where answers go.
+    `store` is what statements read; `run` runs a command line; `output` is where answers go.
     """
 
     def __init__(self, store: Store, run: Callable[[Sequence[str]], Reply], output: IO[bytes]) -> None:
         self.store, self.run, self._output = store, run, output
         self._channels: dict[object, _Channel] = {}
         self._waiting: set[object] = set()
-        self._cancelled: set[object] = set()
+        self.cancelled: set[object] = set()
+        """Questions that were cancelled and have no answer yet."""
         self._writing = threading.Lock()
         self._ended = threading.Event()
 
@@ -195,7 +190,7 @@ class Server:
         finally:
             self._ended.set()
             for channel in self._channels.values():
-                channel.put(None)
+                channel.questions.put(None)
                 channel.cancel()
 
     def say(self, answer: Json) -> None:
@@ -207,28 +202,24 @@ class Server:
             self._output.write(line)
             self._output.flush()
         self._waiting.discard(answer.get("id"))
-        self._cancelled.discard(answer.get("id"))
-
-    def is_cancelled(self, number: object) -> bool:
-        """Tell whether a question was cancelled before it began."""
-        return number in self._cancelled
+        self.cancelled.discard(answer.get("id"))
 
     def _heard(self, question: Json) -> None:
         number = None if "argv" in question else question.get("channel")
         if not all(isinstance(question.get(name), int | None) for name in ("id", "channel", "cancel", "close")):
             return  # nobody who knows this protocol sent it
         if "cancel" in question:
-            self._cancelled |= {question["cancel"]} & self._waiting
+            self.cancelled |= {question["cancel"]} & self._waiting
             for channel in self._channels.values():
                 channel.cancel(question["cancel"])
         elif "close" in question:
             if (closed := self._channels.pop(question["close"], None)) is not None:
-                closed.put(None)
+                closed.questions.put(None)
         else:
             if number not in self._channels:
                 self._channels[number] = _Channel(self, number)
             self._waiting.add(question.get("id"))
-            self._channels[number].put(question)
+            self._channels[number].questions.put(question)
 
     def _watch(self) -> None:
         last: tuple[int, ...] = ()

@@ -76,6 +76,14 @@ def test_every_help_is_in_it() -> None:
 
 
 @pytest.mark.usefixtures("foreign")
+def test_sums_have_the_same_headers_with_all_hosts(capsys: pytest.CaptureFixture[str]) -> None:
+    """The grouping too."""
+    alone, hosts = (call(capsys, "--demo", "stats", "--by", "model", *more).out for more in ((), ("--all-hosts",)))
+    assert hosts.splitlines()[0].split() == alone.splitlines()[0].split()
+    assert alone.startswith(f"{_MARK}model")
+
+
+@pytest.mark.usefixtures("foreign")
 @pytest.mark.parametrize(
     ("line", "said"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,11 +18,14 @@ from hypothesis import strategies as st
 from store_builder import T0
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.errors import BrowseError, NotFoundError, StoreError
+from hermes_browse.store.connection.reader import translate
+from hermes_browse.store.edit.transaction import failure
+from hermes_browse.store.errors import BrowseError, NotFoundError, StoreBusyError, StoreError
 from hermes_browse.store.hosts.contract import ROWS, Listed, Searched, read_list, read_search
 from hermes_browse.store.hosts.faults import HostError
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Link, Reply
+from hermes_browse.store.hosts.running import document_of
 from hermes_browse.store.messages.chat_message import Hit, State
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.catalog import read_catalog
@@ -63,6 +67,16 @@ def printed(store: Path, capsys: pytest.CaptureFixture[str]) -> Print:
         return Reply(code, *capsys.readouterr())
 
     return run
+
+
+@pytest.mark.parametrize("of", [translate, failure])
+def test_a_busy_store_there_is_told_from_a_broken_one(of: Callable[[sqlite3.Error, Path], BrowseError]) -> None:
+    """By its sentence, of reading or of writing, as both have one exit code: a clean-up tries again then."""
+    locked = sqlite3.OperationalError("database is locked")
+    locked.sqlite_errorcode = sqlite3.SQLITE_BUSY
+    said = of(locked, Path("/home/me/.hermes/state.db"))
+    with pytest.raises(StoreBusyError, match=r"^vps: /home"):
+        document_of(VPS.host, Reply(said.exit_code, "", f"hermes-browse: {said}\n"))
 
 
 def test_conversations_of_a_host_are_those_of_its_store(store: Path, printed: Print) -> None:

@@ -49,7 +49,7 @@ def test_it_connects_again_after_a_while(
     one = links.of(server.host)
     assert one.ask({"sql": "SELECT 1"})["rows"] == [[1]]
     server.stop()
-    until(lambda: not one.is_open)
+    until(lambda: one.error is not None)
     assert one.error is not None and one.error.code == "host-lost"
     assert failure(one).code == "host-down"
     server.start()
@@ -275,7 +275,7 @@ def test_the_connection_is_lost_after_a_delete(links: Links, server: ThrowAwaySe
     assert not _exists(hermes_home, session)
     assert session in deleted.sessions and deleted.bundle.name
     assert server.connections == 2
-    edits.restore(store, deleted.bundle.name, deleted.sessions)
+    edits.restore(store, Path(), deleted, None, check=True)
     assert _exists(hermes_home, session)
 
 

@@ -11,7 +11,7 @@ from server import ThrowAwayServer
 
 from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import NotFoundError, QueryInterruptedError, RefusedError, StoreError
-from hermes_browse.store.hosts import anywhere, edits
+from hermes_browse.store.hosts import edits
 from hermes_browse.store.hosts.link import Links
 from hermes_browse.store.hosts.remote import RemoteStore, locate_there, open_store
 from hermes_browse.store.hosts.resume_there import plan_there
@@ -81,16 +81,16 @@ def test_flags_titles_and_deletes_go_through_the_program_there(there: Callable[[
 
     before = conversations()
     tip = next(each for each, (_title, archived) in before.items() if not archived)
-    archived = anywhere.archive(store, [tip])
+    archived = edits.archive(store, [tip])
     assert conversations()[tip][1] and archived.session_ids
-    assert anywhere.undo(store, archived).rows and conversations() == before
-    renamed = anywhere.rename(store, tip, "a new; $(title) 'of' mine")
+    assert edits.undo(store, archived).rows and conversations() == before
+    renamed = edits.rename(store, tip, "a new; $(title) 'of' mine")
     assert conversations()[tip][0] == renamed.title == "a new; $(title) 'of' mine"
-    anywhere.undo(store, renamed.change)
+    edits.undo(store, renamed.change)
     assert conversations() == before
     deleted = edits.delete(store, [tip])
     assert tip in deleted.sessions and tip not in conversations()
-    restored = anywhere.restore(store, Path(), deleted, None, check=True)
+    restored = edits.restore(store, Path(), deleted, None, check=True)
     assert restored.verified and conversations() == before
 
 
@@ -107,7 +107,7 @@ def test_nothing_here_writes_to_it(there: Callable[[str], RemoteStore]) -> None:
 
 def test_an_error_of_the_program_there_is_its_sentence(there: Callable[[str], RemoteStore]) -> None:
     with pytest.raises(NotFoundError, match=r"^vps: .*no-such-session") as refused:
-        anywhere.archive(there("v22"), ["no-such-session"])
+        edits.archive(there("v22"), ["no-such-session"])
     assert refused.value.exit_code == 4
 
 

@@ -15,7 +15,7 @@ from hermes_browse.store.edit.delete import Deleted
 from hermes_browse.store.edit.delete_plan import hold_up
 from hermes_browse.store.edit.flags import Change
 from hermes_browse.store.errors import RefusedError
-from hermes_browse.store.hosts.anywhere import archive_unit, check_index, delete_unit, restore
+from hermes_browse.store.hosts.edits import archive_unit, check_index, delete_unit, restore
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.models import Conversation

@@ -14,14 +14,14 @@ from hermes_browse.store.errors import BrowseError, StoreEmptyError, StoreMissin
 from hermes_browse.store.hosts.faults import fault
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Json
-from hermes_browse.store.hosts.running import AskAll
+from hermes_browse.store.hosts.running import asked_at_once
 from hermes_browse.store.sessions.models import FAR_PAST, Sort
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 
 from ..formats import dollars, long_number, status, timestamp
 from .command_context import Subcommand
-from .output import no_text, note, print_json, print_table
+from .output import no_text, note, print_conversations, print_json, print_sums, print_table
 from .parser import with_options, without
 from .there import ask_document, configured_hosts, how_to_add
 
@@ -101,11 +101,6 @@ def _text(value: object) -> str:
 def run_everywhere(command: Subcommand, arguments: SimpleNamespace, argv: Sequence[str]) -> int:
     """Run `list`, `search` or `stats` on this machine and on all configured hosts, and print one answer.
 
-    Args:
-        command: The command.
-        arguments: As parsed.
-        argv: As given.
-
     Returns:
         0, or 6 if some host did not answer.
 
@@ -137,11 +132,11 @@ def run_everywhere(command: Subcommand, arguments: SimpleNamespace, argv: Sequen
             return error
         return document
 
-    with AskAll(hosts, ask) as asking:
+    with asked_at_once(hosts, ask) as asked:
         here = _ask_here(command, arguments, most)
         if isinstance(here, BrowseError) and not hosts:
             raise here
-        there = asking.answers()
+        there = [each.result() for each in asked]
     answers: list[tuple[str | None, Json]] = []
     told: list[Json] = []
     for name, answer in zip([None, *(host.name for host in hosts)], [here, *there], strict=True):
@@ -243,11 +238,7 @@ def _list(answers: _HostAnswers, arguments: SimpleNamespace) -> None:
         ]
         for row in page
     ]
-    places = _place_headers(page)
-    headers = [_("last active"), _("status"), _("source"), _("msgs"), _("cost"), _("title"), _("id")]
-    at = len(places)
-    optional = (at + 4, at + 2, at + 1, at + 3, at)
-    print_table([*places, *headers], cells, right=(at + 3, at + 4), flexible=at + 5, optional=optional)
+    print_conversations(_place_headers(page), cells)
     shown = _("{count:,} of {total:,} shown").format(count=len(page), total=total or 0)
     note(" · ".join(filter(None, (shown, _who_answered(answers)))))
 
@@ -314,12 +305,13 @@ def _stats(answers: _HostAnswers, arguments: SimpleNamespace) -> None:
         first: Json = answers.documents[0][1] if answers.documents else {}
         print_json(document | {name: first[name] for name in ("period", "since") if name in first})
         return
-    counts = {"conversations": _("convs"), "sessions": _("sessions"), "messages": _("msgs")}
+    counts = {"sessions": _("sessions"), "messages": _("msgs")}
     counts |= {"calls": _("calls")} if arguments.by == "tool" else {}
     tokens = {"input_tokens": pgettext("column", "in"), "output_tokens": pgettext("column", "out")}
     cells = [
         [
             str(row["key"]),
+            f"{_number(row.get('conversations'), 0):,}",
             *(f"{_number(row.get(name), 0):,}" for name in counts),
             *(long_number(_number(row.get(name), 0)) for name in tokens),
             long_number(_number(row.get("cache_read_tokens"), 0) + _number(row.get("cache_write_tokens"), 0)),
@@ -328,8 +320,7 @@ def _stats(answers: _HostAnswers, arguments: SimpleNamespace) -> None:
         ]
         for row in [*rows, total | {"key": pgettext("sum", "all")}]
     ]
-    headers = [arguments.by, *counts.values(), *tokens.values(), _("cache"), _("cost"), _("size")]
-    print_table(headers, cells, right=range(1, len(headers)), flexible=0, optional=(1, 2))
+    print_sums(arguments.by, [*counts.values(), *tokens.values(), _("cache"), _("cost"), _("size")], cells)
     if answered := _who_answered(answers):
         note(answered)
 

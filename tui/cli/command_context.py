@@ -59,7 +59,6 @@ class CommandContext:
         """Find the conversations a user names. Commands call it before they change anything.
 
         Args:
-            reader: An open reader of the store.
             words: Session ids, prefixes of them, or titles.
 
         Returns:
@@ -82,7 +81,6 @@ class CommandContext:
         """Ask for a `y`, or for the number of items when there are several.
 
         Args:
-            count: Number of items.
             what: The action, as part of a sentence.
 
         Raises:
@@ -113,20 +111,12 @@ class Subcommand:
         return ""
 
     def start(self, arguments: SimpleNamespace) -> int:
-        """Open the store and run. Commands that do not read exactly one store override this.
-
-        Returns:
-            The exit code.
-        """
+        """Open the store, run and return the exit code. Commands that do not read exactly one store override this."""
         with opened_location(arguments) as location:
             return self.run(CommandContext(arguments, location))
 
     def run(self, context: CommandContext) -> int:
-        """Execute the command and print the result.
-
-        Returns:
-            The exit code.
-        """
+        """Execute the command, print the result and return the exit code."""
         raise NotImplementedError
 
 
@@ -217,7 +207,6 @@ def _opened_transcripts(beside: Location, only: Collection[str]) -> Iterator[Loc
     """Load the old transcripts of a home (`--old`) into a temporary store for the block; note what it holds.
 
     Args:
-        beside: The store of the home.
         only: Prefixes of ids; other files may be skipped. Empty for all.
 
     Raises:

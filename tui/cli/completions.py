@@ -57,12 +57,7 @@ def _plain_help(text: str | None) -> str:
 
 
 def places(parser: argparse.ArgumentParser, path: str = "") -> Iterator[Place]:
-    """Yield all places of the command line, the top first.
-
-    Args:
-        parser: The parser of a place.
-        path: Its path.
-    """
+    """Yield a place of the command line, and then all below it."""
     words: list[tuple[str, str]] = []
     takes: dict[str, str] = {}
     below: list[Place] = []
@@ -88,12 +83,7 @@ def places(parser: argparse.ArgumentParser, path: str = "") -> Iterator[Place]:
 def _case_branches(tree: list[Place], choices: str, folders: str, files: str, hosts: str) -> list[str]:
     """Build the branches of a `case` over the place and the option before the cursor, for bash and zsh.
 
-    Args:
-        tree: All places.
-        choices: Shell code that offers values, with a field for them.
-        folders: Shell code that offers folders.
-        files: Shell code that offers files.
-        hosts: Shell code that offers the names of hosts.
+    `choices` is shell code that offers values, with a field for them; the others offer folders, files and hosts.
     """
     offers = {"DIR": folders, "FILE": files, "HOST": hosts, "": "return"}
     options = [(place.path, name, kind) for place in tree for name, kind in place.takes.items()]
@@ -130,12 +120,7 @@ def _in_fish(place: Place) -> str:
 
 
 def completions(shell: str, parser: argparse.ArgumentParser) -> str:
-    """Generate the script for a shell.
-
-    Args:
-        shell: `bash`, `zsh` or `fish`.
-        parser: The parser of the whole command line.
-    """
+    """Generate the script for `bash`, `zsh` or `fish` from the parser of the whole command line."""
     tree = list(places(parser))
     with_value = sorted({name for place in tree for name in place.takes})
     paths = [place.path for place in tree if place.path]

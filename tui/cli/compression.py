@@ -13,21 +13,16 @@ from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.messages.transcript import read_messages_of
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import fenced, one_line
-from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.store.wording import N_, _
 
-from ..formats import long_number, name, size, timestamp
+from ..formats import counted, long_number, name, size, timestamp
 from .command_context import CommandContext, Subcommand
 from .output import Json, OutputLine, conversation_json, print_json, print_lines, print_text
 from .parser import text
 from .show import body_of, heading, message_json
 
 _KINDS = {CompactionKind.ROTATION: N_("continued in a new session"), CompactionKind.IN_PLACE: N_("in place")}
-_WHY = {
-    Why.HEAD: N_("carried over"),
-    Why.SUMMARY: N_("summary"),
-    Why.KEPT: N_("carried over"),
-    Why.SINCE: N_("since"),
-}
+_WHY = {Why.HEAD: N_("carried over"), Why.SUMMARY: N_("summary"), Why.KEPT: N_("carried over"), Why.SINCE: N_("since")}
 _TERMS = {
     LostKind.DECISION: N_("decision"),
     LostKind.COMMAND: N_("command"),
@@ -150,10 +145,6 @@ def _context_json(conversation: Conversation, sent: ModelContext, messages: Sequ
     }
 
 
-def _messages_text(count: int) -> str:
-    return ngettext("{count:,} message", "{count:,} messages", count).format(count=count)
-
-
 def _compaction_lines(
     conversation: Conversation, compactions: Sequence[Compaction], losses: Sequence[Losses | None]
 ) -> Iterator[OutputLine]:
@@ -178,9 +169,9 @@ def _compaction_lines(
         yield OutputLine(
             "said",
             sentence.format(
-                before=_messages_text(len(compaction.before)),
+                before=counted(len(compaction.before), "message"),
                 bytes=size(compaction.bytes_before),
-                after=_messages_text(after),
+                after=counted(after, "message"),
                 fewer=size(compaction.bytes_after),
             ),
             2,
@@ -228,7 +219,7 @@ def _context_heading(sent: ModelContext) -> str:
     """Summarize a context in one line: its size, and how its messages are made up."""
     sentence = _("The model was given {rows}, {bytes}.") if sent.is_certain else _("Probably {rows}, {bytes}.")
     counts = Counter(row.why for row in sent.rows)
-    line = sentence.format(rows=_messages_text(len(sent.rows)), bytes=size(sent.size))
+    line = sentence.format(rows=counted(len(sent.rows), "message"), bytes=size(sent.size))
     kept = counts[Why.HEAD] + counts[Why.KEPT]
     if sent.compaction is not None:
         breakdown = _("Summaries {summaries} · carried over {kept} · since then {since}")

@@ -28,9 +28,6 @@ _WITH_VALUE = {"--home": "home", "--profile": "profile", "--db": "db"}
 def read_quickly(argv: Sequence[str]) -> SimpleNamespace | None:
     """Parse the arguments of the browser without argparse, whose import takes a tenth of the start-up time.
 
-    Args:
-        argv: Without the program's name.
-
     Returns:
         The same as `registry.parse`; None for anything beyond naming a store, and for errors.
     """
@@ -179,14 +176,7 @@ def _replace_unencodable_characters() -> None:
 
 
 def run(argv: Sequence[str]) -> int:
-    """Run a command line.
-
-    Args:
-        argv: Arguments without the program's name.
-
-    Returns:
-        The exit code.
-    """
+    """Run a command line, without the program's name; return the exit code."""
     speak(chosen_language())
     if sys.stdout is None:
         complain(_("standard output is closed, so there is nowhere to write to."))

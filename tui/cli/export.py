@@ -19,18 +19,11 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 
-from ..export.documents import (
-    Document,
-    make_redactor,
-    not_live_words,
-    plan_documents,
-    redacted_words,
-    save,
-)
+from ..export.documents import Document, Saved, make_redactor, not_live_words, plan_documents, redacted_words, save
 from ..formats import counted
 from ..version import version
 from .command_context import CommandContext, Subcommand
-from .output import note, print_json
+from .output import Json, note, print_json
 from .parser import named, text
 
 USAGE = 2
@@ -108,18 +101,10 @@ class ExportCommand(Subcommand):
             _note_redacted(redactor)
             return 0
         documents = plan_documents(conversations, form, redactor, arguments.output)
-        files: list[dict[str, object]] = []
+        files: list[Json] = []
         not_live: Counter[State] = Counter()
         for saved in save(context.store, documents, pieces, force=arguments.force):
-            files.append(
-                {
-                    "path": str(saved.document.path),
-                    "conversations": [each.id for each in saved.document.conversations],
-                    "sessions": saved.tally.sessions,
-                    "messages": saved.tally.messages,
-                    "bytes": saved.bytes,
-                }
-            )
+            files.append(_file_json(saved))
             not_live += saved.tally.not_live
             if not context.json:
                 _print_written(saved.document, saved.tally)
@@ -139,6 +124,17 @@ class ExportCommand(Subcommand):
                 }
             )
         return 0
+
+
+def _file_json(saved: Saved) -> Json:
+    document, tally = saved.document, saved.tally
+    return {
+        "path": str(document.path),
+        "conversations": [each.id for each in document.conversations],
+        "sessions": tally.sessions,
+        "messages": tally.messages,
+        "bytes": saved.bytes,
+    }
 
 
 def format_of(arguments: SimpleNamespace) -> Format:

@@ -25,9 +25,6 @@ from .there import answered, ask_document, named_host, refusal, repeat_notes, te
 def export_from_host(arguments: SimpleNamespace) -> int:
     """Write files here of what is exported there; each is written whole or not at all.
 
-    Args:
-        arguments: Of `export`, with a host.
-
     Raises:
         NotFoundError: There is no such host.
         RefusedError: A file is there already.

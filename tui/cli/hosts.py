@@ -13,7 +13,7 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hosts.faults import HostError, fault, login_command
 from hermes_browse.store.hosts.host import PROGRAM, Host
 from hermes_browse.store.hosts.link import Json, Link, Links, Reply
-from hermes_browse.store.hosts.running import AskAll, Running, read_document, run_once
+from hermes_browse.store.hosts.running import Running, asked_at_once, read_document, run_once
 from hermes_browse.store.temporary import removed_on_signals
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
@@ -49,6 +49,15 @@ class HostState(NamedTuple):
     def is_reachable(self) -> bool:
         """Whether ssh could run something there."""
         return not (isinstance(self.error, HostError) and self.error.code in _SILENT)
+
+    def facts(self) -> list[str]:
+        """Return version, sessions, last activity and round trip for people; each is empty if it is unknown."""
+        return [
+            self.version or "",
+            "" if self.sessions is None else f"{self.sessions:,}",
+            timestamp(self.last_active),
+            "" if self.round_trip is None else f"{self.round_trip * 1000:.0f} ms",
+        ]
 
     def json(self) -> Json:
         """Return its entry in the document."""
@@ -103,8 +112,8 @@ def _look_at(hosts: tuple[Host, ...] | list[Host]) -> list[HostState]:
     links = Links()
     with removed_on_signals():
         try:
-            with AskAll(hosts, lambda host: _look(links.of(host))) as asking:
-                return asking.answers()
+            with asked_at_once(hosts, lambda host: _look(links.of(host))) as asked:
+                return [each.result() for each in asked]
         finally:
             links.close()
 
@@ -147,16 +156,7 @@ def _print_hosts(hosts: list[HostState], *, is_table: bool) -> None:
     if not hosts:
         note(how_to_add())
     rows = [
-        [
-            each.host.name,
-            each.host.ssh,
-            _("yes") if each.is_reachable else _("no"),
-            each.version or "",
-            "" if each.sessions is None else f"{each.sessions:,}",
-            timestamp(each.last_active),
-            "" if each.round_trip is None else f"{each.round_trip * 1000:.0f} ms",
-        ]
-        for each in hosts
+        [each.host.name, each.host.ssh, _("yes") if each.is_reachable else _("no"), *each.facts()] for each in hosts
     ]
     headers = [_("host"), _("ssh"), _("reachable"), _("version"), _("sessions"), _("last active"), _("round trip")]
     if is_table:
@@ -173,15 +173,9 @@ def _report(seen: HostState, *, as_json: bool) -> int:
         problems = [{"severity": "error", "code": code, "text": text_, "remedy": remedy}] if code else []
         print_json(seen.json() | {"problems": problems})
         return 3 if code else 0
-    facts = {
-        _("host"): f"{seen.host.name} ({login_command(seen.host)})",
-        _("version"): seen.version or "",
-        _("sessions"): "" if seen.sessions is None else f"{seen.sessions:,}",
-        _("last active"): timestamp(seen.last_active),
-        _("round trip"): "" if seen.round_trip is None else f"{seen.round_trip * 1000:.0f} ms",
-    }
-    line = _("{label}: {text}")
-    for label, fact in facts.items():
+    facts = [f"{seen.host.name} ({login_command(seen.host)})", *seen.facts()]
+    line, labels = _("{label}: {text}"), (_("host"), _("version"), _("sessions"), _("last active"), _("round trip"))
+    for label, fact in zip(labels, facts, strict=True):
         if fact:
             print_text(line.format(label=label, text=fact))
     if not code:

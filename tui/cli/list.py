@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 import time
-from pathlib import Path
 from types import SimpleNamespace
 
-from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.health import summarize
 from hermes_browse.store.legacy.transcript_files import count_files
 from hermes_browse.store.messages.preview import with_details
@@ -17,10 +15,10 @@ from hermes_browse.store.sessions.models import Conversation, Hidden, Sort, View
 from hermes_browse.store.wording import _
 
 from .. import formats
-from ..profiles.read_profiles import ProfileMatch
+from ..profiles.read_profiles import complete_all
 from ..store_paths import sessions_folder
 from .command_context import CommandContext, Subcommand
-from .output import conversation_json, note, print_json, print_table, store_json, title_or_preview
+from .output import conversation_json, note, print_conversations, print_json, store_json, title_or_preview
 from .parser import add_all_hosts, add_view_options, count
 from .profiles import broken_json, read_all_profiles, refuse_a_store_with_all_profiles
 
@@ -88,7 +86,7 @@ class ListCommand(Subcommand):
             return 0
         for warning in summary.warnings:
             note(warning)
-        print_table(_headers(), [_row(each) for each in page], right=(3, 4), flexible=5, optional=(4, 2, 1, 3, 0))
+        print_conversations([], [_row(each) for each in page])
         old_note = _("{count:,} old transcripts: --old").format(count=old_files.files) if old_files.files else ""
         note(" · ".join(part for part in (_shown_line(len(page), total, hidden), old_note) if part))
         return 0
@@ -97,10 +95,6 @@ class ListCommand(Subcommand):
 def _page(arguments: SimpleNamespace) -> slice:
     """Return the requested slice of an ordered list."""
     return slice(arguments.offset, arguments.offset + arguments.limit if arguments.limit else None)
-
-
-def _headers() -> list[str]:
-    return [_("last active"), _("status"), _("source"), _("msgs"), _("cost"), _("title"), _("id")]
 
 
 def _cells(each: Conversation, state: str, name: str) -> list[str]:
@@ -135,23 +129,14 @@ def _shown_line(shown: int, total: int, hidden: Hidden) -> str:
     return " · ".join(phrases)
 
 
-def _read_details(page: list[ProfileMatch]) -> list[Conversation]:
-    """Add previews and counts to the conversations of a page; opens each store once."""
-    detailed: dict[tuple[Path, str], Conversation] = {}
-    for path in {each.location.path for each in page}:
-        conversations = [each.conversation for each in page if each.location.path == path]
-        with Store(path).reader() as reader:
-            detailed.update({(path, each.root_id): each for each in with_details(reader, conversations)})
-    return [detailed[each.location.path, each.conversation.root_id] for each in page]
-
-
 def _list_all_profiles(arguments: SimpleNamespace) -> int:
     """Run `list --all-profiles`: one list by activity, each row with its profile."""
     view = View(arguments.view)
     everywhere = read_all_profiles(arguments.home, time.time(), view, arguments.source)
-    page = list(everywhere.found[_page(arguments)])
-    pairs = list(zip(page, _read_details(page), strict=True))
-    total = sum(catalog.forest.counts()[View.ALL] for _where, catalog in everywhere.catalogs)
+    page = everywhere.found[_page(arguments)]
+    details = complete_all(page, strict=True)
+    pairs = [(each.profile, details[each.place]) for each in page]
+    total = everywhere.conversations
     if arguments.json:
         print_json(
             {
@@ -161,12 +146,12 @@ def _list_all_profiles(arguments: SimpleNamespace) -> int:
                 "view": view.value,
                 "shown": len(page),
                 "total": total,
-                "conversations": [{"profile": entry.profile} | conversation_json(each) for entry, each in pairs],
+                "conversations": [{"profile": profile} | conversation_json(each) for profile, each in pairs],
             }
         )
         return 0
-    rows = [[entry.profile, *_cells(each, each.status.value, title_or_preview(each))] for entry, each in pairs]
-    print_table([_("profile"), *_headers()], rows, right=(4, 5), flexible=6, optional=(5, 3, 2, 4, 1))
+    rows = [[profile, *_cells(each, each.status.value, title_or_preview(each))] for profile, each in pairs]
+    print_conversations([_("profile")], rows)
     summary = _("{count:,} of {total:,} shown · {profiles:,} profiles")
     note(summary.format(count=len(page), total=total, profiles=len(everywhere.catalogs)))
     return 0

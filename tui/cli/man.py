@@ -89,12 +89,7 @@ def _commands(parser: argparse.ArgumentParser, name: str, excluded: frozenset[st
 
 
 def manual(parser: argparse.ArgumentParser, version: str) -> str:
-    """Generate the page as roff (man(7)), without a final newline.
-
-    Args:
-        parser: The parser of the whole command line.
-        version: The version of the program.
-    """
+    """Generate the page as roff (man(7)) from the parser of the whole command line, without a final newline."""
     common = frozenset(name for action in parser._actions for name in action.option_strings)
     files = {
         _("configuration, which `config init` writes a sample of"): config_path(),

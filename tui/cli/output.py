@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.text import HOSTILE, as_text, one_line, printable
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import _, pgettext
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.retention import Radar
@@ -180,6 +180,31 @@ def print_table(
             for index, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         print("  ".join(padded).rstrip())
+
+
+def print_conversations(places: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print rows of `list`; `places` are the headers of the cells ahead of its own."""
+    headers = [*places, _("last active"), _("status"), _("source"), _("msgs"), _("cost"), _("title"), _("id")]
+    at = len(places)
+    optional = (at + 4, at + 2, at + 1, at + 3, at)
+    print_table(headers, rows, right=(at + 3, at + 4), flexible=at + 5, optional=optional)
+
+
+def print_sums(by: str, headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print rows of `stats`; `headers` are those behind the grouping and the number of conversations."""
+    groupings = {
+        "model": pgettext("grouping", "model"),
+        "source": pgettext("grouping", "source"),
+        "day": pgettext("grouping", "day"),
+        "week": pgettext("grouping", "week"),
+        "month": pgettext("grouping", "month"),
+        "hour": pgettext("grouping", "hour"),
+        "project": pgettext("grouping", "project"),
+        "conversation": pgettext("grouping", "conversation"),
+        "tool": pgettext("grouping", "tool"),
+    }
+    names = [groupings[by], _("convs"), *headers]
+    print_table(names, rows, right=range(1, len(names)), flexible=0, optional=(1, 2))
 
 
 def print_lines(lines: Iterable[OutputLine]) -> None:

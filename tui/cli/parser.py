@@ -53,12 +53,7 @@ def speak_argparse() -> None:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Wrap a text by cells, at spaces and between wide characters.
-
-    Args:
-        text: Without line breaks.
-        width: Cells.
-    """
+    """Wrap a text without line breaks to `width` cells, at spaces and between wide characters."""
     pieces: list[str] = []
     for word in text.split():
         starts_word = True
@@ -146,13 +141,7 @@ def text(given: str) -> str:
 
 
 def without(words: Sequence[str], valued: Collection[str], flags: Collection[str] = ()) -> list[str]:
-    """Return the words of a command line without some of its options.
-
-    Args:
-        words: The command line, valid for the parser.
-        valued: Options with a value to leave out.
-        flags: Options without a value to leave out.
-    """
+    """Return the words of a valid command line without some of its options; those of `valued` have a value."""
     kept: list[str] = []
     ahead = iter(words)
     for word in ahead:
@@ -207,12 +196,7 @@ def add_all_hosts(parser: argparse.ArgumentParser) -> None:
 
 
 def add_view_options(parser: argparse.ArgumentParser, default: str | None) -> None:
-    """Add `--view` and `--source`, which narrow what is listed or searched.
-
-    Args:
-        parser: The parser of the command.
-        default: The default view; None for everything.
-    """
+    """Add `--view`, with a default (None for everything), and `--source`; they narrow what is listed or searched."""
     default_help = _("default {view}").format(view=default) if default else _("default everything")
     parser.add_argument("--view", choices=[view.value for view in View], default=default, help=default_help)
     parser.add_argument(

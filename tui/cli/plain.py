@@ -87,10 +87,7 @@ class Dialogue:
         return self._fixed_now if self._fixed_now is not None else time.time()
 
     def run(self) -> ResumePlan | None:
-        """Run until the user quits.
-
-        Returns:
-            The plan of the requested resume, else None.
+        """Run until the user quits; return the plan of the requested resume, else None.
 
         Raises:
             StoreError: The store cannot be read; raised before anything is printed.
@@ -322,10 +319,6 @@ class Dialogue:
 
 
 def talk(location: Location) -> int:
-    """Run the dialogue on standard input and output.
-
-    Returns:
-        The exit code. Does not return when Hermes replaces this process.
-    """
+    """Run the dialogue on standard input and output; return the exit code, unless Hermes replaces this process."""
     plan = Dialogue(location, input, print_text).run()
     return run_plan(plan) if plan is not None else 0

@@ -100,12 +100,7 @@ def facts(conversation: Conversation, now: float) -> Iterator[str]:
 
 
 def message_lines(message: ChatMessage, *, is_full: bool) -> Iterator[str]:
-    """Yield a chat message: role and time, then the text.
-
-    Args:
-        message: The message.
-        is_full: Whether to print tool output and compaction summaries in full.
-    """
+    """Yield a chat message: role and time, then the text; tool output and compaction summaries are cut unless full."""
     speaker = {"user": _("You"), "assistant": _("Assistant")}.get(message.role, message.role.capitalize())
     if message.role == "tool":
         speaker = _("Output of {tool}").format(tool=message.tool_name or _("a tool"))
@@ -135,25 +130,13 @@ def snippet_of(hit: Hit) -> str:
 
 
 def is_said(hit: Hit, lines: Iterable[str]) -> bool:
-    """Return whether the printed lines of a message contain its match, which may be in a part left out.
-
-    Args:
-        hit: The hit in the message.
-        lines: The printed lines of the message.
-    """
+    """Return whether the printed lines of a message contain its match, which may be in a part left out."""
     text = "\n".join(lines).casefold()
     return all(one_line(hit.snippet[start:end]).casefold() in text for start, end in hit.match)
 
 
 def page_line(first: int, last: int, total: int, what: str) -> str:
-    """Describe which part of a list was printed.
-
-    Args:
-        first: Number of the first item, from 1.
-        last: Number of the last item.
-        total: Length of the list.
-        what: Translated name of the items.
-    """
+    """Describe which part of a list was printed: items `first`, from 1, to `last`, whose translated name is `what`."""
     if not total:
         return _("No {what}.").format(what=what)
     page = _("{what} {first:,} to {last:,} of {total:,}.")

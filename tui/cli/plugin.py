@@ -55,7 +55,7 @@ def arguments_for(words: Sequence[str], home: str | None) -> list[str]:
     override `hermes -p default browse`.
 
     Args:
-        words: The words as typed.
+        words: As typed.
         home: HERMES_HOME as set by Hermes; None or empty for the default root.
     """
     end = list(words).index("--") if "--" in words else len(words)

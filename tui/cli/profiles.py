@@ -78,8 +78,8 @@ def read_all_profiles(home: str | None, now: float, view: View, sources: Collect
     Args:
         home: The Hermes root; None for the default one.
         now: Unix seconds.
-        view: The view to list.
-        sources: Sources to include; empty for all.
+        view: The conversations to include.
+        sources: Likewise; empty for all.
 
     Raises:
         RefusedError: The store belongs to no root.

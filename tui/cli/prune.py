@@ -58,41 +58,25 @@ class PruneCommand(Subcommand):
     """Clean up by rules; without `--archive` or `--delete` only the plan is printed."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        rules = parser.add_argument_group(_("rules"))
-        rules.add_argument(
-            "--older-than",
-            metavar="AGE",
-            type=_arg_type(parse_age),
-            help=_("idle for so long: 90d, 12h, 1w 2d (by activity)"),
-        )
-        rules.add_argument(
-            "--source",
-            metavar="S",
-            type=_text_arg,
-            action="append",
-            default=[],
-            help=_("of this source; repeatable"),
-        )
-        rules.add_argument("--title", metavar="T", type=_text_arg, help=_("its title contains this"))
-        rules.add_argument(
-            "--cwd", metavar="DIR", type=_folder_arg, help=_("its working directory is this or below it")
-        )
-        rules.add_argument("--model", metavar="M", type=_text_arg, help=_("the name of its model contains this"))
-        rules.add_argument("--empty", action="store_true", help=_("without a message"))
-        rules.add_argument("--automation", action="store_true", help=_("cron jobs, webhooks and the like"))
-        rules.add_argument("--min-messages", metavar="N", type=count)
-        rules.add_argument("--max-messages", metavar="N", type=count)
-        rules.add_argument(
-            "--min-size", metavar="BYTES", type=_arg_type(parse_bytes), help=_("search index included: 10M, 1.5G")
-        )
-        rules.add_argument("--max-size", metavar="BYTES", type=_arg_type(parse_bytes))
-        rules.add_argument("--max-cost", metavar="USD", type=_arg_type(parse_money))
-        rules.add_argument(
-            "--stale-open",
-            action="store_true",
-            help=_("also open ones that have been idle for that long (7 days without --older-than)"),
-        )
-        rules.add_argument("--include-archived", action="store_true", help=_("also archived ones"))
+        add = parser.add_argument_group(_("rules")).add_argument
+        age_help = _("idle for so long: 90d, 12h, 1w 2d (by activity)")
+        add("--older-than", metavar="AGE", type=_arg_type(parse_age), help=age_help)
+        source_help = _("of this source; repeatable")
+        add("--source", metavar="S", type=_text_arg, action="append", default=[], help=source_help)
+        add("--title", metavar="T", type=_text_arg, help=_("its title contains this"))
+        add("--cwd", metavar="DIR", type=_folder_arg, help=_("its working directory is this or below it"))
+        add("--model", metavar="M", type=_text_arg, help=_("the name of its model contains this"))
+        add("--empty", action="store_true", help=_("without a message"))
+        add("--automation", action="store_true", help=_("cron jobs, webhooks and the like"))
+        add("--min-messages", metavar="N", type=count)
+        add("--max-messages", metavar="N", type=count)
+        size_help = _("search index included: 10M, 1.5G")
+        add("--min-size", metavar="BYTES", type=_arg_type(parse_bytes), help=size_help)
+        add("--max-size", metavar="BYTES", type=_arg_type(parse_bytes))
+        add("--max-cost", metavar="USD", type=_arg_type(parse_money))
+        stale_help = _("also open ones that have been idle for that long (7 days without --older-than)")
+        add("--stale-open", action="store_true", help=stale_help)
+        add("--include-archived", action="store_true", help=_("also archived ones"))
         actions = parser.add_argument_group(_("what to do")).add_mutually_exclusive_group()
         actions.add_argument("--archive", action="store_true", help=_("archive what matches the rules"))
         actions.add_argument("--delete", action="store_true", help=_("move it to the trash"))
@@ -166,11 +150,6 @@ def _with_details(reader: Reader, plan: Plan, limit: int | None) -> Plan:
 def carry_out(store: Store, plan: Plan, unit: Unit[Done]) -> Outcome[Done]:
     """Carry out a plan; report progress on a terminal, and how many were done if it stops early.
 
-    Args:
-        store: The store of the plan.
-        plan: The conversations to process.
-        unit: Processes a few conversations.
-
     Raises:
         BrowseError: A unit failed; the number done has been reported.
         KeyboardInterrupt: Likewise.
@@ -242,14 +221,9 @@ def _planned_json(planned: Planned, radar: Radar | None, *, archive: bool) -> Js
 
 
 def _spared_json(spared: Spared) -> Json:
-    conversation = spared.conversation
-    return {
-        "id": conversation.id,
-        "root_id": conversation.root_id,
-        "title": conversation.title,
-        "code": spared.why.code,
-        "reason": spared.why.words,
-    }
+    conversation, why = spared
+    names = {"id": conversation.id, "root_id": conversation.root_id, "title": conversation.title}
+    return {**names, "code": why.code, "reason": why.words}
 
 
 def _json(plan: Plan, radar: Radar | None, bundles: list[Json], *, archive: bool, done: bool) -> Json:

@@ -72,11 +72,7 @@ def load(name: str) -> Subcommand:
 
 
 def make_parser(loaded: Collection[str] = COMMANDS) -> Parser:
-    """Build the parser of the whole command line.
-
-    Args:
-        loaded: Commands to load, with their arguments.
-    """
+    """Build the parser of the whole command line, with the arguments of the commands to load."""
     speak_argparse()
     parser = Parser(
         prog="hermes-browse",
@@ -91,9 +87,7 @@ def make_parser(loaded: Collection[str] = COMMANDS) -> Parser:
         help=_("the browser prints the command of what is chosen, and runs nothing"),
     )
     parser.add_argument(
-        "--plain",
-        action="store_true",
-        help=_("a dialogue of lines, for screen readers and braille: nothing is drawn"),
+        "--plain", action="store_true", help=_("a dialogue of lines, for screen readers and braille: nothing is drawn")
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title=_("commands"))
     for name, (_target, summary) in COMMANDS.items():
@@ -108,10 +102,7 @@ def make_parser(loaded: Collection[str] = COMMANDS) -> Parser:
 
 
 def parse(argv: Sequence[str]) -> tuple[SimpleNamespace, Subcommand | None]:
-    """Parse a command line; return its arguments and command, which is None for the browser.
-
-    Args:
-        argv: Arguments without the program's name.
+    """Parse a command line without the program's name; return its arguments and command, None for the browser.
 
     Raises:
         SystemExit: With 0 after printing help, with 2 after reporting an error.

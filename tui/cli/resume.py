@@ -90,14 +90,7 @@ def as_configured(plan: ResumePlan) -> ResumePlan:
 
 
 def run_plan(plan: ResumePlan) -> int:
-    """Replace this process by Hermes; on Windows, run Hermes as a child and return its exit code.
-
-    Args:
-        plan: With an executable.
-
-    Raises:
-        RefusedError: Hermes could not be started.
-    """
+    """Become the Hermes of a plan; on Windows, run it and return its exit code. RefusedError if it cannot start."""
     assert plan.executable is not None
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from dataclasses import replace
 
 from hermes_browse.store.insights.facts import read_facts, read_tools
@@ -14,7 +13,7 @@ from hermes_browse.store.wording import _, pgettext
 
 from ..formats import dollars, long_number
 from .command_context import CommandContext, Subcommand
-from .output import Json, note, print_json, print_table
+from .output import Json, note, print_json, print_sums
 from .parser import add_all_hosts
 
 _BY = ("model", "source", "day", "week", "month", "hour", "project", "conversation", "tool")
@@ -57,15 +56,10 @@ class StatsCommand(Subcommand):
         tokens = [pgettext("column", "in"), pgettext("column", "out"), _("cache")]
         headers = [_("sessions"), _("msgs"), *calls, *tokens, _("cost"), _("size")]
         total_row = replace(report.total, key=pgettext("sum", "all"), calls=sum(each.calls for each in report.rows))
-        _print_sums(by, headers, [_whole_row(each, by) for each in (*report.rows, total_row)])
+        print_sums(by, headers, [_whole_row(each, by) for each in (*report.rows, total_row)])
         size_note = _("The file has {size}B; sizes above are without the search index.")
         note(size_note.format(size=long_number(file_bytes)))
         return 0
-
-
-def _print_sums(by: str, headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    names = [_grouping_name(by), _("convs"), *headers]
-    print_table(names, rows, right=range(1, len(names)), flexible=0, optional=(1, 2))
 
 
 def _without_key(sums: Json) -> Json:
@@ -172,24 +166,9 @@ def _print_period(context: CommandContext, by: str, period: str) -> int:
         tokens = [pgettext("column", "in"), pgettext("column", "out"), _("cache"), pgettext("column", "reasoning")]
         headers = [_("sessions"), _("msgs"), *tokens, _("cost")]
     total_row = replace(report.total, key=pgettext("sum", "all"))
-    _print_sums(by, headers, [_period_row(each, by) for each in (*report.rows, total_row)])
+    print_sums(by, headers, [_period_row(each, by) for each in (*report.rows, total_row)])
     if report.total.cost_usd or report.total.unknown:
         cost_note = _("Cost: {actual} actual, {estimated} estimated (~), of {count:,} sessions unknown (?).")
         actual, estimated = (dollars(each) or "$0" for each in (report.total.actual_usd, report.total.estimated_usd))
         note(cost_note.format(actual=actual, estimated=estimated, count=report.total.unknown))
     return 0
-
-
-def _grouping_name(by: str) -> str:
-    names = {
-        "model": pgettext("grouping", "model"),
-        "source": pgettext("grouping", "source"),
-        "day": pgettext("grouping", "day"),
-        "week": pgettext("grouping", "week"),
-        "month": pgettext("grouping", "month"),
-        "hour": pgettext("grouping", "hour"),
-        "project": pgettext("grouping", "project"),
-        "conversation": pgettext("grouping", "conversation"),
-        "tool": pgettext("grouping", "tool"),
-    }
-    return names[by]

@@ -109,11 +109,7 @@ def print_hit_group(heading: str, rows: Sequence[tuple[str, str, str, Sequence[S
 
 
 def print_rich_lines(lines: Iterable[tuple[str, str, int, str]]) -> None:
-    """Print lines styled by kind, indented and wrapped at words.
-
-    Args:
-        lines: Kind, printable text, indent and lead of each, as in `output.Line`.
-    """
+    """Print lines, as of `output.OutputLine`, styled by kind, indented and wrapped at words."""
     console = _console()
     for kind, content, indent, lead in lines:
         text = Text(content, style=_STYLES[kind], overflow="fold")

@@ -43,11 +43,7 @@ def how_to_add() -> str:
 
 
 def named_host(name: str) -> Host:
-    """Return a host of the configuration by its name.
-
-    Raises:
-        NotFoundError: There is none of this name.
-    """
+    """Return a host of the configuration by its name; NotFoundError if there is none."""
     hosts = configured_hosts()
     found = next((host for host in hosts if host.name == name), None)
     if found is None:
@@ -92,14 +88,7 @@ def name_host(document: Json, name: str | None) -> None:
 
 
 def run_there(arguments: SimpleNamespace, argv: Sequence[str]) -> int:
-    """Run the command line on the host that it names.
-
-    Args:
-        arguments: As parsed.
-        argv: As given.
-
-    Returns:
-        The exit code of the command there.
+    """Run the command line, parsed and as given, on the host that it names; return the exit code there.
 
     Raises:
         NotFoundError: There is no such host.

@@ -9,7 +9,7 @@ from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.edit.flags import Change
 from hermes_browse.store.edit.titles import Renamed
 from hermes_browse.store.errors import BrowseError, RefusedError
-from hermes_browse.store.hosts.anywhere import archive, pin, rename, unarchive, undo, unpin
+from hermes_browse.store.hosts.edits import archive, pin, rename, unarchive, undo, unpin
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _
 

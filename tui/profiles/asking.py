@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
@@ -17,7 +16,7 @@ from hermes_browse.store.hosts.faults import HostError
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Link, Links, Reply
 from hermes_browse.store.hosts.remote import locate_there
-from hermes_browse.store.hosts.running import run_once
+from hermes_browse.store.hosts.running import in_thread, run_once
 from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.messages.transcript import count_rows
 from hermes_browse.store.sessions.first_page import read_neighbourhood
@@ -27,7 +26,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from .. import formats
-from .read_profiles import ProfileMatch
+from .read_profiles import FoundHits, ProfileMatch
 
 if TYPE_CHECKING:
     from textual.worker import Worker
@@ -57,40 +56,15 @@ class HostListing(NamedTuple):
         return len(self.found) == ROWS < self.total
 
 
-class Hits(NamedTuple):
-    """Hits of a host."""
-
-    found: tuple[ProfileMatch, ...]
-    """Newest first."""
-    more: bool
-    notes: tuple[str, ...]
-
-
 async def on_own_thread(work: Callable[[], T], name: str) -> T:
     """Await a function that may wait for a host: it would keep a thread of the pool from work on this machine."""
-    answer: Future[T] = Future()
-
-    def run() -> None:
-        if not answer.set_running_or_notify_cancel():
-            return
-        try:
-            answer.set_result(work())
-        except BaseException as error:  # goes to who awaits it
-            answer.set_exception(error)
-
-    threading.Thread(target=run, name=name, daemon=True).start()
-    return await asyncio.wrap_future(answer)
+    return await asyncio.wrap_future(in_thread(work, name))
 
 
 class Asking(Generic[T]):
-    """What hosts have answered to the newest question.
+    """What hosts, in the order of the configuration, have answered to the newest question.
 
-    Args:
-        links: The connections.
-        hosts: All hosts, in the order of the configuration.
-        clock: Returns Unix seconds.
-        run_worker: Runs a coroutine.
-        changed: Called after an answer.
+    `clock` returns Unix seconds, and `changed` is called after each answer.
     """
 
     def __init__(
@@ -129,8 +103,7 @@ class Asking(Generic[T]):
     def again(self, insist: Host | None = None) -> None:
         """Ask those that are away, also those that have gone away after they had answered.
 
-        Args:
-            insist: Ask only this one, however shortly after a failure.
+        With `insist`, only that host is asked, however shortly after a failure.
         """
         for host in self.hosts if insist is None else [insist]:
             error = self._links.of(host).error
@@ -153,20 +126,16 @@ class Asking(Generic[T]):
             return question(link, sent.append)
 
         async def run() -> None:
-            answered: dict[str, T] = {}
-            away: dict[str, BrowseError] = {}
             try:
-                answered[host.name] = await on_own_thread(work, f"ask {host.name}")
+                self.answers[host.name] = await on_own_thread(work, f"ask {host.name}")
+                self.away.pop(host.name, None)
             except BrowseError as error:
-                away[host.name] = error
+                self.away[host.name] = error
             except asyncio.CancelledError:
                 for each in sent:
                     link.cancel(each)
                 raise
             self.waiting.discard(host.name)
-            self.away.pop(host.name, None)
-            self.away |= away
-            self.answers |= answered
             self._changed()
 
         self._workers[host.name] = self._run_worker(run())
@@ -213,24 +182,20 @@ def list_there(link: Link, sent: Sent, view: View, limit: int = ROWS) -> HostLis
     with _DECODING:
         listed = read_list(link, reply)
         found = tuple(ProfileMatch(location, each) for each in listed.conversations)
-    return HostListing(found, listed.total, listed.sessions, listed.bytes)
+    return HostListing(found, *listed[1:])
 
 
-def search_there(link: Link, sent: Sent, text: str, known: Mapping[str, Sequence[ProfileMatch]]) -> Hits:
+def search_there(link: Link, sent: Sent, text: str, known: Mapping[str, Sequence[ProfileMatch]]) -> FoundHits:
     """Search, archived and automation included.
 
-    Args:
-        link: The connection.
-        sent: See `Sent`.
-        text: The query.
-        known: Conversations by the name of their host; of others only the id is known at first.
+    `known` has conversations by the name of their host; of others only the id is known at first.
     """
     conversations = {each.conversation.id: each.conversation for each in known.get(link.host.name, ())}
     reply, location = _run(link, sent, ["search", "--json", "--limit", str(ROWS), "--", text])
     with _DECODING:
         searched = read_search(link, reply)
     found = [ProfileMatch(location, conversations.get(at) or _bare(at), hit) for at, hit in searched.hits]
-    return Hits(tuple(found), searched.more, tuple(f"@{link.host.name}: {each}" for each in searched.notes))
+    return FoundHits(tuple(found), tuple(f"@{link.host.name}: {each}" for each in searched.notes), searched.more)
 
 
 def _bare(session_id: str) -> Conversation:

@@ -20,9 +20,10 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.store.wording import N_, _
 
 from ..commands.screen_commands import EVERYWHERE
+from ..formats import counted
 from ..list.conversation_list import ConversationList
 from ..list.list_rows import FixedRows, ListRow, NoteRow
 from ..screens.controllers import Controllers
@@ -32,15 +33,7 @@ from ..shared.keys import KeyLine
 from ..shared.lines import Paragraph, TextLine
 from ..shared.text_box import TextBox
 from .profile_rows import FoundRow, Preview, head, preview, read_preview_of
-from .read_profiles import (
-    Everywhere,
-    ProfileMatch,
-    ProfilesResult,
-    complete_all,
-    profiles,
-    read_everywhere,
-    search_everywhere,
-)
+from .read_profiles import Everywhere, FoundHits, ProfileMatch, complete_all, read_everywhere, search_everywhere
 
 _REST = 0.05
 """Seconds the cursor must stay on a row before its preview is read."""
@@ -63,7 +56,7 @@ class EverywhereScreen(SubScreen):
     def __init__(self, controllers: Controllers) -> None:
         super().__init__(controllers)
         self.everywhere: Everywhere | None = None
-        self.answer: ProfilesResult | None = None
+        self.answer: FoundHits | None = None
         """What the profiles have answered to the search; None before."""
         self.took = 0.0
         self.asked = ""
@@ -203,12 +196,11 @@ class EverywhereScreen(SubScreen):
         everywhere = self.everywhere
         if everywhere is None:
             return ""
-        total = everywhere.conversations
         summary = _("{count:,} {view} of {conversations} in {profiles}").format(
             count=len(everywhere.found),
             view=_(self.view.value),
-            conversations=ngettext("1 conversation", "{count:,} conversations", total).format(count=total),
-            profiles=profiles(len(everywhere.catalogs)),
+            conversations=counted(everywhere.conversations, "conversation"),
+            profiles=counted(len(everywhere.catalogs), "profile"),
         )
         if everywhere.broken:
             summary += " · " + _("{count:,} cannot be read").format(count=len(everywhere.broken))
@@ -238,7 +230,7 @@ class EverywhereScreen(SubScreen):
         self._waiting = True
         begun = time.monotonic()
 
-        def work() -> ProfilesResult:
+        def work() -> FoundHits:
             return search_everywhere(everywhere, text, now, cancelled=lambda: self._search_number != number)
 
         async def run() -> None:
@@ -261,7 +253,7 @@ class EverywhereScreen(SubScreen):
         answer = self.answer
         assert answer is not None
         hits = f"{len(answer.found):,}{'+' if answer.more else ''}"
-        places = profiles(len({each.location.path for each in answer.found}))
+        places = counted(len({each.location.path for each in answer.found}), "profile")
         count = _("{hits} hits in {profiles}").format(hits=hits, profiles=places)
         self.tell_parts(count, f"{self.took * 1000:.0f} ms", *answer.notes)
 
@@ -283,12 +275,11 @@ class EverywhereScreen(SubScreen):
         event.stop()
         width = self.found.scrollable_content_region.width
         self.line("found-head").update(Content.styled(head(width, _(self.PLACE)), "dim"))
-        rows = self._rows[event.first : event.last + 1]
-        lacking = [row.found for row in rows if isinstance(row, FoundRow) and self._is_incomplete(row.found)]
-        if not lacking:
-            return
-        self._requested.update(each.place for each in lacking)
-        self.complete(lacking)
+        seen = [row.found for row in self._rows[event.first : event.last + 1] if isinstance(row, FoundRow)]
+        lacking = [each for each in seen if each.conversation.rows is None and each.place not in self._requested]
+        if lacking:
+            self._requested.update(each.place for each in lacking)
+            self.complete(lacking)
 
     def complete(self, lacking: Sequence[ProfileMatch]) -> None:
         """Read previews and counts of conversations on screen."""
@@ -307,9 +298,6 @@ class EverywhereScreen(SubScreen):
             self.found.show(FixedRows(self._rows))
 
         self.run_worker(run(), group="names")
-
-    def _is_incomplete(self, found: ProfileMatch) -> bool:
-        return found.conversation.rows is None and found.place not in self._requested
 
     @on(ConversationList.Highlighted, "#found")
     def highlighted(self, event: ConversationList.Highlighted) -> None:

@@ -31,20 +31,11 @@ from ..list.list_rows import ListRow
 from ..screens.controllers import Controllers
 from ..shared import header
 from ..shared.lines import Paragraph
-from .asking import (
-    AGAIN_SECONDS,
-    Asking,
-    Hits,
-    HostListing,
-    complete_there,
-    list_there,
-    on_own_thread,
-    search_there,
-)
+from .asking import AGAIN_SECONDS, Asking, HostListing, complete_there, list_there, on_own_thread, search_there
 from .everywhere import EverywhereScreen
 from .profile_rows import AwayRow, Preview, preview, read_preview_of
 from .profiles_card import ProfilesScreen
-from .read_profiles import Everywhere, Profile, ProfileMatch, activity, profiles, time_of_hit
+from .read_profiles import Everywhere, FoundHits, Profile, ProfileMatch, newest_first
 
 _TOGETHER = 0.05
 """Seconds in which answers of several hosts are shown together."""
@@ -61,15 +52,7 @@ def _names(names: Sequence[str]) -> str:
 
 
 class HostsCard(ProfilesScreen):
-    """The card of profiles and hosts.
-
-    Args:
-        profiles: The profiles.
-        current: Location of the store on screen.
-        now: Unix seconds.
-        hosts: The hosts.
-        links: The connections to them.
-    """
+    """The card of profiles and hosts."""
 
     TITLE_OF_CARD = N_("Profiles and hosts")
     ALL = N_("everything as one list")
@@ -93,11 +76,6 @@ class HostsCard(ProfilesScreen):
         key = self.key("all")
         return self.keys_text(_("Enter open"), *([f"{key} {_(self.ALL)}"] if key else []), without=("all",))
 
-    def otherwise(self) -> int:
-        """Return the line of the first other host."""
-        others = [index for index, host in enumerate(self._hosts) if host != self.current.host]
-        return len(self.profiles) + others[0] if others else 0
-
     def choices(self) -> Sequence[Profile | Host]:
         """Return profiles, then hosts."""
         return [*self.profiles, *self._hosts]
@@ -111,7 +89,7 @@ class HostsCard(ProfilesScreen):
         return super().sessions() + sum(each.sessions for each in self._asking.answers.values())
 
     def _line_of_host(self, host: Host) -> Content:
-        mark = "● " if host == self.current.host else "  "
+        mark = self.mark(host)
         name = formats.fit(f"@{host.name}", 18)
         if (listing := self._asking.answers.get(host.name)) is not None:
             newest = listing.found[0].conversation.last_active if listing.found else None
@@ -143,7 +121,7 @@ class HostsScreen(EverywhereScreen):
         self._links, hosts = self.context.host.links, self.context.options.hosts
         run = partial(self.run_worker, group="ask")
         self._lists: Asking[HostListing] = Asking(self._links, hosts, self.context.clock, run, self._answered)
-        self._searches: Asking[Hits] = Asking(self._links, hosts, self.context.clock, run, self._answered)
+        self._searches: Asking[FoundHits] = Asking(self._links, hosts, self.context.clock, run, self._answered)
         self._stores: dict[Path, Store] = {}
         self._soon: Timer | None = None
         self._is_about_host = False
@@ -158,7 +136,7 @@ class HostsScreen(EverywhereScreen):
         return super().is_pending or self._soon is not None
 
     @property
-    def _asking(self) -> Asking[HostListing] | Asking[Hits]:
+    def _asking(self) -> Asking[HostListing] | Asking[FoundHits]:
         return self._searches if self.is_searching else self._lists
 
     # Asking
@@ -202,9 +180,7 @@ class HostsScreen(EverywhereScreen):
     def found_here(self) -> Sequence[ProfileMatch]:
         """Return the conversations, or the hits, of the profiles and of the hosts that have answered."""
         here, elsewhere = super().found_here(), [each.found for each in self._asking.answers.values()]
-        if not elsewhere:
-            return here
-        return sorted(chain(here, *elsewhere), key=time_of_hit if self.is_searching else activity, reverse=True)
+        return newest_first(chain(here, *elsewhere)) if elsewhere else here
 
     def notes(self) -> list[ListRow]:
         """Return the sentences above the rows, and a line for each host that is away."""
@@ -240,8 +216,8 @@ class HostsScreen(EverywhereScreen):
                 if each.is_part
             ),
             _("{conversations} in {profiles} and {hosts}").format(
-                conversations=ngettext("1 conversation", "{count:,} conversations", total).format(count=total),
-                profiles=profiles(len(everywhere.catalogs)),
+                conversations=formats.counted(total, "conversation"),
+                profiles=formats.counted(len(everywhere.catalogs), "profile"),
                 hosts=_hosts(len(lists.answers)),
             ),
         ]
@@ -250,16 +226,15 @@ class HostsScreen(EverywhereScreen):
     def tell_hits(self) -> None:
         """Say in the status line what was found, and how many hosts have answered."""
         searches, answer, found = self._searches, self.answer, self.found_here()
-        is_more = any(each.more for each in searches.answers.values()) or (answer is not None and answer.more)
-        hits = f"{len(found):,}{'+' if is_more else ''}"
+        answers = [*([] if answer is None else [answer]), *searches.answers.values()]
+        hits = f"{len(found):,}{'+' if any(each.more for each in answers) else ''}"
         answered = _("{answered:,} of {hosts} have answered").format(
             answered=len(searches.answers), hosts=_hosts(len(searches.hosts))
         )
         without = _("without {hosts}").format(hosts=_names(list(searches.away))) if searches.away else ""
-        notes = chain(answer.notes if answer is not None else (), *(each.notes for each in searches.answers.values()))
         here = _("searching the profiles …") if answer is None else ""
         count = ngettext("1 hit", "{count} hits", len(found)).format(count=hits)
-        self.tell_parts(count, here, answered, without, *notes)
+        self.tell_parts(count, here, answered, without, *chain.from_iterable(each.notes for each in answers))
 
     def tell_keys(self) -> None:
         """Say in the status line what can be done with a conversation."""

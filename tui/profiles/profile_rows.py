@@ -42,10 +42,9 @@ class FoundRow(NamedTuple):
     def spans(self, width: int, now: float) -> list[Span]:
         """Format the row in exactly `width` cells."""
         found, conversation = self.found, self.found.conversation
-        moment = found.hit.timestamp if found.hit is not None else conversation.last_active
         columns = _columns(
             width,
-            formats.moment(moment, now),
+            formats.moment(found.moment, now),
             formats.source(conversation.source),
             formats.number(conversation.message_count) if conversation.message_count or not _is_bare(found) else "",
         )
@@ -140,10 +139,7 @@ class Preview(NamedTuple):
 def read_preview_of(found: ProfileMatch, store: Store, opened: Callable[[Reader], object] | None = None) -> Preview:
     """Read the preview of a row: the messages around a hit, else the recap of Hermes.
 
-    Args:
-        found: A row of any profile.
-        store: Its store, which is opened for this only.
-        opened: Called with the reader, to interrupt it.
+    Its store is opened for this only; `opened` is called with the reader, to interrupt it.
     """
     hit = found.hit
     try:
@@ -164,12 +160,7 @@ def read_preview_of(found: ProfileMatch, store: Store, opened: Callable[[Reader]
 
 
 def preview(shown: Preview, now: float) -> Content:
-    """Format a preview for the pane next to the list.
-
-    Args:
-        shown: From `read_preview_of`.
-        now: Unix seconds.
-    """
+    """Format a preview for the pane next to the list; `now` is in Unix seconds."""
     found, conversation = shown.found, shown.found.conversation
     facts = (
         (one_line(found.profile, 60), one_line(conversation.source, 20), one_line(conversation.model or "", 40)),

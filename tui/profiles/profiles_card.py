@@ -15,7 +15,7 @@ from textual.widgets.option_list import Option
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.text import one_line
-from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.store.wording import N_, _
 
 from .. import formats
 from ..commands.screen_commands import PROFILES
@@ -26,10 +26,7 @@ from .read_profiles import Profile
 class ProfilesScreen(Card["Profile | Host | bool | None"]):
     """Returns the profile, or the host, that was chosen, True for all of them, or None.
 
-    Args:
-        profiles: The profiles.
-        current: Location of the store on screen.
-        now: Unix seconds.
+    `current` is the location of the store on screen, and `now` is in Unix seconds.
     """
 
     AUTO_FOCUS = "#profiles"
@@ -56,12 +53,11 @@ class ProfilesScreen(Card["Profile | Host | bool | None"]):
         """Fill the list; the cursor begins on the first other one that can be read."""
         box = self.query_one(OptionList)
         box.add_options([Option(each) for each in [*self.lines(), self.last_line()]])
-        others = [index for index, each in enumerate(self.profiles) if not self._is_current(each) and not each.error]
-        box.highlighted = others[0] if others else self.otherwise()
 
-    def otherwise(self) -> int:
-        """Return where the cursor begins if there is no other profile."""
-        return 0
+        def is_other(choice: Profile | Host) -> bool:
+            return not self._is_current(choice) and (isinstance(choice, Host) or not choice.error)
+
+        box.highlighted = next((index for index, each in enumerate(self.choices()) if is_other(each)), 0)
 
     def lines(self) -> list[Content]:
         """Return a line for each choice, except the last."""
@@ -73,15 +69,19 @@ class ProfilesScreen(Card["Profile | Host | bool | None"]):
 
     def last_line(self) -> Content:
         """Return the line for all of them."""
-        sessions = self.sessions()
-        count = ngettext("1 session", "{count:,} sessions", sessions).format(count=sessions)
-        return Content(f"  {_(self.ALL)} · {count}")
+        return Content(f"  {_(self.ALL)} · {formats.counted(self.sessions(), 'session')}")
 
-    def _is_current(self, profile: Profile) -> bool:
-        return profile.location.path == self.current.path
+    def _is_current(self, choice: Profile | Host) -> bool:
+        if isinstance(choice, Host):
+            return choice == self.current.host
+        return choice.location.path == self.current.path
+
+    def mark(self, choice: Profile | Host) -> str:
+        """Return the first cells of a line, which mark the store on screen."""
+        return "● " if self._is_current(choice) else "  "
 
     def _line(self, profile: Profile) -> Content:
-        mark = "● " if self._is_current(profile) else "  "
+        mark = self.mark(profile)
         name = formats.fit(one_line(profile.name, 60), 18)
         if profile.error:
             wrong = _("cannot be read: ")

@@ -5,9 +5,9 @@ Each store is opened, read and closed in turn. A profile that cannot be read is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import StoreEmptyError, StoreError, StoreMissingError
@@ -18,10 +18,7 @@ from hermes_browse.store.messages.preview import with_details, with_names
 from hermes_browse.store.sessions.catalog import Catalog, allowed_sessions, read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.models import Conversation, View
-from hermes_browse.store.wording import _, ngettext
-
-if TYPE_CHECKING:
-    from hermes_browse.store.search import Answer
+from hermes_browse.store.wording import _
 
 NAMED = 200
 """Conversations per profile whose previews are read if they have no title."""
@@ -66,20 +63,15 @@ class ProfileMatch(NamedTuple):
         """The store and the root id: ids of two stores can be equal."""
         return self.location.path, self.conversation.root_id
 
-
-def profiles(count: int) -> str:
-    """Return a number of profiles."""
-    return ngettext("1 profile", "{count:,} profiles", count).format(count=count)
-
-
-def activity(found: ProfileMatch) -> float:
-    """Return the sort key of a list."""
-    return found.conversation.last_active or 0.0
+    @property
+    def moment(self) -> float | None:
+        """Unix seconds of the hit, else of the last activity."""
+        return self.hit.timestamp if self.hit is not None else self.conversation.last_active
 
 
-def time_of_hit(found: ProfileMatch) -> float:
-    """Return the sort key of hits."""
-    return (found.hit.timestamp if found.hit is not None else None) or 0.0
+def newest_first(found: Iterable[ProfileMatch]) -> list[ProfileMatch]:
+    """Sort by time; what has none comes last."""
+    return sorted(found, key=lambda each: each.moment or 0.0, reverse=True)
 
 
 class Everywhere(NamedTuple):
@@ -96,28 +88,23 @@ class Everywhere(NamedTuple):
         return sum(catalog.forest.counts()[View.ALL] for _at, catalog in self.catalogs)
 
 
-class ProfilesResult(NamedTuple):
-    """Results of a search over all profiles."""
+class FoundHits(NamedTuple):
+    """Results of a search over all profiles, or of a host."""
 
     found: tuple[ProfileMatch, ...]
     """Newest hit first."""
     notes: tuple[str, ...]
-    """Messages about what was not covered, with the profile."""
+    """Messages about what was not covered, each with the profile or the host."""
     more: bool
-    """A profile has more hits than the limit."""
-    engine: str
-    """`fts5`, `trigram`, `scan`, `mixed` or `none`."""
-    complete: bool
-    """False if a store could not be searched, or not to its end."""
+    """A store has more hits than the limit."""
+    engine: str = ""
+    """`fts5`, `trigram`, `scan`, `mixed` or `none`; empty for a host."""
+    complete: bool = True
+    """False if a store could not be searched, or not to its end; a host says so in its notes."""
 
 
 def read_profiles(here: Location, now: float) -> list[Profile]:
-    """Read the figures of all profiles of a root, from a few rows of each.
-
-    Args:
-        here: Location of one of them.
-        now: Unix seconds.
-    """
+    """Read the figures of all profiles of the root of a store, from a few rows of each; `now` is in Unix seconds."""
     return [_profile(location, now) for location in here.profiles()]
 
 
@@ -149,7 +136,7 @@ def read_everywhere(
         here: Location of one of them.
         now: Unix seconds.
         view: Conversations to include.
-        sources: Sources to include; empty means any.
+        sources: Likewise; empty means any.
         named: Maximum conversations per profile whose previews are read.
     """
     catalogs: list[tuple[Location, Catalog]] = []
@@ -168,14 +155,13 @@ def read_everywhere(
             continue
         catalogs.append((location, catalog))
         found += [ProfileMatch(location, each) for each in ordered]
-    found.sort(key=activity, reverse=True)
-    return Everywhere(tuple(catalogs), tuple(found), tuple(broken))
+    return Everywhere(tuple(catalogs), tuple(newest_first(found)), tuple(broken))
 
 
-def complete_all(found: Sequence[ProfileMatch]) -> dict[tuple[Path, str], Conversation]:
+def complete_all(found: Sequence[ProfileMatch], *, strict: bool = False) -> dict[tuple[Path, str], Conversation]:
     """Read previews and count messages of conversations; return them by path of the store and root id.
 
-    Those of a store that can no longer be read are missing from the result.
+    Those of a store that can no longer be read are missing from the result; if `strict`, its StoreError is raised.
     """
     complete: dict[tuple[Path, str], Conversation] = {}
     for path in {each.location.path for each in found}:
@@ -184,19 +170,16 @@ def complete_all(found: Sequence[ProfileMatch]) -> dict[tuple[Path, str], Conver
             with Store(path).reader() as reader:
                 detailed = with_details(reader, list(conversations.values()))
         except StoreError:
+            if strict:
+                raise
             continue
         complete.update({(path, each.root_id): each for each in detailed})
     return complete
 
 
 def search_everywhere(
-    everywhere: Everywhere,
-    text: str,
-    now: float,
-    *,
-    limit: int = _HITS,
-    cancelled: Callable[[], bool] = lambda: False,
-) -> ProfilesResult:
+    everywhere: Everywhere, text: str, now: float, *, limit: int = _HITS, cancelled: Callable[[], bool] = lambda: False
+) -> FoundHits:
     """Search all profiles, archived and automation included; newest hits first.
 
     Args:
@@ -206,35 +189,17 @@ def search_everywhere(
         limit: Maximum hits per profile.
         cancelled: Called between statements; True stops the search.
     """
-    found: list[ProfileMatch] = []
-    notes: list[str] = []
-    more, complete = False, not everywhere.broken
-    engines: set[str] = set()
-    for location, hits, answer in _answers(everywhere.catalogs, text, now, limit, cancelled):
-        found += hits
-        if isinstance(answer, StoreError):
-            notes.append(f"{location.profile}: {short_reason(answer, location)}")
-            complete = False
-            continue
-        notes += [f"{location.profile}: {note}" for note in (*(each.text for each in answer.problems), *answer.notes)]
-        more, complete = more or answer.more, complete and answer.complete
-        engines.add(answer.engine)
-    engines = engines - {"none"} or engines
-    engine = "none" if not engines else next(iter(engines)) if len(engines) == 1 else "mixed"
-    found.sort(key=time_of_hit, reverse=True)
-    return ProfilesResult(tuple(found), tuple(notes), more, engine, complete)
-
-
-def _answers(
-    catalogs: Sequence[tuple[Location, Catalog]], text: str, now: float, limit: int, cancelled: Callable[[], bool]
-) -> Iterator[tuple[Location, list[ProfileMatch], Answer | StoreError]]:
     from hermes_browse.store.search import Scope, make_conditions, parse, search  # with the first search
 
     query = parse(text)
     conditions = make_conditions(query, now)
-    for location, catalog in catalogs:
+    found: list[ProfileMatch] = []
+    notes: list[str] = []
+    more, complete = False, not everywhere.broken
+    engines: set[str] = set()
+    for location, catalog in everywhere.catalogs:
         if cancelled():
-            return
+            break
         sessions = None
         if conditions.conversation is not None:
             sessions = allowed_sessions(catalog, View.ALL, (), conditions.conversation).__contains__
@@ -243,8 +208,14 @@ def _answers(
             with Store(location.path).reader() as reader:
                 answer = search(reader, query, limit=limit, scope=scope, cancelled=cancelled)
         except StoreError as error:
-            yield location, [], error
+            notes.append(f"{location.profile}: {short_reason(error, location)}")
+            complete = False
             continue
         pairs = ((catalog.of_session(hit.session_id), hit) for hit in answer.hits)
-        hits = [ProfileMatch(location, conversation, hit) for conversation, hit in pairs if conversation is not None]
-        yield location, hits, answer
+        found += [ProfileMatch(location, conversation, hit) for conversation, hit in pairs if conversation is not None]
+        notes += [f"{location.profile}: {note}" for note in (*(each.text for each in answer.problems), *answer.notes)]
+        more, complete = more or answer.more, complete and answer.complete
+        engines.add(answer.engine)
+    engines = engines - {"none"} or engines
+    engine = "none" if not engines else next(iter(engines)) if len(engines) == 1 else "mixed"
+    return FoundHits(tuple(newest_first(found)), tuple(notes), more, engine, complete)

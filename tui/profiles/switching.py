@@ -23,11 +23,7 @@ from .read_profiles import Profile, ProfileMatch, read_profiles, short_reason
 class Switching:
     """Switches the store of the browser and closes the previous one.
 
-    Args:
-        context: The store on screen.
-        panes: The main screen.
-        arrive: Performs the arrival if the target is the store on screen.
-        show_all: Opens the screen of all profiles.
+    `arrive` performs the arrival if the target is the store on screen; `show_all` opens the screen of all profiles.
     """
 
     def __init__(
@@ -67,12 +63,7 @@ class Switching:
         self.to(found.location, Arrival(found.conversation, message))
 
     def search(self, profile: str, query: str) -> None:
-        """Switch to another profile of this root and search it.
-
-        Args:
-            profile: Its name in Hermes.
-            query: The text of the search box.
-        """
+        """Switch to another profile of this root, by its name in Hermes, and search it."""
         profiles = self._context.location.profiles()
         location = next((each for each in profiles if each.profile == profile), None)
         if location is None:
@@ -97,12 +88,7 @@ class Switching:
         self._panes.run_worker(run(), group="profiles", exclusive=True)
 
     def to(self, location: Location, arrival: Arrival) -> None:
-        """Switch to another store; if it cannot be read, report that and stay.
-
-        Args:
-            location: Of the store.
-            arrival: What to open or search there.
-        """
+        """Switch to another store, and open or search something there; if it cannot be read, report that and stay."""
         context, app = self._context, self._panes.app
         if location.path == context.location.path:
             while len(app.screen_stack) > 1:
