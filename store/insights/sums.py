@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from operator import add
 from typing import NamedTuple
 
-from ..cleanup.sizes import Stopped, check, never
 from ..connection.connect import Reader
 from ..sessions.catalog import Catalog
 from ..sessions.session import Session, Tokens
-from .facts import UNKNOWN, Facts, ToolFacts, as_a_whole, by_model, read_facts, read_tools
+from ..trash.progress import never
+from .facts import UNKNOWN, Facts, Stopped, ToolFacts, as_a_whole, by_model, check, read_facts, read_tools
 from .periods import QUARTER, UNITS, begin_of, first_day, key_of
 
 _SEPARATOR = "\n"
@@ -289,7 +289,7 @@ def _add_tools(
     return groups, total
 
 
-def read_statistics(reader: Reader, catalog: Catalog, by: str = "source", *, stopped: Stopped = never) -> Report:
+def read_statistics(reader: Reader, catalog: Catalog, by: str = "source") -> Report:
     """Add up a whole store, with the bytes of its messages.
 
     By source and model, messages and bytes count for the source and model of their session; by day for the local day
@@ -300,20 +300,16 @@ def read_statistics(reader: Reader, catalog: Catalog, by: str = "source", *, sto
         reader: An open reader.
         catalog: Of the whole store.
         by: `model`, `source`, `day` or `tool`.
-        stopped: Polled between slices.
 
     Returns:
         Days in order, other keys by calls, messages and bytes, most first. The total is the same for each grouping.
-
-    Raises:
-        QueryInterruptedError: `stopped` returned True.
     """
-    facts = read_facts(reader, catalog, sizes=True, stopped=stopped)
-    report = by_source = make_report(facts, "source", "all", 0.0, whole=True, stopped=stopped)
+    facts = read_facts(reader, catalog, sizes=True)
+    report = by_source = make_report(facts, "source", "all", 0.0, whole=True)
     if by == "tool":
-        report = tool_report(read_tools(reader, catalog, as_stored=True, stopped=stopped), "all", 0.0)
+        report = tool_report(read_tools(reader, catalog, as_stored=True), "all", 0.0)
     elif by != "source":
-        report = make_report(facts, by, "all", 0.0, whole=True, stopped=stopped)
+        report = make_report(facts, by, "all", 0.0, whole=True)
     rows = report.rows
     if by != "day":
         rows = tuple(sorted(rows, key=lambda each: (-each.calls, -each.messages, -each.bytes, each.key)))
