@@ -171,8 +171,6 @@ def _why_spared(
     why = protection.why(chain, conversation.status)
     if why is not None:
         return why
-    if rules.unmarked(conversation):
-        return SpareReason("unmarked", _("unmarked"))
     if not rules.marked(conversation):
         if conversation.hidden:
             return SpareReason("hidden", _("hidden by Hermes, which keeps such a chat for itself"))

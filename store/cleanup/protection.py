@@ -60,7 +60,7 @@ class SpareReason(NamedTuple):
     """The reason why a conversation is spared."""
 
     code: str
-    """`pinned`, `live`, `leased`, `recent`, `open`, `hidden`, `unmarked`, `subagent` or `changed`."""
+    """`pinned`, `live`, `leased`, `recent`, `open`, `hidden`, `subagent` or `changed`."""
     words: str
 
 

@@ -112,8 +112,6 @@ class Rules:
     include_archived: bool = False
     marks: frozenset[str] = frozenset()
     """Ids marked by hand: selected whatever the rules say, even if open or hidden, unless protected."""
-    unmarks: frozenset[str] = frozenset()
-    """Ids unmarked by hand: they stay whatever the rules say."""
 
     @property
     def filters(self) -> bool:
@@ -140,10 +138,6 @@ class Rules:
     def marked(self, conversation: Conversation) -> bool:
         """Tell whether a segment is marked by hand."""
         return bool(self.marks) and any(segment.id in self.marks for segment in conversation.segments)
-
-    def unmarked(self, conversation: Conversation) -> bool:
-        """Tell whether a segment is unmarked by hand."""
-        return bool(self.unmarks) and any(segment.id in self.unmarks for segment in conversation.segments)
 
     def could_match(self, conversation: Conversation, now: float) -> bool:
         """Apply the rules that need only session rows; `now` is in Unix seconds."""

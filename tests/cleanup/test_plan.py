@@ -132,7 +132,6 @@ def test_a_family(tmp_path: Path) -> None:
         (Rules(include_archived=True, older_than=99.5 * DAY, max_cost=1), {"old", "put-away"}),
         (Rules(marks=frozenset(["open", "hidden"])), {"open", "hidden"}),
         (Rules(marks=frozenset(["helper"])), {"helper", "helper2"}),
-        (Rules(older_than=30 * DAY, cwd="/work", unmarks=frozenset(["old"])), set()),
     ],
 )  # fmt: skip
 def test_rules_on_a_store(tmp_path: Path, rules: Rules, ids: set[str]) -> None:

@@ -343,7 +343,6 @@ _KINDS: dict[str, Callable[[], str]] = {
     "recent": lambda: pgettext("spared", "{count:,} recent"),
     "open": lambda: pgettext("spared", "{count:,} open"),
     "hidden": lambda: pgettext("spared", "{count:,} hidden"),
-    "unmarked": lambda: pgettext("spared", "{count:,} unmarked"),
     "subagent": lambda: pgettext("spared", "{count:,} subagent"),
 }
 
