@@ -6,7 +6,7 @@ Laying out visits every conversation of the plan; making a row visits that row o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.sessions.models import Conversation
@@ -17,6 +17,7 @@ from ..list.list_model import RowDetails
 from ..list.list_rows import ListRow, NoteRow
 from .plan_rows import (
     AMOUNTS,
+    JobSum,
     Lines,
     PlanJobRow,
     PlanOrder,
@@ -29,78 +30,45 @@ from .plan_rows import (
 )
 
 if TYPE_CHECKING:
-    from hermes_browse.store.cleanup.plan import Plan, Planned, Spared
+    from hermes_browse.store.cleanup.plan import Plan, Spared
     from hermes_browse.store.cleanup.protection import SpareReason
     from hermes_browse.store.sessions.catalog import Catalog
 
 
 class LeftOut:
-    """Roots of conversations that the user leaves out of a plan, counted by cron job; changed on the UI thread only."""
+    """Roots of conversations that the user leaves out of a plan, counted by cron job; never changed, so safe anywhere.
 
-    def __init__(self, roots: Iterable[str] = ()) -> None:
-        self._job_of: dict[str, str | None] = {}
-        """The job of each root; None if it is no cron run."""
-        self._jobs: Counter[str | None] = Counter()
-        self.changes = 0
-        """Counts the changes, so that a worker can tell whether it worked on an old state."""
-        self.leave((root, None) for root in roots)
+    Args:
+        job_of: The job of each root; None if it is no cron run.
+    """
+
+    def __init__(self, job_of: Mapping[str, str | None] | None = None) -> None:
+        self._job_of = job_of or {}
+        self._runs = Counter(self._job_of.values())
 
     def __contains__(self, root: object) -> bool:
         return root in self._job_of
 
-    def __len__(self) -> int:
-        return len(self._job_of)
-
     @property
-    def roots(self) -> frozenset[str]:
-        """A copy of the roots; safe on any thread."""
-        return frozenset(self._job_of)
-
-    def toggled(self, roots: Sequence[tuple[str, str | None]]) -> LeftOut:
-        """Return a copy that leaves out all of these roots, or none if some were left out; safe on any thread."""
-        copy = LeftOut()
-        copy._job_of, copy._jobs = self._job_of.copy(), self._jobs.copy()
-        if any(root in copy for root, _ in roots):
-            copy.take(root for root, _ in roots)
-        else:
-            copy.leave(roots)
-        return copy
+    def roots(self) -> Set[str]:
+        """All of them."""
+        return self._job_of.keys()
 
     def of_job(self, job: str) -> int:
         """Return the number of runs of a job that are left out."""
-        return self._jobs[job]
+        return self._runs[job]
 
-    def leave(self, roots: Iterable[tuple[str, str | None]]) -> None:
-        """Leave conversations out: roots, each with its job if it is a cron run."""
-        self.changes += 1
-        for root, job in roots:
-            if root not in self._job_of:
-                self._job_of[root] = job
-                self._jobs[job] += 1
+    def toggled(self, roots: Mapping[str, str | None]) -> LeftOut:
+        """Leave out all of these roots, given with their jobs, or none of them if some were left out."""
+        some = any(root in self._job_of for root in roots)
+        return self.without(roots) if some else LeftOut({**self._job_of, **roots})
 
-    def take(self, roots: Iterable[str]) -> None:
+    def without(self, roots: Iterable[str]) -> LeftOut:
         """Take conversations back into the plan."""
-        self.changes += 1
+        job_of = dict(self._job_of)
         for root in roots:
-            if root in self._job_of:
-                self._jobs[self._job_of.pop(root)] -= 1
-
-    def clear(self) -> None:
-        """Take all of them back into the plan."""
-        self.changes += 1
-        self._job_of.clear()
-        self._jobs.clear()
-
-
-class JobSum(NamedTuple):
-    """The sums over all runs of a job that would go."""
-
-    messages: int
-    bytes: int | None
-    """None until all of them are measured."""
-    cost_usd: float
-    oldest: Planned
-    """The run that has been idle longest."""
+            job_of.pop(root, None)
+        return LeftOut(job_of)
 
 
 def _reasons(runs: Sequence[Spared]) -> str:
@@ -116,7 +84,7 @@ class PlanRows:
     Args:
         plan: Any.
         details: Previews read so far.
-        left_out: What the user leaves out, at the time a row is made.
+        left_out: Returns what the user leaves out, each time a row is made.
         empty: A sentence for a plan in which nothing goes.
         opened: Keys of jobs whose runs are shown.
         order: The order of the plan, in which the sums of a job have their place.
@@ -126,13 +94,12 @@ class PlanRows:
         self,
         plan: Plan,
         details: RowDetails,
-        left_out: LeftOut,
+        left_out: Callable[[], LeftOut],
         empty: str,
         opened: Container[str] = frozenset(),
         order: PlanOrder = PlanOrder.IDLE,
     ) -> None:
-        self._plan, self._details, self._opened = plan, details, opened
-        self.left_out = left_out
+        self._plan, self._details, self._left_out, self._opened = plan, details, left_out, opened
         lines, self._jobs = fold([each.conversation.root for each in plan.selected])
         stays, self._spared_jobs = fold([each.conversation.root for each in plan.spared])
         self._stays = unfold(stays, self._spared_jobs, opened, "z")
@@ -211,13 +178,13 @@ class PlanRows:
             place = self._goes[index]
             if isinstance(place, str):
                 runs = self._runs[place]
-                goes = max(0, len(runs) - self.left_out.of_job(place))
+                goes = max(0, len(runs) - self._left_out().of_job(place))
                 is_open = f"j{place}" in self._opened
                 title = self._details.job_title(runs[0].conversation)
-                return PlanJobRow(place, runs, goes, *self._sums[place], is_open, self._biggest, title)
+                return PlanJobRow(place, runs, goes, self._sums[place], is_open, self._biggest, title)
             each = self._plan.selected[place]
             completed = self._completed(each.conversation)._replace(size=each.conversation.size)
-            goes_too = each.conversation.root_id not in self.left_out
+            goes_too = each.conversation.root_id not in self._left_out()
             return PlanRow(each._replace(conversation=completed), goes_too, self._biggest)
         if index >= self._first_spared:
             place = self._stays[index - self._first_spared]
@@ -288,7 +255,7 @@ class PlanView(NamedTuple):
 def make_view(
     plan: Plan,
     catalog: Catalog,
-    left_out: frozenset[str],
+    left_out: Set[str],
     rows: PlanRows | Callable[[Plan], PlanRows],
     marks: frozenset[str],
     order: PlanOrder,

@@ -33,13 +33,13 @@ _UPDATE = 0.4
 """Seconds between two updates while the store is measured."""
 
 
-def _roots_of(plan: Plan, ids: Container[str]) -> list[tuple[str, str | None]]:
+def _roots_of(plan: Plan, ids: Container[str]) -> dict[str, str | None]:
     """Return the roots of conversations of a plan, given by tips or roots, each with its job if it is a cron run."""
-    return [
-        (each.conversation.root_id, job_name(each.conversation.root))
+    return {
+        each.conversation.root_id: job_name(each.conversation.root)
         for each in plan.selected
         if each.conversation.id in ids or each.conversation.root_id in ids
-    ]
+    }
 
 
 def before_and_after(name: str, file: FileSpace, goes: int, width: int, signs: str = "██░") -> Content:
