@@ -20,12 +20,12 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.cleanup.axis import DAY, Axis, Cell, Measure, Point, coming, draw, labels, make_axis, moved
+from hermes_browse.tui.cleanup.axis_pane import TimeAxis
 from hermes_browse.tui.cleanup.prune_screen import PruneScreen
 from hermes_browse.tui.cleanup.space_pane import before_and_after
 from hermes_browse.tui.cleanup.space_rows import space_blocks
-from hermes_browse.tui.cleanup.treemap import REST, Tile, TileData, lay_out, neighbour
+from hermes_browse.tui.cleanup.treemap import REST, Tile, TileData, TreeMap, lay_out, neighbour
 from hermes_browse.tui.cleanup.treemap import draw as draw_map
-from hermes_browse.tui.cleanup.widgets import TimeAxis, TreeMap
 from hermes_browse.tui.list.list_model import RowDetails
 from hermes_browse.tui.shared.glyphs import plain
 

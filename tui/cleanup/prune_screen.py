@@ -27,14 +27,14 @@ from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
 from ..shared.text_box import TextBox
 from ..shared.toggles import ToggleLine
-from .axis_pane import AxisPane
+from .axis_pane import AxisPane, TimeAxis
 from .cleaning import PreparedPlan
 from .plan_pane import PlanPane
 from .plan_rows import plan_head
 from .reclaim import open_reclaim
 from .space_pane import SpacePane
 from .space_rows import KindRow, SpaceRow
-from .widgets import TimeAxis, TreeMap
+from .treemap import TreeMap
 
 _REST = 0.15
 """Seconds without a key after which a plan is made."""
@@ -87,7 +87,7 @@ class PruneScreen(SubScreen):
             with Vertical(id="side"):
                 yield TextLine(id="map-title")
                 yield ConversationList(id="space")
-                yield TreeMap(id="map")
+                yield TreeMap(self.space.point_at, self.space.enter, self.space.leave, self.space.show, id="map")
         yield TextLine(id="totals")
         yield TextLine(id="stays")
         yield TextLine(id="file")
@@ -101,7 +101,7 @@ class PruneScreen(SubScreen):
         self.axis.widget.clock = self.context.clock
         self.show_title(_("clean up"), " " + _("nothing is changed before you say so"))
         self.set_focus(self.plan.rows)
-        self.space.announce()
+        self.line("map-title").update(Content.styled("  " + _("disk usage · after the plan"), "dim"))
         self._show_rules()
         self._make_plan()
 
@@ -163,32 +163,6 @@ class PruneScreen(SubScreen):
         """Sort the plan by the next column."""
         self.plan.sort()
         self._show_head()
-
-    @on(TreeMap.Pointed)
-    def pointed(self, event: TreeMap.Pointed) -> None:
-        """Say what the block is, and move the cursor of the plan there."""
-        event.stop()
-        self.tell(header.status(self.space.about(event.block), ""))
-        if event.block.space is not None:
-            self.space.follow(event.block.space)
-
-    @on(TreeMap.Entered)
-    def entered(self, event: TreeMap.Entered) -> None:
-        """Show the parts of a block."""
-        event.stop()
-        self.space.enter(event.block)
-
-    @on(TreeMap.Left)
-    def left_block(self, event: TreeMap.Left) -> None:
-        """Show the level above."""
-        event.stop()
-        self.space.leave()
-
-    @on(TreeMap.Resized)
-    def map_resized(self, event: TreeMap.Resized) -> None:
-        """Lay the blocks out for another size."""
-        event.stop()
-        self.space.show()
 
     # Rules
 
@@ -376,9 +350,9 @@ class PruneScreen(SubScreen):
 
     def action_back(self) -> None:
         """Leave a block of the map, then focus the plan, then close the screen."""
-        if self.space.has_focus and self.space.is_inside:
-            self.space.leave()
-        elif self.focused is not self.plan.rows:
+        if self.space.has_focus and self.space.leave():
+            return
+        if self.focused is not self.plan.rows:
             self._go(self.plan.rows)
         else:
             self.dismiss(None)

@@ -28,11 +28,11 @@ from ..screens.controllers import Controllers
 from ..screens.sub_screen import SubScreen
 from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
-from ..shared.styled import Line, row_line
+from ..shared.styled import Line, line_text, row_line
 from ..store_paths import read_radar_at, sessions_folder, trash_folder
 from .axis import DAY, coming
+from .axis_pane import TimeAxis
 from .plan_rows import idle_age
-from .widgets import TimeAxis
 
 
 class FateRow(NamedTuple):
@@ -214,7 +214,7 @@ class RetentionScreen(SubScreen):
         lead = f"   {formats.fit(_('goes in'), 7, right=True)}  ", "dim"
         columns = _columns(width, _("day"), _("idle"), _("source"), _("msgs"))
         head = row_line(lead, (_("conversation"), "dim"), columns, width)
-        self.line("fates-head").update(Content.styled("".join(text for text, _look in head), "dim"))
+        self.line("fates-head").update(Content.styled(line_text(head), "dim"))
 
     @on(ConversationList.Highlighted, "#fates")
     def highlighted(self, event: ConversationList.Highlighted) -> None:
