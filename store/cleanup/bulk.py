@@ -145,13 +145,7 @@ def carry_out(
     After each unit, pause for as long as the unit took, so that a gateway can write. A unit that finds the store busy
     is retried many times, since a clean-up is not urgent.
 
-    Args:
-        store: The store of the plan.
-        plan: The conversations.
-        unit: Archives or deletes a few conversations.
-        pause: Sleeps for a number of seconds.
-        tell: Receives a report after each unit.
-        stop: Polled between units.
+    `pause` sleeps for a number of seconds; `tell` receives a report after each unit; `stop` is polled between units.
     """
     try:
         reader = store.open()

@@ -207,7 +207,7 @@ def make_plan(
     Args:
         reader: An open reader.
         catalog: Of the whole store.
-        rules: Which conversations to clean up.
+        rules: May have none; then nothing goes.
         now: Unix seconds.
         known: Cache of sizes by session id, added to. A session with another number of rows by now is measured again.
         measure_sizes: False skips measuring, unless a rule on bytes needs it.
@@ -263,11 +263,8 @@ def make_plan(
 def measure_more(reader: Reader, plan: Plan, known: MutableMapping[str, Sizes], *, most: int = _PIECE) -> Plan:
     """Measure a piece of a plan, at least one session, longest idle first; call it until `Plan.is_measured`.
 
-    Args:
-        reader: An open reader, a new one for each call, so that the store is not held in between.
-        plan: A plan made without measuring, or the result of the last call.
-        known: The cache of sizes that was passed to `make_plan`; added to.
-        most: Stop after this number of messages.
+    Take a new reader for each call, so that the store is not held in between. `known` is the cache of sizes that was
+    passed to `make_plan`, and is added to. It stops after `most` messages.
     """
     measure(reader, plan.unmeasured(), known=known, most=most)
     return plan.measured(known)

@@ -161,12 +161,9 @@ class Rules:
         )
 
     def matches(self, conversation: Conversation, size: int | None, now: float) -> bool:
-        """Apply all rules, but no protection.
+        """Apply all rules, but no protection, to a conversation with its rows counted if `needs_rows`.
 
-        Args:
-            conversation: With its rows counted if `needs_rows`.
-            size: Its bytes; None if not measured, which matches no rule on size.
-            now: Unix seconds.
+        A `size` of None, in bytes, is not measured and matches no rule on size; `now` is in Unix seconds.
         """
         if not self.could_match(conversation, now):
             return False

@@ -251,11 +251,8 @@ def measure(
 ) -> Mapping[str, Sizes]:
     """Measure the bytes of sessions, by id; memory grows with the sessions, never with the messages.
 
-    Args:
-        reader: An open reader.
-        sessions: Any number of them.
-        known: Cache of sizes by session id; each session is added as soon as it is measured.
-        most: Stop after this number of messages, and at least one session; another call continues.
+    `known` is a cache of sizes by session id, to which each session is added as soon as it is measured. With `most`,
+    stop after this number of messages, and at least one session; another call continues.
     """
     sizes = known if known is not None else {}
     missing = {session.id: session for session in sessions if session.id not in sizes}

@@ -68,13 +68,9 @@ def read_file_space(reader: Reader, wal_bytes: int) -> FileSpace:
 def read_space_map(
     reader: Reader, catalog: Catalog, *, wal_bytes: int = 0, known: MutableMapping[str, Sizes] | None = None
 ) -> SpaceMap:
-    """Measure a whole store.
+    """Measure a whole store, of which `catalog` has all sessions.
 
-    Args:
-        reader: An open reader.
-        catalog: Of the whole store.
-        wal_bytes: Bytes of the log, from `Store.sizes`.
-        known: Cache of sizes by session id; added to.
+    `wal_bytes` is that of `read_file_space`; `known` is a cache of sizes by session id, and is added to.
     """
     sizes = measure(reader, catalog.forest.sessions.values(), known=known)
     jobs: dict[str, dict[str | None, list[Space]]] = {}

@@ -243,14 +243,9 @@ def _read_moments(
 def read_facts(
     reader: Reader, catalog: Catalog, *, sizes: bool = False, stopped: Stopped = never, tell: Tell = _silent
 ) -> Facts:
-    """Read the data for sums, in short statements.
+    """Read the data for sums of the whole store, in short statements; `stopped` is polled between them.
 
-    Args:
-        reader: An open reader.
-        catalog: Of the whole store.
-        sizes: Also read the bytes of all messages, and messages without a session, under the session id in them.
-        stopped: Polled between statements.
-        tell: Receives progress reports.
+    With `sizes`, also read the bytes of all messages, and messages without a session, under the session id in them.
 
     Raises:
         QueryInterruptedError: `stopped` returned True.
@@ -276,14 +271,8 @@ def read_tools(
 ) -> ToolFacts:
     """Scan all tool calls and answers in slices, ordered by id.
 
-    An answer without a name (Hermes before 0.16 sometimes omitted it) gets the name of its call.
-
-    Args:
-        reader: An open reader.
-        catalog: Of the whole store.
-        as_stored: Leave answers without a name as they are, and count messages without a session too.
-        stopped: Polled between slices.
-        tell: Receives progress reports.
+    An answer without a name (Hermes before 0.16 sometimes omitted it) gets the name of its call. With `as_stored` it is
+    left as it is, and messages without a session count too. `stopped` is polled between slices.
 
     Raises:
         QueryInterruptedError: `stopped` returned True.

@@ -168,14 +168,10 @@ class _Sums:
     def add_messages(
         self, session_id: str, key: str | None, start: str | None, root: str | None, suffix: str = ""
     ) -> None:
-        """Add the messages of a session.
+        """Add the messages of a session to the group of `key` and `suffix`; without a key group them by their time.
 
-        Args:
-            session_id: The session.
-            key: Of the group; None to group by the time of the messages.
-            start: Key of the session's start, for messages without a time.
-            root: Root id of the conversation to count in the groups, if any.
-            suffix: Appended to the key.
+        `start` is the key of the session's start, for messages without a time; `root` is the root id of the
+        conversation to count in the groups, if any.
         """
         for quarter, messages, size in self._facts.moments.get(session_id, ()):
             time_key = self._times.key(quarter) if quarter is not None else start
@@ -209,7 +205,7 @@ def make_report(
     every group it has a part in. Whatever has no time counts only in the period `all`.
 
     Args:
-        facts: The data.
+        facts: From `read_facts`.
         by: One of `periods.UNITS`, `hour` (of the week), `model`, `source`, `project` or `conversation`.
         period: One of `periods.PERIODS`.
         now: Unix seconds.
@@ -296,13 +292,9 @@ def read_statistics(reader: Reader, catalog: Catalog, by: str = "source") -> Rep
     of the message, and sessions, tokens and cost for the day of the session's start. By tool, messages and bytes are
     those of its answers; tokens and cost are not recorded by tool, so they are 0.
 
-    Args:
-        reader: An open reader.
-        catalog: Of the whole store.
-        by: `model`, `source`, `day` or `tool`.
-
     Returns:
-        Days in order, other keys by calls, messages and bytes, most first. The total is the same for each grouping.
+        By `model`, `source`, `day` or `tool`: days in order, other keys by calls, messages and bytes, most first. The
+        total is the same for each grouping.
     """
     facts = read_facts(reader, catalog, sizes=True)
     report = by_source = make_report(facts, "source", "all", 0.0, whole=True)

@@ -14,12 +14,13 @@ from pruning import NOW
 from rich.cells import cell_len
 
 from hermes_browse.store.cleanup.rule_line import with_age
+from hermes_browse.store.cleanup.rules import DAY
 from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.cleanup.space_map import FileSpace, Space, SpaceMap
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.tui.cleanup.axis import DAY, Axis, Cell, Measure, Point, coming, draw, labels, make_axis, moved
+from hermes_browse.tui.cleanup.axis import Axis, Cell, Measure, Point, coming, draw, labels, make_axis, moved
 from hermes_browse.tui.cleanup.axis_pane import TimeAxis
 from hermes_browse.tui.cleanup.prune_screen import PruneScreen
 from hermes_browse.tui.cleanup.space_pane import before_and_after

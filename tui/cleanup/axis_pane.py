@@ -13,6 +13,7 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
+from hermes_browse.store.cleanup.rules import DAY
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import _, ngettext
@@ -22,7 +23,7 @@ from ..bindings import following
 from ..screens.sub_screen import SubScreen
 from ..shared.calendar import MONTHS
 from ..shared.stacked_columns import Cell, Picture
-from .axis import AMOUNTS, DAY, MEASURES, UNITS, Axis, Measure, Point, draw, labels, make_axis, moved, read_points
+from .axis import AMOUNTS, MEASURES, UNITS, Axis, Measure, Point, draw, labels, make_axis, moved, read_points
 
 if TYPE_CHECKING:
     from .plan_pane import PlanPane
@@ -143,10 +144,7 @@ class TimeAxis(Picture):
 class AxisPane:
     """Shows when conversations that go, are spared or stay were last active.
 
-    Args:
-        screen: Has the axis.
-        plan: The plan.
-        age: Returns the age in seconds from which on conversations go; None without such a rule.
+    `age` returns the age in seconds from which on conversations go; None without such a rule.
     """
 
     def __init__(self, screen: SubScreen, plan: PlanPane, age: Callable[[], float | None]) -> None:

@@ -80,11 +80,7 @@ class Cleaning:
     ) -> None:
         """Make a plan; a newer plan replaces one that is still being made.
 
-        Args:
-            rules: Which conversations go.
-            done: Takes the plan.
-            archive: Leave out what is archived already.
-            measure: Measure all sizes; else `measure_on` does that.
+        With `archive`, leave out what is archived already. Without `measure`, sizes are left to `measure_on`.
         """
         current, now, sizes = self._context.catalog, self._context.clock(), self._context.sizes
 

@@ -226,8 +226,7 @@ class PlanPane:
     def toggle_all(self, find_roots: Callable[[], dict[str, str | None]]) -> None:
         """Leave many conversations out, or take them back if some are left out.
 
-        Args:
-            find_roots: Returns their roots, each with its job if it is a cron run; runs on a worker thread.
+        `find_roots` returns their roots, each with its job if it is a cron run; it runs on a worker thread.
         """
         before = self._left_out
 
@@ -248,14 +247,9 @@ class PlanPane:
         self._submit("toggle", work, done)
 
     def take_by_hand(self, conversation: Conversation, why: SpareReason | None) -> bool:
-        """Mark a conversation that the plan does not have, or say what protects it.
+        """Mark a conversation that the plan does not have; or say what protects it, and return False.
 
-        Args:
-            conversation: Any.
-            why: The reason for sparing it; None if it matches no rule.
-
-        Returns:
-            False if it stays.
+        `why` is the reason for sparing it; None if it matches no rule.
         """
         if why is not None and why.code not in _BY_HAND:
             self._say(_("it stays whatever is marked: {reason}").format(reason=why.words))

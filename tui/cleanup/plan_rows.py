@@ -264,10 +264,7 @@ Lines = list[int | str]
 
 
 def fold(roots: Sequence[Session]) -> tuple[Lines, dict[str, tuple[int, ...]]]:
-    """Fold the runs of each cron job into one line, in the place of the first run.
-
-    Args:
-        roots: Of the conversations, in order.
+    """Fold the runs of each cron job, given by their roots, into one line in the place of the first run.
 
     Returns:
         The lines, and the indexes of the runs of each job.

@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.events import Resize
 
 from hermes_browse.store.cleanup.retention import Fate, Radar
+from hermes_browse.store.cleanup.rules import DAY
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.edit.delete import copy_to_trash
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
@@ -30,7 +31,7 @@ from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
 from ..shared.styled import Line, line_text, row_line
 from ..store_paths import read_radar_at, sessions_folder, trash_folder
-from .axis import DAY, coming
+from .axis import coming
 from .axis_pane import TimeAxis
 from .plan_rows import idle_age
 

@@ -44,12 +44,7 @@ def _roots_of(plan: Plan, ids: Container[str]) -> dict[str, str | None]:
 def before_and_after(name: str, file: FileSpace, goes: int, width: int, signs: str = "██░") -> Content:
     """Draw the file as a bar of what stays, what goes and what is free already, then its sizes as far as they fit.
 
-    Args:
-        name: Of the file.
-        file: Its sizes.
-        goes: Bytes that the plan frees.
-        width: Cells.
-        signs: What the parts are filled with.
+    `goes` are the bytes that the plan frees; `width` is in cells; the parts are filled with `signs`.
     """
     whole = max(file.file_bytes, 1)
     size = max(min(width // 5, 40), 8)
@@ -82,10 +77,8 @@ def before_and_after(name: str, file: FileSpace, goes: int, width: int, signs: s
 class SpacePane:
     """Measures the store on a worker of its own, and shows where the bytes are as rows or as blocks.
 
-    Args:
-        screen: Has the widgets.
-        plan: The plan; conversations are left out of it here, too.
-        measured: Called when more of the store has been measured, and when all of it has.
+    Conversations are left out of the plan here, too. `measured` is called when more of the store has been measured, and
+    when all of it has.
     """
 
     def __init__(self, screen: SubScreen, plan: PlanPane, measured: Callable[[], None]) -> None:
