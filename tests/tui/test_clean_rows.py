@@ -23,7 +23,7 @@ from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.tui.cleanup.plan_rows import JobSum, PlanJobRow, PlanOrder, PlanRow, SparedJobRow, SparedRow
 from hermes_browse.tui.cleanup.plan_view import LeftOut, PlanRows, freed_by
 from hermes_browse.tui.cleanup.retention_screen import FateRow
-from hermes_browse.tui.cleanup.space_rows import KindRow, SpaceRow, freed_sums, space_rows
+from hermes_browse.tui.cleanup.space_rows import KindRow, MapOfPlan, SpaceRow, freed_sums
 from hermes_browse.tui.list.list_model import RowDetails
 from hermes_browse.tui.list.list_rows import ListRow, NoteRow
 from hermes_browse.tui.list.row_format import format_row
@@ -42,7 +42,7 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, SpaceMap, list
         space = read_space_map(reader, catalog)
         sums = freed_sums(space, freed_by(found, catalog))
     opened_rows = {f"m0source{each.name}" for each in space.sources} | {"m1jobjob1", "m1conversationboss"}
-    return found, space, space_rows(space, sums, catalog, RowDetails(), opened_rows)
+    return found, space, MapOfPlan(space, sums, catalog, RowDetails()).rows(opened_rows)
 
 
 @settings(max_examples=examples(150))

@@ -24,7 +24,7 @@ from hermes_browse.tui.cleanup.axis import Axis, Cell, Measure, Point, coming, d
 from hermes_browse.tui.cleanup.axis_pane import TimeAxis
 from hermes_browse.tui.cleanup.prune_screen import PruneScreen
 from hermes_browse.tui.cleanup.space_pane import before_and_after
-from hermes_browse.tui.cleanup.space_rows import space_blocks
+from hermes_browse.tui.cleanup.space_rows import MapOfPlan
 from hermes_browse.tui.cleanup.treemap import REST, Tile, TileData, TreeMap, lay_out, neighbour
 from hermes_browse.tui.cleanup.treemap import draw as draw_map
 from hermes_browse.tui.list.list_model import RowDetails
@@ -284,7 +284,9 @@ def test_many_equal_conversations_are_shown_by_month() -> None:
     space_map = SpaceMap((source,), source.sizes, FileSpace(10**7, 0, 0, shrinks_itself=False))
 
     def blocks(*inside: str) -> tuple[list[Tile], list[str]]:
-        return space_blocks(space_map, {"m1conversations0": 500}, Catalog(forest, NOW), RowDetails(), inside, 52, 19)
+        return MapOfPlan(space_map, {"m1conversations0": 500}, Catalog(forest, NOW), RowDetails()).blocks(
+            inside, 52, 19
+        )
 
     whole, _path = blocks()
     months = [block for block in whole if block.space is not None and block.space.level == "period"]

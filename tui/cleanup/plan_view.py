@@ -30,7 +30,7 @@ from .plan_rows import (
 )
 
 if TYPE_CHECKING:
-    from hermes_browse.store.cleanup.plan import Plan, Spared
+    from hermes_browse.store.cleanup.plan import Plan, Planned, Spared
     from hermes_browse.store.cleanup.protection import SpareReason
     from hermes_browse.store.sessions.catalog import Catalog
 
@@ -82,7 +82,7 @@ class PlanRows:
     """Rows of a plan: what would go, then what is spared; the runs of a cron job are one line until it is opened.
 
     Args:
-        plan: Any.
+        plan: In the order of the rows.
         details: Previews read so far.
         left_out: Returns what the user leaves out, each time a row is made.
         empty: A sentence for a plan in which nothing goes.
@@ -101,12 +101,10 @@ class PlanRows:
     ) -> None:
         self._plan, self._details, self._left_out, self._opened = plan, details, left_out, opened
         lines, self._jobs = fold([each.conversation.root for each in plan.selected])
-        stays, self._spared_jobs = fold([each.conversation.root for each in plan.spared])
-        self._stays = unfold(stays, self._spared_jobs, opened, "z")
+        stays, spared_jobs = fold([each.conversation.root for each in plan.spared])
+        self._stays = unfold(stays, spared_jobs, opened, "z")
         self._runs = {job: tuple(plan.selected[place] for place in places) for job, places in self._jobs.items()}
-        self._spared_runs = {
-            job: tuple(plan.spared[place] for place in places) for job, places in self._spared_jobs.items()
-        }
+        self._spared_runs = {job: tuple(plan.spared[place] for place in places) for job, places in spared_jobs.items()}
         self._reasons = {job: _reasons(runs) for job, runs in self._spared_runs.items()}
         self._sums = self.job_sums(plan)
         self._goes = unfold(self._in_order(lines, order), self._jobs, opened, "j")
@@ -129,21 +127,19 @@ class PlanRows:
     def _in_order(self, lines: Lines, order: PlanOrder) -> Lines:
         """Sort lines by what they show: a job has the sums of its runs, and the idle time of its oldest run."""
         selected = self._plan.selected
+
+        def runs(line: int | str) -> tuple[Planned, ...]:
+            return self._runs[line] if isinstance(line, str) else (selected[line],)
+
+        def title(line: int | str) -> tuple[bool, str]:
+            first = runs(line)[0].conversation
+            return title_key(self._details.job_title(first) if isinstance(line, str) else first.title)
+
         if order is PlanOrder.IDLE:
             return lines
         if order is PlanOrder.TITLE:
-            titles = {job: self._details.job_title(runs[0].conversation) for job, runs in self._runs.items()}
-            return sorted(
-                lines,
-                key=lambda each: title_key(
-                    titles[each] if isinstance(each, str) else selected[each].conversation.title
-                ),
-            )
-        amount = AMOUNTS[order]
-        sums = {job: sum(map(amount, runs)) for job, runs in self._runs.items()}
-        return sorted(
-            lines, key=lambda each: sums[each] if isinstance(each, str) else amount(selected[each]), reverse=True
-        )
+            return sorted(lines, key=title)
+        return sorted(lines, key=lambda line: sum(map(AMOUNTS[order], runs(line))), reverse=True)
 
     def job_sums(self, plan: Plan) -> dict[str, JobSum]:
         """Add up the runs of each job of the same plan, of which more sizes may be known."""

@@ -25,7 +25,7 @@ from ..screens.sub_screen import SubScreen
 from ..shared import header
 from ..worker import Worker
 from .plan_pane import PlanPane
-from .space_rows import KindRow, SpaceRow, below, freed_sums, space_blocks, space_rows
+from .space_rows import KindRow, MapOfPlan, SpaceRow, below, freed_sums
 from .treemap import Tile, TreeMap
 
 _UPDATE = 0.4
@@ -219,10 +219,10 @@ class SpacePane:
 
         def work(reader: Reader) -> tuple[dict[str, int], list[ListRow], tuple[list[Tile], list[str]]]:
             sums = cached[1] if cached is not None and cached[0] is freed else freed_sums(space_map, freed)
+            of_plan = MapOfPlan(space_map, sums, catalog, context.details)
             if are_blocks:
-                blocks = space_blocks(space_map, sums, catalog, context.details, inside, size.width, size.height)
-                return sums, [], blocks
-            return sums, space_rows(space_map, sums, catalog, context.details, opened), ([], [])
+                return sums, [], of_plan.blocks(inside, size.width, size.height)
+            return sums, of_plan.rows(opened), ([], [])
 
         def done(result: tuple[dict[str, int], list[ListRow], tuple[list[Tile], list[str]]]) -> None:
             sums, rows, (blocks, path) = result
