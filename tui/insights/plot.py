@@ -45,11 +45,6 @@ class Chart(NamedTuple):
     """Formats a value in few cells."""
     title: str = ""
 
-    @property
-    def values(self) -> list[float]:
-        """The heights of the columns."""
-        return [sum(each) for each in zip(*(series.values for series in self.series), strict=True)]
-
 
 def lay_out(chart: Chart, width: int) -> range:
     """Return the columns that `width` cells show: if not all fit, the last ones, or those around the chosen one."""
@@ -110,12 +105,7 @@ class BarPlot(Picture):
         self._chart: Chart | None = None
         self._rows: tuple[Size, list[list[Cell]]] | None = None
 
-    @property
-    def chart(self) -> Chart | None:
-        """The chart that is shown."""
-        return self._chart
-
-    def show(self, chart: Chart | None) -> None:
+    def show(self, chart: Chart) -> None:
         """Show a chart."""
         self._chart, self._rows = chart, None
         self.refresh()

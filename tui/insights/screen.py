@@ -76,8 +76,7 @@ class InsightsScreen(InsightPanes):
             self.show_plot()
             group = event.row.group
             cost = _("cost {sum}").format(sum=cost_line(group, 0)) if group.cost_usd or group.unknown else ""
-            name = one_line(event.row.name or label(event.row.by, group.key), 120)
-            self.describe(" · ".join(filter(None, (name, cost))), by_hand=event.by_hand)
+            self.describe(" · ".join(filter(None, (one_line(event.row.name, 120), cost))), by_hand=event.by_hand)
 
     @on(ConversationList.Shown)
     def rows_shown(self, event: ConversationList.Shown) -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 from hermes_browse.store.insights.facts import UNKNOWN
-from hermes_browse.store.insights.periods import bucket_from, first_day
+from hermes_browse.store.insights.periods import UNITS, bucket_from, first_day
 from hermes_browse.store.insights.sums import Group
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
@@ -46,7 +46,7 @@ def metric_name(metric: str) -> str:
 
 def by_name(by: str) -> str:
     """Return the name of a grouping."""
-    return _(_BY[by]) if by in _BY else by
+    return _(_BY[by])
 
 
 def value_of(group: Group, metric: str) -> float:
@@ -81,7 +81,7 @@ def label(by: str, key: str) -> str:
         day, dash, hour = key.partition("-")
         if dash and day.isdecimal() and hour.isdecimal():
             return f"{calendar.weekday(int(day))} {hour}:00–{(int(hour) + 1) % 24:02}:00"
-    bucket = bucket_from(key, by) if by in ("day", "week", "month") else None
+    bucket = bucket_from(key, by) if by in UNITS else None
     if bucket is not None:
         if by == "week":
             last = calendar.short_day(bucket + timedelta(days=6))
@@ -190,7 +190,7 @@ def search_for(by: str, key: str, period: str, now: float) -> Search:
         return Search("", _("the search cannot ask for what is unknown"))
     if by == "hour":
         return Search("", _("the search cannot ask for an hour of the week"))
-    bucket = bucket_from(key, by) if by in ("day", "week", "month") else None
+    bucket = bucket_from(key, by) if by in UNITS else None
     if bucket is not None:
         if by == "week":
             before, after = bucket + timedelta(days=7), bucket - timedelta(days=1)
