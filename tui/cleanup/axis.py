@@ -22,20 +22,14 @@ from ..shared.stacked_columns import Cell, runs, stack
 
 
 class Measure(StrEnum):
-    """The quantity that the columns show."""
+    """The quantity that the columns show; its value is its name, to be translated."""
 
-    BYTES = "bytes"
-    CONVERSATIONS = "conversations"
-    MESSAGES = "messages"
-    COST = "cost"
+    BYTES = N_("bytes")
+    CONVERSATIONS = N_("conversations")
+    MESSAGES = N_("messages")
+    COST = N_("cost")
 
 
-MEASURES = {
-    Measure.BYTES: N_("bytes"),
-    Measure.CONVERSATIONS: N_("conversations"),
-    Measure.MESSAGES: N_("messages"),
-    Measure.COST: N_("cost"),
-}
 AMOUNTS: dict[Measure, Callable[[float], str]] = {
     Measure.BYTES: lambda value: formats.size(round(value)),
     Measure.CONVERSATIONS: formats.number,

@@ -23,7 +23,7 @@ from ..bindings import following
 from ..screens.sub_screen import SubScreen
 from ..shared.calendar import MONTHS
 from ..shared.stacked_columns import Cell, Picture
-from .axis import AMOUNTS, MEASURES, UNITS, Axis, Measure, Point, draw, labels, make_axis, moved, read_points
+from .axis import AMOUNTS, UNITS, Axis, Measure, Point, draw, labels, make_axis, moved, read_points
 
 if TYPE_CHECKING:
     from .plan_pane import PlanPane
@@ -85,7 +85,7 @@ class TimeAxis(Picture):
         return self.strip([Cell(" ", "none"), *picture[y - 1]], width)
 
     def _title(self, axis: Axis, width: int) -> list[Cell]:
-        measure = self._heading or _(MEASURES[axis.measure])
+        measure = self._heading or _(axis.measure)
         measure += _(", estimated") if axis.is_estimated else ""
         unit, peak = _(UNITS[axis.unit]), AMOUNTS[axis.measure](axis.peak)
         cells = [

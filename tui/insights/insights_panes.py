@@ -36,7 +36,6 @@ from .words import (
     by_name,
     cost_line,
     label,
-    metric_name,
     printed,
     tick,
     tokens_line,
@@ -78,7 +77,8 @@ class InsightPanes(SubScreen):
         super().__init__(controllers)
         self.period, self.tab, self.unit = "30d", 0, natural_unit("30d")
         self.stack = STACKS[0]
-        self.tool_metric, self.hour_metric, self.plain_metric = TOOL_METRICS[0], "messages", ""
+        self.metrics = {TOOL: TOOL_METRICS[0], "hour": "messages"}
+        """The chosen metric by grouping; an empty grouping stands for all others."""
         self._natural = METRICS[0]
         """The metric until one is chosen: the first with a value."""
         self.sums = AddingUp(self, self.unread)
@@ -113,8 +113,7 @@ class InsightPanes(SubScreen):
     @property
     def metric(self) -> str:
         """The metric of chart, bars and order."""
-        own = {TOOL: self.tool_metric, "hour": self.hour_metric}
-        return own.get(self.by) or self.plain_metric or self._natural
+        return self.metrics.get(self.by) or self.metrics.get("") or self._natural
 
     @property
     def current_row(self) -> GroupRow | None:
@@ -135,7 +134,7 @@ class InsightPanes(SubScreen):
             since, month = _("since {day} {month} {year}"), _(MONTHS[day.month - 1])
             notes.append(since.format(day=day.day, month=month, year=day.year))
         if self.by == "hour":
-            notes.append(_("{metric} by {unit}").format(metric=metric_name(self.metric), unit=by_name(self.by)))
+            notes.append(_("{metric} by {unit}").format(metric=_(self.metric), unit=by_name(self.by)))
         if self.answer is not None and self.sums.is_outdated(self.answer.report.by):
             notes.append(_("changed meanwhile, F5 reads again"))
         self.show_title(_("insights"), " · ".join(notes))
@@ -234,7 +233,7 @@ class InsightPanes(SubScreen):
         keys, is_time = self.column_keys(answer), answer.report.by == self.unit
         chosen = keys.index(current) if is_time and current in keys else None
         series = self._stacking(answer, "" if is_time else current).series(keys)
-        title = _("{metric} by {unit}").format(metric=metric_name(self.metric), unit=by_name(self.unit))
+        title = _("{metric} by {unit}").format(metric=_(self.metric), unit=by_name(self.unit))
         this_year = datetime.fromtimestamp(self.context.clock()).year
         labels = [tick(self.unit, key, this_year) for key in keys]
         bars.show(Chart(labels, series, chosen, partial(printed, metric=self.metric), title))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len, set_cell_size
@@ -93,12 +94,11 @@ class BarPlot(Picture):
     NAME = "plot"
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"plot--{look}" for look in (*LOOKS, "none", "here", "title", "text")}
 
+    @dataclass
     class Chosen(Message):
         """A column was clicked."""
 
-        def __init__(self, index: int) -> None:
-            super().__init__()
-            self.index = index
+        index: int
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -171,12 +171,11 @@ def quantiles(values: Sequence[float]) -> list[float]:
 class WeekPlot(Widget):
     """Hours of the week as shades, with an arrow at the chosen one."""
 
+    @dataclass
     class Chosen(Message):
         """An hour was clicked."""
 
-        def __init__(self, key: str) -> None:
-            super().__init__()
-            self.key = key
+        key: str
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

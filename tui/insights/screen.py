@@ -181,12 +181,8 @@ class InsightsScreen(InsightPanes):
 
     def action_metric(self) -> None:
         """Choose the next metric."""
-        if self.by == TOOL:
-            self.tool_metric = following(TOOL_METRICS, self.metric)
-        elif self.by == "hour":
-            self.hour_metric = following(METRICS, self.metric)
-        else:
-            self.plain_metric = following(METRICS, self.metric)
+        own = self.by if self.by in self.metrics else ""
+        self.metrics[own] = following(TOOL_METRICS if self.by == TOOL else METRICS, self.metric)
         self.show_rows()
 
     def action_reload(self) -> None:

@@ -16,7 +16,7 @@ from .. import formats
 from ..list.list_rows import NoteRow
 from ..shared.stacked_columns import Part
 from ..shared.styled import Line, line_width
-from .words import by_name, cost, label, metric_name, value_of
+from .words import by_name, cost, label, value_of
 
 _BAR = "▏▎▍▌▋▊▉█"
 _LEAST_BAR = 8
@@ -96,7 +96,7 @@ class TableLayout(NamedTuple):
         for each in self.columns(width):
             mark = "▼" if is_sorted and each.metric == self.metric else ""
             texts.append(formats.fit(f"{_(each.title)}{mark}", each.width, right=True))
-        texts.append("  " + formats.fit(metric_name(self.metric), bar) if bar else "")
+        texts.append("  " + formats.fit(_(self.metric), bar) if bar else "")
         return formats.fit("".join(texts), width)
 
 

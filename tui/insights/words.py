@@ -16,16 +16,8 @@ from hermes_browse.store.wording import N_, _, ngettext
 from .. import formats
 from ..shared import calendar
 
-METRICS = ("cost", "tokens", "messages", "sessions")
-TOOL_METRICS = ("calls", "failed")
-_METRICS = {
-    "tokens": N_("tokens"),
-    "cost": N_("cost"),
-    "messages": N_("messages"),
-    "sessions": N_("sessions"),
-    "calls": N_("calls"),
-    "failed": N_("failed"),
-}
+METRICS = (N_("cost"), N_("tokens"), N_("messages"), N_("sessions"))
+TOOL_METRICS = (N_("calls"), N_("failed"))
 _BY = {
     "hour": N_("hour of the week"),
     "project": N_("directory"),
@@ -37,11 +29,6 @@ _BY = {
     "tool": N_("tool"),
     "conversation": N_("conversation"),
 }
-
-
-def metric_name(metric: str) -> str:
-    """Return the name of a metric."""
-    return _(_METRICS[metric])
 
 
 def by_name(by: str) -> str:
