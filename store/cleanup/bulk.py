@@ -127,17 +127,13 @@ class Outcome(NamedTuple, Generic[Result]):
         return _("{words}.").format(words=pgettext("between what was done", "; ").join(parts))
 
 
-def _no_step(step: Step) -> None:
-    """Ignore a report."""
-
-
 def carry_out(
     store: Store,
     plan: Plan,
     unit: Unit[Result],
     *,
     pause: Callable[[float], object] = time.sleep,
-    tell: Callable[[Step], object] = _no_step,
+    tell: Callable[[Step], object] = lambda step: None,
     stop: Callable[[], bool] = never,
 ) -> Outcome[Result]:
     """Carry out a plan. If interrupted, each conversation is either done or unchanged.

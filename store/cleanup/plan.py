@@ -51,7 +51,6 @@ class Planned(NamedTuple):
 
     @property
     def session_ids(self) -> tuple[str, ...]:
-        """The ids of `sessions`."""
         return tuple(session.id for session in self.sessions)
 
     def measured(self, sizes: Mapping[str, Sizes]) -> Planned:

@@ -36,10 +36,6 @@ Tell = Callable[[float], None]
 """Receives the share done, 0 to 1."""
 
 
-def _silent(share: float) -> None:
-    """Ignore a report."""
-
-
 def check(stopped: Stopped) -> None:
     """Raise QueryInterruptedError if `stopped` returns True."""
     if stopped():
@@ -241,7 +237,7 @@ def _read_moments(
 
 
 def read_facts(
-    reader: Reader, catalog: Catalog, *, sizes: bool = False, stopped: Stopped = never, tell: Tell = _silent
+    reader: Reader, catalog: Catalog, *, sizes: bool = False, stopped: Stopped = never, tell: Tell = lambda share: None
 ) -> Facts:
     """Read the data for sums of the whole store, in short statements; `stopped` is polled between them.
 
@@ -267,7 +263,12 @@ def read_facts(
 
 
 def read_tools(
-    reader: Reader, catalog: Catalog, *, as_stored: bool = False, stopped: Stopped = never, tell: Tell = _silent
+    reader: Reader,
+    catalog: Catalog,
+    *,
+    as_stored: bool = False,
+    stopped: Stopped = never,
+    tell: Tell = lambda share: None,
 ) -> ToolFacts:
     """Scan all tool calls and answers in slices, ordered by id.
 

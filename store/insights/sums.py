@@ -66,7 +66,6 @@ class Group:
         self.actual_usd += actual
 
     def add_session(self, is_archived: bool, is_unknown: bool, is_included: bool) -> None:
-        """Count a session."""
         self.sessions += 1
         self.archived += is_archived
         self.unknown += is_unknown

@@ -71,7 +71,6 @@ class AxisPeriod(NamedTuple):
 
     @property
     def total(self) -> float:
-        """All of it."""
         return self.goes + self.spared + self.stays
 
 

@@ -57,7 +57,6 @@ class TimeAxis(Picture):
         """The cutoff while it is dragged, in days before now."""
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Return a height that fits the screen."""
         return 5 if viewport.height < 30 else 8 if viewport.height < 45 else 12
 
     @property
@@ -71,7 +70,6 @@ class TimeAxis(Picture):
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """One line of the screen."""
         width, axis = self.size.width, self.axis
         if axis is None or width < 4:
             return Strip.blank(width, self.rich_style)
@@ -113,19 +111,16 @@ class TimeAxis(Picture):
         return cells
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Start to drag the cutoff."""
         if not self._can_cut:
             return
         self.capture_mouse()
         self._drag(event.x)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Drag the cutoff."""
         if self._days is not None:
             self._drag(event.x)
 
     def on_mouse_up(self) -> None:
-        """Drop the cutoff."""
         self.release_mouse()
         if self._days is not None:
             days, self._days = self._days, None
@@ -155,7 +150,6 @@ class AxisPane:
 
     @property
     def widget(self) -> TimeAxis:
-        """The axis on the screen."""
         return self._screen.query_one(TimeAxis)
 
     @property
@@ -184,12 +178,10 @@ class AxisPane:
         self._context.page_worker.submit("axis", work, done, self._context.failed)  # the plan's worker is busy longer
 
     def show_cut(self) -> None:
-        """Show the current cutoff."""
         if self.widget.axis is not None:
             self.widget.show(self.widget.axis, self.cut)
 
     def next_measure(self) -> None:
-        """Show another measure."""
         self._measure = following(Measure, self._measure)
         self.show()
 

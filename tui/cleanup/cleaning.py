@@ -113,7 +113,6 @@ class Cleaning:
         self._plan_for(conversations, self.archive_planned, archive=True)
 
     def archive_planned(self, planned: PreparedPlan) -> None:
-        """Archive the conversations of a plan."""
         unit = archive_unit(self._context.store, planned.plan)
         self._carry_out(planned, lambda stop, tell: unit, _ARCHIVED, self._archived)
 
@@ -160,7 +159,6 @@ class Cleaning:
         self._context.page_worker.submit("card", work, show, self._context.failed)
 
     def delete_planned(self, planned: PreparedPlan) -> None:
-        """Move the conversations of a plan to the trash."""
         store, location = self._context.store, self._context.location
 
         def unit(stop: Callable[[], bool], tell: Tell) -> Unit[Deleted]:

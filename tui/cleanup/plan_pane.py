@@ -59,7 +59,6 @@ class PlanPane:
 
     @property
     def rows(self) -> ConversationList:
-        """The widget."""
         return self._screen.query_one("#plan", ConversationList)
 
     # Plans and their views

@@ -143,15 +143,14 @@ class PlanRow(NamedTuple):
         return f"p{self.planned.conversation.root_id}"
 
     def spans(self, width: int, now: float) -> Line:
-        """Draw the row in exactly `width` cells."""
         each, conversation, room = self.planned, self.planned.conversation, _without_bar(width)
-        size = each.own.total + each.of_subagents.total if each.is_measured else None
+        size = conversation.size
         columns = _columns(
             room,
             idle=idle_age(conversation, now),
             state=_STANDINGS[each.standing](),
             source=formats.source(conversation.source),
-            messages=formats.number(each.own.shown) if each.is_measured else "…",
+            messages=formats.number(each.own.shown) if size is not None else "…",
             cost=formats.money(each.cost_usd),
             size=formats.size(size) if size is not None else "…",
         )
@@ -192,7 +191,6 @@ class PlanJobRow(NamedTuple):
         return f"j{self.name}"
 
     def spans(self, width: int, now: float) -> Line:
-        """Draw the row in exactly `width` cells."""
         room, size = _without_bar(width), self.sums.bytes
         columns = _columns(
             room,
@@ -224,7 +222,6 @@ class SparedRow(NamedTuple):
         return f"s{self.spared.conversation.root_id}"
 
     def spans(self, width: int, now: float) -> Line:
-        """Draw the row in exactly `width` cells."""
         return _spared_line(one_line(formats.name(self.spared.conversation), 300), self.spared.why.words, width)
 
 
@@ -245,7 +242,6 @@ class SparedJobRow(NamedTuple):
         return f"z{self.name}"
 
     def spans(self, width: int, now: float) -> Line:
-        """Draw the row in exactly `width` cells."""
         count = formats.counted(len(self.runs), "run")
         return _spared_line(_job_name(self.title or self.name, count, is_open=self.is_open), self.words, width)
 

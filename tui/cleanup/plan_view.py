@@ -51,7 +51,6 @@ class LeftOut:
 
     @property
     def roots(self) -> Set[str]:
-        """All of them."""
         return self._job_of.keys()
 
     def of_job(self, job: str) -> int:
@@ -169,7 +168,6 @@ class PlanRows:
         return self._details.complete(conversation)[0]
 
     def row(self, index: int) -> ListRow:
-        """Return the row at an index."""
         if index < len(self._goes):
             place = self._goes[index]
             if isinstance(place, str):
@@ -193,7 +191,6 @@ class PlanRows:
         return self._note if self._note is not None and index == self._first_spared - 1 else self._empty
 
     def index_of(self, key: str) -> int | None:
-        """Return the index of the row with a key."""
         return self._index.get(key)
 
     def nameless(self, first: int, last: int) -> list[Conversation]:

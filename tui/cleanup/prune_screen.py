@@ -114,7 +114,6 @@ class PruneScreen(SubScreen):
         self.call_after_refresh(self._show_pictures)
 
     def on_unmount(self) -> None:
-        """Stop measuring."""
         self.space.end()
 
     @property
@@ -156,7 +155,6 @@ class PruneScreen(SubScreen):
         self.axis.show_cut()
 
     def action_measure(self) -> None:
-        """Show another measure on the axis."""
         self.axis.next_measure()
 
     def action_sort(self) -> None:
@@ -185,7 +183,6 @@ class PruneScreen(SubScreen):
 
     @on(Input.Submitted, "#rules")
     def rules_submitted(self, event: Input.Submitted) -> None:
-        """Focus the plan."""
         event.stop()
         self.set_focus(self.plan.rows)
 
@@ -345,7 +342,6 @@ class PruneScreen(SubScreen):
             self.plan.rows.action_select()
 
     def action_plan_pane(self) -> None:
-        """Focus the plan."""
         self._go(self.plan.rows)
 
     def action_back(self) -> None:

@@ -48,7 +48,6 @@ class FateRow(NamedTuple):
         return f"f{self.conversation.root_id}"
 
     def spans(self, width: int, now: float) -> Line:
-        """Draw the row in exactly `width` cells."""
         days = self.fate.prune_in_days
         if days is None or days < 1:
             when = _("never") if days is None else pgettext("deadline", "now")
@@ -102,12 +101,10 @@ class _Fates:
         return len(self._leaving)
 
     def row(self, index: int) -> FateRow:
-        """Return the row at an index."""
         conversation, fate = self._leaving[index]
         return FateRow(self._details.complete(conversation)[0], fate)
 
     def index_of(self, key: str) -> int | None:
-        """Return the index of the row with a key."""
         return self._index.get(key)
 
     def nameless(self, first: int, last: int) -> list[Conversation]:
@@ -146,7 +143,6 @@ class RetentionScreen(SubScreen):
 
     @property
     def fates(self) -> ConversationList:
-        """The list."""
         return self.query_one("#fates", ConversationList)
 
     def catalog_changed(self) -> None:

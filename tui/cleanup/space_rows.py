@@ -63,7 +63,6 @@ class SpaceRow(NamedTuple):
         return f"m{depth}{space.level}{space.name}"
 
     def spans(self, width: int, now: float) -> Line:
-        """Draw the row in exactly `width` cells."""
         total = self.space.sizes.total
         arrow = "▾" if self.is_open else "▸"
         freed = f"−{formats.size(self.freed)}" if self.freed else ""
@@ -96,7 +95,6 @@ class KindRow(NamedTuple):
         return f"k{self.under}{self.name}"
 
     def spans(self, width: int, now: float) -> Line:
-        """Draw the row in exactly `width` cells."""
         columns = formats.fit(formats.size(self.bytes), 9, right=True)
         if width >= 56:
             columns += " " + bar(self.bytes / self.whole if self.whole else 0.0, 10)

@@ -317,7 +317,6 @@ class TreeMap(Picture, can_focus=True):
         self._resized()
 
     def render_line(self, y: int) -> Strip:
-        """One line of the screen."""
         width = self.size.width
         if self._rows is None:
             height = max((each.rect.y + each.rect.height for each in self._blocks), default=0)

@@ -59,13 +59,11 @@ class DoctorScreen(SubScreen):
         yield KeyLine(id="keys")
 
     def on_mount(self) -> None:
-        """Run the checks."""
         self.set_focus(self.report)
         self.action_again()
 
     @property
     def report(self) -> LinesView:
-        """The lines."""
         return self.query_one("#report", LinesView)
 
     @property
@@ -74,7 +72,6 @@ class DoctorScreen(SubScreen):
         return self._is_checking
 
     def action_again(self) -> None:
-        """Run the checks again."""
         if self._is_checking:
             return
         self._is_checking = True
@@ -100,6 +97,5 @@ class DoctorScreen(SubScreen):
             self.report.show(report(checkup))
 
     def action_copy(self) -> None:
-        """Copy the report."""
         if self._checkup is not None:
             self.controllers.copying.copy("\n".join(map(line_text, report(self._checkup))), _("the report"))

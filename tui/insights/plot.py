@@ -106,7 +106,6 @@ class BarPlot(Picture):
         self._rows: tuple[Size, list[list[Cell]]] | None = None
 
     def show(self, chart: Chart) -> None:
-        """Show a chart."""
         self._chart, self._rows = chart, None
         self.refresh()
 
@@ -116,7 +115,6 @@ class BarPlot(Picture):
         return max(1, self.size.width - _SCALE)
 
     def render_line(self, y: int) -> Strip:
-        """One line of the screen."""
         if self._rows is None or self._rows[0] != self.size:
             self._rows = self.size, self._draw()
         rows = self._rows[1]

@@ -53,7 +53,6 @@ class InsightsScreen(InsightPanes):
         self._ask()
 
     def on_unmount(self) -> None:
-        """Stop reading."""
         self.sums.stop()
 
     def _ask(self) -> None:

@@ -112,7 +112,6 @@ class GroupRow(NamedTuple):
 
     @property
     def by(self) -> str:
-        """The grouping."""
         return self.table.by
 
     @property
@@ -121,7 +120,6 @@ class GroupRow(NamedTuple):
         return f"g{self.by} {self.group.key}"
 
     def spans(self, width: int, now: float) -> Line:
-        """Draw the row in exactly `width` cells."""
         name, bar = self.table.rooms(width)
         columns = "".join(
             formats.fit(each.text(self.group), each.width, right=True) for each in self.table.columns(width)

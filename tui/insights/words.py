@@ -32,12 +32,10 @@ _BY = {
 
 
 def by_name(by: str) -> str:
-    """Return the name of a grouping."""
     return _(_BY[by])
 
 
 def value_of(group: Group, metric: str) -> float:
-    """Return the value of a metric."""
     values = {
         "tokens": group.tokens.total,
         "cost": group.cost_usd,
