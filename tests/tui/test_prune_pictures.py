@@ -153,8 +153,8 @@ def test_blocks_cover_the_map_and_nothing_twice(sizes: list[tuple[int, int]], wi
     assert len(taken) == len(set(taken))
     if any(each.bytes for each in leaves):
         assert len(taken) == width * height
-        rows = draw_map(blocks, width, height, 0)
-        assert all(sum(cell_len(cell.text) for cell in row) == width for row in rows)
+        rows = draw_map(blocks, 0)
+        assert len(rows) == height and all(sum(cell_len(cell.text) for cell in row) == width for row in rows)
         assert sum(each.bytes for each in blocks if not each.is_heading) == sum(each.bytes for each in leaves)
 
 

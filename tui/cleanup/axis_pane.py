@@ -11,7 +11,6 @@ from rich.cells import cell_len
 from textual import events
 from textual.geometry import Size
 from textual.message import Message
-from textual.strip import Strip
 
 from hermes_browse.store.cleanup.rules import DAY
 from hermes_browse.store.connection.connect import Reader
@@ -22,7 +21,7 @@ from .. import formats
 from ..bindings import following
 from ..screens.sub_screen import SubScreen
 from ..shared.calendar import MONTHS
-from ..shared.stacked_columns import Cell, Picture
+from ..shared.stacked_columns import NOTHING, Cell, Picture
 from .axis import AMOUNTS, UNITS, Axis, Measure, Point, draw, labels, make_axis, moved, read_points
 
 if TYPE_CHECKING:
@@ -67,20 +66,17 @@ class TimeAxis(Picture):
     def show(self, axis: Axis, cut: float | None) -> None:
         """Show an axis of at most `columns` columns, and a cutoff (Unix seconds) if there is one."""
         self.axis, self._cut = axis, cut
-        self.refresh()
+        self.redraw()
 
-    def render_line(self, y: int) -> Strip:
+    def draw_rows(self) -> list[list[Cell]]:
+        """Draw the title, the columns, and the labels below them."""
         width, axis = self.size.width, self.axis
         if axis is None or width < 4:
-            return Strip.blank(width, self.rich_style)
-        room, rows = min(self.columns, width - 2), self.size.height - 2
-        if y == 0:
-            return self.strip(self._title(axis, width), width)
-        if y == self.size.height - 1:
-            months = [_(name)[:3] for name in MONTHS]
-            return self.strip([Cell(" " + labels(axis, room, months), "text")], width)
-        picture = draw(axis, room, rows, self._cut)
-        return self.strip([Cell(" ", "none"), *picture[y - 1]], width)
+            return []
+        room, months = width - 2, [_(name)[:3] for name in MONTHS]
+        columns = draw(axis, room, self.size.height - 2, self._cut)
+        below = Cell(" " + labels(axis, room, months), "text")
+        return [self._title(axis, width), *([NOTHING, *row] for row in columns), [below]]
 
     def _title(self, axis: Axis, width: int) -> list[Cell]:
         measure = self._heading or _(axis.measure)
@@ -133,7 +129,7 @@ class TimeAxis(Picture):
         when = axis.time_at((x - 1) / max(self.columns, 1))
         self._days = max(1, round((now - when) / DAY))
         self._cut = now - self._days * DAY
-        self.refresh()
+        self.redraw()
 
 
 class AxisPane:

@@ -13,7 +13,6 @@ from rich.cells import cell_len
 from textual import events
 from textual.binding import BindingType
 from textual.reactive import reactive
-from textual.strip import Strip
 
 from hermes_browse.store.cleanup.space_map import Space
 
@@ -201,8 +200,9 @@ def neighbour(blocks: Sequence[Tile], index: int, dx: int, dy: int) -> int:
     return best
 
 
-def draw(blocks: Sequence[Tile], width: int, height: int, cursor: int | None) -> list[list[Cell]]:
-    """Draw blocks that were laid out for this size as rows of cells, top first; `cursor` is the index of a block."""
+def draw(blocks: Sequence[Tile], cursor: int | None) -> list[list[Cell]]:
+    """Draw blocks as rows of cells, top first; `cursor` is the index of a block."""
+    height = max((each.rect.y + each.rect.height for each in blocks), default=0)
     rows: list[list[tuple[int, list[Cell]]]] = [[] for _ in range(height)]
     for index, block in enumerate(blocks):
         for line in range(block.rect.height):
@@ -271,7 +271,6 @@ class TreeMap(Picture, can_focus=True):
         super().__init__(id=id)
         self._pointed, self._enter, self._leave, self._resized = pointed, enter, leave, resized
         self._blocks: list[Tile] = []
-        self._rows: list[list[Cell]] | None = None
 
     def show(self, blocks: list[Tile], key: str = "") -> None:
         """Show other blocks; the cursor stays on its block if it is among them, else goes to the largest.
@@ -287,9 +286,8 @@ class TreeMap(Picture, can_focus=True):
         if cursor is None:
             leaves = [index for index, each in enumerate(blocks) if not each.is_heading]
             cursor = max(leaves, key=lambda index: blocks[index].rect.area, default=0)
-        self._rows = None
         self.cursor = cursor
-        self.refresh()
+        self.redraw()
 
     @property
     def current(self) -> Tile | None:
@@ -298,30 +296,25 @@ class TreeMap(Picture, can_focus=True):
 
     def watch_cursor(self) -> None:
         """Draw the cursor, and report the block under it."""
-        self._rows = None
+        self.redraw()
         if self.has_focus and (block := self.current) is not None:
             self._pointed(block)
 
     def on_focus(self) -> None:
         """Show the cursor."""
         self.watch_cursor()
-        self.refresh()
 
     def on_blur(self) -> None:
         """Hide the cursor."""
-        self._rows = None
-        self.refresh()
+        self.redraw()
 
     def on_resize(self) -> None:
         """Ask for another layout."""
         self._resized()
 
-    def render_line(self, y: int) -> Strip:
-        width = self.size.width
-        if self._rows is None:
-            height = max((each.rect.y + each.rect.height for each in self._blocks), default=0)
-            self._rows = draw(self._blocks, width, height, self.cursor if self.has_focus else None)
-        return self.strip(self._rows[y] if y < len(self._rows) else [], width)
+    def draw_rows(self) -> list[list[Cell]]:
+        """Draw the blocks, and the cursor if it is here."""
+        return draw(self._blocks, self.cursor if self.has_focus else None)
 
     def action_go(self, dx: int, dy: int) -> None:
         """Move the cursor to the next block in a direction."""

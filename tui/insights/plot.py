@@ -16,7 +16,6 @@ from textual.color import Color
 from textual.events import Click
 from textual.geometry import Size
 from textual.message import Message
-from textual.strip import Strip
 from textual.widget import Widget
 
 from hermes_browse.store.wording import _
@@ -103,24 +102,18 @@ class BarPlot(Picture):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._chart: Chart | None = None
-        self._rows: tuple[Size, list[list[Cell]]] | None = None
 
     def show(self, chart: Chart) -> None:
-        self._chart, self._rows = chart, None
-        self.refresh()
+        self._chart = chart
+        self.redraw()
 
     @property
     def room(self) -> int:
         """Cells for the columns."""
         return max(1, self.size.width - _SCALE)
 
-    def render_line(self, y: int) -> Strip:
-        if self._rows is None or self._rows[0] != self.size:
-            self._rows = self.size, self._draw()
-        rows = self._rows[1]
-        return self.strip(rows[y] if y < len(rows) else [], self.size.width)
-
-    def _draw(self) -> list[list[Cell]]:
+    def draw_rows(self) -> list[list[Cell]]:
+        """Draw the title with the legend, the columns beside their scale, and the labels below them."""
         chart, height = self._chart, self.size.height - 2
         if chart is None or not chart.labels or height < 2:
             return []
