@@ -76,7 +76,6 @@ class Report(NamedTuple):
     """Sums over a period."""
 
     by: str
-    period: str
     total: Group
     rows: tuple[Group, ...]
     """Times in order; other keys unordered, except from `read_statistics`."""
@@ -179,14 +178,14 @@ class _Sums:
                 group.messages += messages
                 group.bytes += size
 
-    def report(self, by: str, period: str, keys: Iterable[str]) -> Report:
+    def report(self, by: str, keys: Iterable[str]) -> Report:
         """Add the groups to the total; return the report with groups in the order of `keys`."""
         for group in self.groups.values():
             self.total.conversations |= group.conversations
             self.total.messages += group.messages
             self.total.bytes += group.bytes
             self.total.add_use(group.tokens, group.estimated_usd, group.actual_usd)
-        return Report(by, period, self.total, tuple(self.groups[key] for key in keys))
+        return Report(by, self.total, tuple(self.groups[key] for key in keys))
 
 
 def make_report(
@@ -221,7 +220,7 @@ def make_report(
     sums.add_all(stopped)
     for stray in facts.moments.keys() - facts.catalog.forest.sessions.keys() if whole else ():
         sums.add_messages(stray, None if is_timed else UNKNOWN, UNKNOWN, None)
-    return sums.report(by, period, sorted(sums.groups) if is_timed else sums.groups)
+    return sums.report(by, sorted(sums.groups) if is_timed else sums.groups)
 
 
 def split_report(
@@ -252,7 +251,7 @@ def _nested(groups: Mapping[str, Group]) -> dict[str, dict[str, Group]]:
 def tool_report(facts: ToolFacts, period: str, now: float, unit: str = "") -> Report:
     """Add up calls, answers and failures over a period by tool, or for all tools by one of `periods.UNITS`."""
     groups, total = _add_tools(facts, period, now, unit, lambda time_key, tool: time_key if unit else tool)
-    return Report(unit or "tool", period, total, tuple(groups[key] for key in (sorted(groups) if unit else groups)))
+    return Report(unit or "tool", total, tuple(groups[key] for key in (sorted(groups) if unit else groups)))
 
 
 def split_tools(facts: ToolFacts, unit: str, period: str, now: float) -> dict[str, dict[str, Group]]:
@@ -304,4 +303,4 @@ def read_statistics(reader: Reader, catalog: Catalog, by: str = "source") -> Rep
     rows = report.rows
     if by != "day":
         rows = tuple(sorted(rows, key=lambda each: (-each.calls, -each.messages, -each.bytes, each.key)))
-    return Report(by, "all", by_source.total, rows)
+    return Report(by, by_source.total, rows)

@@ -20,7 +20,6 @@ from .plan_rows import PlanJobRow, PlanOrder, PlanRow, SparedJobRow, SparedRow
 from .plan_view import LeftOut, PlanRows, PlanView, make_view
 
 if TYPE_CHECKING:
-    from hermes_browse.store.cleanup.plan import Plan
     from hermes_browse.store.cleanup.protection import SpareReason
 
 Result = TypeVar("Result")
@@ -99,12 +98,12 @@ class PlanPane:
         details, left_out, empty, opened = self._context.details, self._left_out, self._empty, frozenset(self._opened)
         order, laid_out = self.order, self._laid_out
 
-        def lay_out(plan: Plan) -> PlanRows:
-            return PlanRows(plan, details, lambda: self._left_out, empty, opened, order)
-
         def work(reader: Reader) -> PlanView:
-            rows = laid_out if laid_out is not None else lay_out
-            return make_view(planned.plan, planned.catalog, left_out.roots, rows, planned.marks, order)
+            plan, rows = planned.plan, laid_out
+            if rows is None:
+                plan = plan._replace(selected=order.sorted(plan.selected))
+                rows = PlanRows(plan, details, lambda: self._left_out, empty, opened, order)
+            return make_view(plan, rows, planned.catalog, left_out.roots, planned.marks)
 
         self._submit("look", work, lambda view: self.take_view(planned, view))
 
@@ -115,14 +114,14 @@ class PlanPane:
         self.view = view
         if view.gone:
             self._left_out = self._left_out.without(view.gone)
-        if view.rows is not None:
+        if view.rows is not self._laid_out:
             self._laid_out = view.rows
             self.planned = planned = planned._replace(plan=view.plan)
             self._is_sorted_by_size = view.is_measured
             self.rows.show(view.rows, top=self._is_top)
             self._is_top = False
-        elif self._laid_out is not None:
-            self._laid_out.take(planned.plan, view.sums, view.biggest)
+        else:
+            view.rows.take(view.plan, view.sums, view.biggest)
             self.rows.refresh_rows()
         self._changed()
         if not self._has_news:

@@ -46,9 +46,6 @@ class LeftOut:
         self._job_of = job_of or {}
         self._runs = Counter(self._job_of.values())
 
-    def __contains__(self, root: object) -> bool:
-        return root in self._job_of
-
     @property
     def roots(self) -> Set[str]:
         return self._job_of.keys()
@@ -178,7 +175,7 @@ class PlanRows:
                 return PlanJobRow(place, runs, goes, self._sums[place], is_open, self._biggest, title)
             each = self._plan.selected[place]
             completed = self._completed(each.conversation)._replace(size=each.conversation.size)
-            goes_too = each.conversation.root_id not in self._left_out()
+            goes_too = each.conversation.root_id not in self._left_out().roots
             return PlanRow(each._replace(conversation=completed), goes_too, self._biggest)
         if index >= self._first_spared:
             place = self._stays[index - self._first_spared]
@@ -219,12 +216,11 @@ def freed_by(plan: Plan, catalog: Catalog) -> dict[str, int]:
 class PlanView(NamedTuple):
     """What the screen shows of a plan, computed so that the screen need not visit every conversation."""
 
-    rows: PlanRows | None
-    """None if the rows keep their layout."""
+    rows: PlanRows
     plan: Plan
     """In the order of the rows."""
     sums: dict[str, JobSum]
-    """Of each job, for rows that keep their layout."""
+    """Of each job, for rows that were laid out before, as is `biggest`."""
     biggest: int
     """Bytes of the biggest row, for the bars."""
     goes: int
@@ -245,27 +241,16 @@ class PlanView(NamedTuple):
     """Roots that the user left out and this plan no longer has."""
 
 
-def make_view(
-    plan: Plan,
-    catalog: Catalog,
-    left_out: Set[str],
-    rows: PlanRows | Callable[[Plan], PlanRows],
-    marks: frozenset[str],
-    order: PlanOrder,
-) -> PlanView:
+def make_view(plan: Plan, rows: PlanRows, catalog: Catalog, left_out: Set[str], marks: frozenset[str]) -> PlanView:
     """Compute what the screen shows of a plan.
 
     Args:
-        plan: By the rules.
+        plan: By the rules, in the order of the rows.
+        rows: Of the plan, of which fewer sizes may have been known.
         catalog: The plan was made from it.
         left_out: Roots that the user leaves out.
-        rows: Rows that keep their layout, or a function that lays out new ones.
         marks: Tips of conversations that were marked by hand.
-        order: Of new rows.
     """
-    if not isinstance(rows, PlanRows):
-        plan = plan._replace(selected=order.sorted(plan.selected))
-    laid_out = rows if isinstance(rows, PlanRows) else rows(plan)
     narrowed = plan.narrowed(catalog, left_out)
     roots = frozenset(each.conversation.root_id for each in plan.selected)
     stays = [line for line in (along_line(plan, marks), spared_line(plan)) if line]
@@ -277,12 +262,12 @@ def make_view(
             orphans,
         )
         stays.append(sentence.format(count=orphans))
-    sums = laid_out.job_sums(plan)
+    sums = rows.job_sums(plan)
     return PlanView(
-        rows=laid_out if laid_out is not rows else None,
+        rows=rows,
         plan=plan,
         sums=sums,
-        biggest=laid_out.biggest(plan, sums),
+        biggest=rows.biggest(plan, sums),
         goes=len(narrowed.selected),
         bytes=narrowed.totals().bytes,
         totals=totals_line(narrowed),

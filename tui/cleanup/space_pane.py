@@ -236,16 +236,12 @@ class SpacePane:
                 self._came_from = ""
                 del self._inside[len(path) :]  # blocks that are gone from the store
                 self._show_title(path)
-                self._read_names(blocks)
+                spaces = [each.space for each in blocks if each.space is not None]
+                screen.read_names("map-names", self._unread(spaces), self.show)
             else:
                 self.rows.show(FixedRows(rows))
 
         self._worker.submit("rows", work, done, self._failed)
-
-    def _read_names(self, blocks: Sequence[Tile]) -> None:
-        """Read the names that blocks lack, and draw them again."""
-        spaces = [each.space for each in blocks if each.space is not None]
-        self._screen.read_names("map-names", self._unread(spaces), self.show)
 
     def _unread(self, spaces: Iterable[Space]) -> list[Conversation]:
         """Return the conversations that name lines and have not been read: untitled ones, and a run of each job."""
