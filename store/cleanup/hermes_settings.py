@@ -195,10 +195,8 @@ def managed_config() -> Path | None:
 def read_retention(config: Path, schema_version: int | None, managed: Path | None = None) -> Retention:
     """Read what Hermes will do by itself, from its configuration and the defaults of its version.
 
-    Args:
-        config: The `config.yaml` in the home of the profile.
-        schema_version: Of the store; it tells the version of Hermes that wrote to it last.
-        managed: Result of `managed_config`; its settings override those in `config`.
+    `schema_version` is that of the store, which tells the version of Hermes that wrote to it last. Settings in
+    `managed`, from `managed_config`, override those in `config`, the `config.yaml` in the home of the profile.
     """
     retention = defaults_of(schema_version)
     for path in filter(None, (config, managed)):

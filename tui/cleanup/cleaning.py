@@ -62,10 +62,7 @@ def without_archived(plan: Plan) -> Plan:
 class Cleaning:
     """Makes plans on a worker thread and carries them out on the writer's.
 
-    Args:
-        context: The store.
-        panes: The main screen, which shows the cards.
-        done: Takes the undo of what was done, and the sessions that have changed.
+    `panes` show the cards; `done` takes the undo of what was done, and the sessions that have changed.
     """
 
     def __init__(self, context: Context, panes: Panes, done: Callable[[Undoable, Sequence[str]], None]) -> None:

@@ -31,10 +31,8 @@ _BY_HAND = frozenset(["open", "hidden"])
 class PlanPane:
     """Shows a plan, measures it piece by piece, and remembers what the user leaves out.
 
-    Args:
-        screen: Has the list.
-        changed: Called when another view is shown, or none.
-        remake: Called to make another plan, as another conversation is marked.
+    `changed` is called when another view is shown, or none; `remake` to make another plan, as another conversation is
+    marked.
     """
 
     def __init__(self, screen: SubScreen, changed: Callable[[], None], remake: Callable[[], None]) -> None:

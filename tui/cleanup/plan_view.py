@@ -36,10 +36,9 @@ if TYPE_CHECKING:
 
 
 class LeftOut:
-    """Roots of conversations that the user leaves out of a plan, counted by cron job; never changed, so safe anywhere.
+    """Roots of conversations that the user leaves out of a plan, counted by cron job; safe on any thread.
 
-    Args:
-        job_of: The job of each root; None if it is no cron run.
+    It never changes. `job_of` has the job of each root, None for what is no cron run.
     """
 
     def __init__(self, job_of: Mapping[str, str | None] | None = None) -> None:
@@ -242,14 +241,9 @@ class PlanView(NamedTuple):
 
 
 def make_view(plan: Plan, rows: PlanRows, catalog: Catalog, left_out: Set[str], marks: frozenset[str]) -> PlanView:
-    """Compute what the screen shows of a plan.
+    """Compute what the screen shows of a plan, given in the order of its rows.
 
-    Args:
-        plan: By the rules, in the order of the rows.
-        rows: Of the plan, of which fewer sizes may have been known.
-        catalog: The plan was made from it.
-        left_out: Roots that the user leaves out.
-        marks: Tips of conversations that were marked by hand.
+    `left_out` are the roots that the user leaves out, `marks` the tips of conversations that were marked by hand.
     """
     narrowed = plan.narrowed(catalog, left_out)
     roots = frozenset(each.conversation.root_id for each in plan.selected)

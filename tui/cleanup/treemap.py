@@ -147,14 +147,9 @@ def _drawable(
 def lay_out(
     entries: Sequence[TileData], width: int, height: int, smaller: Callable[[int], str], groups: Groups = _no_groups
 ) -> list[Tile]:
-    """Lay out a map.
+    """Lay out entries, biggest first, in `width` × `height` cells.
 
-    Args:
-        entries: Biggest first.
-        width: Cells.
-        height: Rows.
-        smaller: Returns the name of a block for so many small entries.
-        groups: Groups the entries.
+    `smaller` returns the name of a block for so many small entries; `groups` groups the entries.
 
     Returns:
         Headings and blocks; every cell is in exactly one of them.
@@ -176,11 +171,7 @@ def lay_out(
 def neighbour(blocks: Sequence[Tile], index: int, dx: int, dy: int) -> int:
     """Return the index of the next block in a direction; the same index at the edge.
 
-    Args:
-        blocks: From `lay_out`.
-        index: Of the block to start from.
-        dx: -1 to the left, 1 to the right, else 0.
-        dy: -1 up, 1 down, else 0.
+    `dx` is -1 to the left and 1 to the right, `dy` -1 up and 1 down; the other one is 0.
     """
     here = blocks[index].rect
     best, nearest = index, None
@@ -273,11 +264,9 @@ class TreeMap(Picture, can_focus=True):
         self._blocks: list[Tile] = []
 
     def show(self, blocks: list[Tile], key: str = "") -> None:
-        """Show other blocks; the cursor stays on its block if it is among them, else goes to the largest.
+        """Show other blocks, laid out for the size of the widget, with the cursor on the block of a key.
 
-        Args:
-            blocks: Laid out for the size of the widget.
-            key: Moves the cursor to this block instead.
+        Without a key it stays on its block. If there is no such block, it goes to the largest.
         """
         current = self.current
         target = key or (current.key if current is not None else None)

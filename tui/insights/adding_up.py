@@ -48,9 +48,7 @@ class GroupedSums(NamedTuple):
 class AddingUp:
     """The facts read from a store, and sums of them.
 
-    Args:
-        screen: Shows the progress of reading.
-        unread: Takes the error if the store cannot be read.
+    The screen shows the progress of reading; `unread` takes the error if the store cannot be read.
     """
 
     def __init__(self, screen: SubScreen, unread: Callable[[BrowseError], None]) -> None:
@@ -85,11 +83,7 @@ class AddingUp:
         self._fingerprints.clear()
 
     def stop(self) -> bool:
-        """Stop reading and adding up.
-
-        Returns:
-            Whether the store was being read.
-        """
+        """Stop reading and adding up; return whether the store was being read."""
         scan, self._scan = self._scan, None
         if scan is not None:
             scan.stopped.set()

@@ -163,14 +163,7 @@ class Search(NamedTuple):
 
 
 def search_for(by: str, key: str, period: str, now: float) -> Search:
-    """Return the search that corresponds to a group.
-
-    Args:
-        by: The grouping.
-        key: Of the group.
-        period: One of `periods.PERIODS`.
-        now: Unix seconds.
-    """
+    """Return the search that corresponds to a group in one of `periods.PERIODS`; `now` is in Unix seconds."""
     if key == UNKNOWN:
         return Search("", _("the search cannot ask for what is unknown"))
     if by == "hour":
