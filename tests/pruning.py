@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from builders import DAY, make_store
 
+from hermes_browse.store.cleanup import sizes
 from hermes_browse.store.connection.connect import Reader, Store
+from hermes_browse.store.errors import QueryInterruptedError
+from hermes_browse.store.messages.transcript import count_rows
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 
 DATA = Path(__file__).parent / "data"
@@ -29,6 +33,18 @@ def opened(path: Path, now: float = NOW) -> Iterator[tuple[Reader, Catalog]]:
     """A reader and the catalog of a store."""
     with Store(path).reader() as reader:
         yield reader, read_catalog(reader, now)
+
+
+def interrupt_measuring(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
+    """Interrupt the next measurement as another key does: a statement fails, `after` so many batches of sessions."""
+    left = iter(range(after))
+
+    def count(reader: Reader, ids: Sequence[str]) -> dict[str, int]:
+        if next(left, None) is None:
+            raise QueryInterruptedError("interrupted")
+        return count_rows(reader, ids)
+
+    monkeypatch.setattr(sizes, "count_rows", count)
 
 
 Fixture = Callable[[str], Path]

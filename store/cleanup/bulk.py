@@ -127,17 +127,13 @@ class Outcome(NamedTuple, Generic[Result]):
         return _("{words}.").format(words=pgettext("between what was done", "; ").join(parts))
 
 
-def _no_step(step: Step) -> None:
-    """Ignore a report."""
-
-
 def carry_out(
     store: Store,
     plan: Plan,
     unit: Unit[Result],
     *,
     pause: Callable[[float], object] = time.sleep,
-    tell: Callable[[Step], object] = _no_step,
+    tell: Callable[[Step], object] = lambda step: None,
     stop: Callable[[], bool] = never,
 ) -> Outcome[Result]:
     """Carry out a plan. If interrupted, each conversation is either done or unchanged.
@@ -145,13 +141,7 @@ def carry_out(
     After each unit, pause for as long as the unit took, so that a gateway can write. A unit that finds the store busy
     is retried many times, since a clean-up is not urgent.
 
-    Args:
-        store: The store of the plan.
-        plan: The conversations.
-        unit: Archives or deletes a few conversations.
-        pause: Sleeps for a number of seconds.
-        tell: Receives a report after each unit.
-        stop: Polled between units.
+    `pause` sleeps for a number of seconds; `tell` receives a report after each unit; `stop` is polled between units.
     """
     try:
         reader = store.open()

@@ -30,25 +30,19 @@ _MOST = 1e9
 """The largest number accepted as days or hours."""
 
 
-class _UnclearError(Exception):
-    """A part of the file is not supported here; the message says which."""
-
-
 class SettingsBlock(NamedTuple):
     """The settings of one block of a file."""
 
     values: dict[str, Value]
     unclear: frozenset[str] = frozenset()
     """Settings in a form that is not supported."""
-    trouble: str = ""
-    """Why the file cannot be read; empty otherwise."""
 
 
 def _items(events: Iterator[yaml.Event]) -> Iterator[list[yaml.Event]]:
     """Yield the events of each item of a collection, up to its end.
 
     Raises:
-        _UnclearError: It is nested deeper than people write; libyaml would need minutes for it.
+        ValueError: It is nested deeper than people write; libyaml would need minutes for it.
     """
     item: list[yaml.Event] = []
     depth = 0
@@ -57,7 +51,7 @@ def _items(events: Iterator[yaml.Event]) -> Iterator[list[yaml.Event]]:
         if depth < 0:
             return
         if depth > _MAX_DEPTH:
-            raise _UnclearError(_("it is nested too deeply"))
+            raise ValueError("nested too deeply")
         item.append(event)
         if depth == 0:
             yield item
@@ -68,13 +62,13 @@ def _pairs(events: Iterator[yaml.Event]) -> list[tuple[str, list[yaml.Event]]]:
     """Return the keys and values of a mapping; a key that is not a scalar is an empty text.
 
     Raises:
-        _UnclearError: A key merges another mapping.
+        ValueError: A key merges another mapping.
     """
     items = list(_items(events))
     pairs: list[tuple[str, list[yaml.Event]]] = []
     for (key, *rest), value in zip(items[::2], items[1::2], strict=True):
         if isinstance(key, yaml.ScalarEvent) and key.value == "<<" and key.implicit[0]:
-            raise _UnclearError(_("it merges other blocks into itself"))
+            raise ValueError("a block merges others into itself")
         pairs.append((key.value if isinstance(key, yaml.ScalarEvent) and not rest else "", value))
     return pairs
 
@@ -98,7 +92,7 @@ def _parse_block(text: str, name: str) -> SettingsBlock:
     duplicate keys are seen.
 
     Raises:
-        _UnclearError: The file is not supported.
+        ValueError: The file is not supported.
         yaml.YAMLError: It is not YAML.
     """
     events = yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
@@ -106,21 +100,21 @@ def _parse_block(text: str, name: str) -> SettingsBlock:
     if isinstance(next(events), yaml.StreamEndEvent):
         return SettingsBlock({})
     if not isinstance(next(events), yaml.MappingStartEvent):
-        raise _UnclearError(_("it is no list of settings"))
+        raise ValueError("no mapping")
     top = _pairs(events)
     for event in events:
         if isinstance(event, yaml.DocumentStartEvent):
-            raise _UnclearError(_("it holds several documents"))
+            raise ValueError("several documents")
     blocks = [value for key, value in top if key == name]
     if len(blocks) > 1:
-        raise _UnclearError(_("it has several blocks named {name}").format(name=name))
+        raise ValueError("several blocks of this name")
     if not blocks:
         return SettingsBlock({})
     head, *inside = blocks[0]
     if isinstance(head, yaml.ScalarEvent) and head.implicit[0] and head.value in ("", "~", "null", "Null", "NULL"):
         return SettingsBlock({})
     if not isinstance(head, yaml.MappingStartEvent) or head.tag is not None or (head.flow_style and len(inside) > 1):
-        raise _UnclearError(_("its block {name} is written in a form that is not read here").format(name=name))
+        raise ValueError("a block in a form that is not read here")
     values: dict[str, Value] = {}
     unclear: set[str] = set()
     for key, value in _pairs(iter(inside)):
@@ -133,26 +127,20 @@ def _parse_block(text: str, name: str) -> SettingsBlock:
     return SettingsBlock(values, frozenset(unclear))
 
 
-def read_block(path: Path) -> SettingsBlock:
-    """Read the block `sessions` of a `config.yaml`; a missing file or block is an empty one."""
+def read_block(path: Path) -> SettingsBlock | None:
+    """Read the block `sessions` of a `config.yaml`; a missing file or block is an empty one.
+
+    Returns:
+        None for a file that cannot be read or is not supported.
+    """
     try:
         if path.stat().st_size > _MOST_BYTES:
-            return SettingsBlock({}, trouble=_("{path} is too large to be a configuration").format(path=path))
-        text = path.read_text(encoding="utf-8-sig")
+            return None
+        return _parse_block(path.read_text(encoding="utf-8-sig"), "sessions")
     except FileNotFoundError:
         return SettingsBlock({})
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else _("it is no UTF-8 text")
-        return SettingsBlock({}, trouble=_("{path} cannot be read: {reason}").format(path=path, reason=reason))
-    try:
-        return _parse_block(text, "sessions")
-    except _UnclearError as unclear:
-        reason = str(unclear)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + 1 if mark is not None else 1
-        reason = _("line {number} is not valid YAML").format(number=line)
-    return SettingsBlock({}, trouble=_("{path} cannot be understood: {reason}").format(path=path, reason=reason))
+    except (OSError, ValueError, yaml.YAMLError):  # what Hermes makes of such a file is unknown here
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,11 +152,6 @@ class Retention:
     retention_days: int | None = None
     min_interval_hours: int | None = None
     """Hours between two such clean-ups."""
-    vacuum_after_prune: bool | None = None
-    auto_archive: bool | None = None
-    auto_archive_days: float | None = None
-    notes: tuple[str, ...] = ()
-    """Sentences why something is unknown."""
 
     @property
     def sentence(self) -> str:
@@ -183,8 +166,7 @@ class Retention:
         return deletes.format(days=self.retention_days)
 
 
-_FLAGS = ("auto_prune", "vacuum_after_prune", "auto_archive")
-_WHOLE = ("retention_days", "min_interval_hours")
+_SETTINGS: dict[str, type] = {"auto_prune": bool, "retention_days": int, "min_interval_hours": int}
 
 
 def defaults_of(schema_version: int | None) -> Retention:
@@ -193,15 +175,9 @@ def defaults_of(schema_version: int | None) -> Retention:
     `auto_prune` is off up to 0.21.0 (schema 26) and on from 0.21.3 (30) to 0.22 (31), as read in the releases. The
     defaults for schemas between and beyond are unknown.
     """
-    defaults = Retention(None, 90, 24, True, False, 3.0)
-    if schema_version is None:
-        return Retention(notes=(_("What Hermes does by default with a store of unknown schema is not known."),))
-    if schema_version <= 26:
-        return replace(defaults, auto_prune=False)
-    if schema_version in (30, 31):
-        return replace(defaults, auto_prune=True)
-    note = _("What Hermes does by default with a store of schema {version} is not known.")
-    return Retention(notes=(note.format(version=schema_version),))
+    if schema_version is None or not (schema_version <= 26 or schema_version in (30, 31)):
+        return Retention()
+    return Retention(schema_version > 26, 90, 24)
 
 
 def managed_config() -> Path | None:
@@ -219,32 +195,17 @@ def managed_config() -> Path | None:
 def read_retention(config: Path, schema_version: int | None, managed: Path | None = None) -> Retention:
     """Read what Hermes will do by itself, from its configuration and the defaults of its version.
 
-    Args:
-        config: The `config.yaml` in the home of the profile.
-        schema_version: Of the store; it tells the version of Hermes that wrote to it last.
-        managed: Result of `managed_config`; its settings override those in `config`.
+    `schema_version` is that of the store, which tells the version of Hermes that wrote to it last. Settings in
+    `managed`, from `managed_config`, override those in `config`, the `config.yaml` in the home of the profile.
     """
-    defaults = retention = defaults_of(schema_version)
-    notes: list[str] = []
-    for path in (config, managed):
-        if path is None:
-            continue
+    retention = defaults_of(schema_version)
+    for path in filter(None, (config, managed)):
         block = read_block(path)
-        if block.trouble:
-            return Retention(notes=(_("{words}.").format(words=block.trouble),))
-        changes: dict[str, Value | None] = {}
-        for name in (*_FLAGS, *_WHOLE, "auto_archive_days"):
-            value = block.values.get(name)
-            types: tuple[type, ...] = (bool,) if name in _FLAGS else (int,) if name in _WHOLE else (int, float)
-            if name in block.unclear or (
-                name in block.values and (type(value) not in types or (name not in _FLAGS and (value or 0) < 0))
-            ):
-                changes[name] = None
-                unclear = _("sessions.{name} in {path} is written in a way that is not understood here.")
-                notes.append(unclear.format(name=name, path=path))
-            elif name in block.values:
-                changes[name] = float(value) if name == "auto_archive_days" and value is not None else value
-        retention = replace(retention, **changes)  # type: ignore[arg-type]  # types are checked above
-    if retention.auto_prune is None:
-        notes[:0] = defaults.notes
-    return replace(retention, notes=tuple(notes))
+        if block is None:
+            return Retention()
+        for name, kind in _SETTINGS.items():
+            if name in block.values or name in block.unclear:
+                value = block.values.get(name)
+                is_clear = type(value) is kind and (value or 0) >= 0
+                retention = replace(retention, **{name: value if is_clear else None})  # type: ignore[arg-type]  # `kind`
+    return retention

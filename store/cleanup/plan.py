@@ -19,7 +19,7 @@ from ..text import as_text
 from ..wording import _
 from .protection import Families, Protection, SpareReason, Standing, idle_seconds, standing
 from .rules import Rules, age_words
-from .sizes import COUNTED, Sizes, Stopped, added, check, count_messages, measure, never
+from .sizes import COUNTED, Sizes, added, count_messages, measure
 
 _CHUNK = 400
 _PIECE = 20_000
@@ -51,7 +51,6 @@ class Planned(NamedTuple):
 
     @property
     def session_ids(self) -> tuple[str, ...]:
-        """The ids of `sessions`."""
         return tuple(session.id for session in self.sessions)
 
     def measured(self, sizes: Mapping[str, Sizes]) -> Planned:
@@ -138,12 +137,10 @@ class Plan(NamedTuple):
         return Totals(len(self.selected), sessions, sizes.rows, sizes.total, cost, sizes.shown)
 
 
-def _candidates(catalog: Catalog, rules: Rules, now: float, stopped: Stopped) -> list[tuple[Chain, Conversation]]:
+def _candidates(catalog: Catalog, rules: Rules, now: float) -> list[tuple[Chain, Conversation]]:
     """Return conversations that may match, judged by session rows; subagents only if a rule has their source or id."""
     candidates: list[tuple[Chain, Conversation]] = []
-    for count, chain in enumerate(catalog.forest.chains()):
-        if count % 1000 == 0:
-            check(stopped)
+    for chain in catalog.forest.chains():
         named = chain.root.source in rules.sources or any(segment.id in rules.marks for segment in chain.segments)
         if catalog.forest.is_attached_subagent(chain) and not named:
             continue
@@ -153,14 +150,11 @@ def _candidates(catalog: Catalog, rules: Rules, now: float, stopped: Stopped) ->
     return candidates
 
 
-def _with_counts(
-    reader: Reader, candidates: list[tuple[Chain, Conversation]], stopped: Stopped
-) -> list[tuple[Chain, Conversation]]:
+def _with_counts(reader: Reader, candidates: list[tuple[Chain, Conversation]]) -> list[tuple[Chain, Conversation]]:
     """Fill in the number of chat messages of each conversation."""
     ids = [segment.id for _, conversation in candidates for segment in conversation.segments]
     counts: dict[str, int] = {}
     for start in range(0, len(ids), _CHUNK):
-        check(stopped)
         counts.update(count_rows(reader, ids[start : start + _CHUNK]))
     return [(chain, each._replace(rows=sum(counts.get(s.id, 0) for s in each.segments))) for chain, each in candidates]
 
@@ -176,8 +170,6 @@ def _why_spared(
     why = protection.why(chain, conversation.status)
     if why is not None:
         return why
-    if rules.unmarked(conversation):
-        return SpareReason("unmarked", _("unmarked"))
     if not rules.marked(conversation):
         if conversation.hidden:
             return SpareReason("hidden", _("hidden by Hermes, which keeps such a chat for itself"))
@@ -206,7 +198,6 @@ def make_plan(
     *,
     known: MutableMapping[str, Sizes] | None = None,
     measure_sizes: bool = True,
-    stopped: Stopped = never,
 ) -> Plan:
     """Plan a clean-up; nothing is written, and nothing is held between statements.
 
@@ -215,27 +206,23 @@ def make_plan(
     Args:
         reader: An open reader.
         catalog: Of the whole store.
-        rules: Which conversations to clean up.
+        rules: May have none; then nothing goes.
         now: Unix seconds.
         known: Cache of sizes by session id, added to. A session with another number of rows by now is measured again.
         measure_sizes: False skips measuring, unless a rule on bytes needs it.
-        stopped: Polled between slices.
-
-    Raises:
-        QueryInterruptedError: `stopped` returned True.
     """
     if rules.nothing:
         return Plan((), (), ())
     sizes = known if known is not None else {}
     counts: dict[str, int] = {}
-    candidates = _candidates(catalog, rules, now, stopped)
+    candidates = _candidates(catalog, rules, now)
     if rules.needs_rows:
-        candidates = _with_counts(reader, candidates, stopped)
+        candidates = _with_counts(reader, candidates)
     if rules.needs_size:
         segments = [segment for _, each in candidates for segment in each.segments]
         if sizes:
-            _count(reader, segments, sizes, counts, stopped)
-        measure(reader, segments, known=sizes, stopped=stopped)
+            _count(reader, segments, sizes, counts)
+        measure(reader, segments, known=sizes)
         candidates = [
             (chain, each._replace(size=sum(sizes[segment.id].total for segment in each.segments)))
             for chain, each in candidates
@@ -244,9 +231,7 @@ def make_plan(
     families, protection = Families(forest), Protection(forest, read_busy(reader, now), now)
     going: dict[str, tuple[Conversation, list[Chain]]] = {}
     spared: list[Spared] = []
-    for count, (chain, conversation) in enumerate(candidates):
-        if count % 100 == 0:
-            check(stopped)
+    for chain, conversation in candidates:
         if not rules.matches(conversation, conversation.size, now):
             continue
         dependents = families.dependents(chain)
@@ -265,31 +250,22 @@ def make_plan(
         for segment in segments
     ]
     if sizes or not measure_sizes:
-        _count(reader, sessions, sizes, counts, stopped)
+        _count(reader, sessions, sizes, counts)
     if measure_sizes:
-        measure(reader, sessions, known=sizes, stopped=stopped)
+        measure(reader, sessions, known=sizes)
     planned = (_planned(each, dependents, sizes, counts, now) for each, dependents in going.values())
     selected = sorted(planned, key=lambda each: _age(each.conversation))
     spared.sort(key=lambda each: _age(each.conversation))
     return Plan(tuple(selected), tuple(spared), _reparented(catalog, selected))
 
 
-def measure_more(
-    reader: Reader, plan: Plan, known: MutableMapping[str, Sizes], *, most: int = _PIECE, stopped: Stopped = never
-) -> Plan:
+def measure_more(reader: Reader, plan: Plan, known: MutableMapping[str, Sizes], *, most: int = _PIECE) -> Plan:
     """Measure a piece of a plan, at least one session, longest idle first; call it until `Plan.is_measured`.
 
-    Args:
-        reader: An open reader, a new one for each call, so that the store is not held in between.
-        plan: A plan made without measuring, or the result of the last call.
-        known: The cache of sizes that was passed to `make_plan`; added to.
-        most: Stop after this number of messages.
-        stopped: Polled between slices.
-
-    Raises:
-        QueryInterruptedError: `stopped` returned True; `known` has what was measured until then.
+    Take a new reader for each call, so that the store is not held in between. `known` is the cache of sizes that was
+    passed to `make_plan`, and is added to. It stops after `most` messages.
     """
-    measure(reader, plan.unmeasured(), known=known, most=most, stopped=stopped)
+    measure(reader, plan.unmeasured(), known=known, most=most)
     return plan.measured(known)
 
 
@@ -342,11 +318,10 @@ def _count(
     sessions: Iterable[Session],
     sizes: MutableMapping[str, Sizes],
     counts: MutableMapping[str, int],
-    stopped: Stopped,
 ) -> None:
     """Count the messages of sessions, and drop cached sizes with another number of rows."""
     ids = [session.id for session in sessions if session.id not in counts]
-    counts.update(dict.fromkeys(ids, 0) | count_messages(reader, ids, stopped))
+    counts.update(dict.fromkeys(ids, 0) | count_messages(reader, ids))
     for each in ids:
         if each in sizes and sizes[each].rows != counts[each]:
             del sizes[each]

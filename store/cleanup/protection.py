@@ -34,10 +34,7 @@ class Standing(StrEnum):
 def standing(conversation: Conversation, now: float, stale_after: float = STALE_AFTER) -> Standing:
     """Tell whether a conversation is ended, open or stale, from its rows and `Status.LIVE`; leases are ignored.
 
-    Args:
-        conversation: Any.
-        now: Unix seconds.
-        stale_after: Seconds without activity after which an open one is stale.
+    `now` is in Unix seconds; `stale_after` are the seconds without activity after which an open one is stale.
     """
     tip = conversation.tip
     if tip.ended_at is not None or tip.end_reason is not None:
@@ -60,7 +57,7 @@ class SpareReason(NamedTuple):
     """The reason why a conversation is spared."""
 
     code: str
-    """`pinned`, `live`, `leased`, `recent`, `open`, `hidden`, `unmarked`, `subagent` or `changed`."""
+    """`pinned`, `live`, `leased`, `recent`, `open`, `hidden`, `subagent` or `changed`."""
     words: str
 
 

@@ -179,12 +179,8 @@ def read_radar(
 ) -> Radar:
     """Read what the predictions need: the configuration, the last clean-up, and the leases.
 
-    Args:
-        reader: An open reader.
-        config: The `config.yaml` of the store's home, if it has one.
-        now: Unix seconds.
-        managed: From `hermes_settings.managed_config`.
-        host: Name of the machine of the store, whose settings cannot be read; empty for this one.
+    `config` is the `config.yaml` of the store's home, if it has one; `now` is in Unix seconds; `managed` is from
+    `hermes_settings.managed_config`; `host` names the machine of a store whose settings cannot be read.
     """
     schema = reader.schema
     beyond_reach = "" if config is not None else _("Hermes does not open this file, so it deletes nothing in it")

@@ -116,9 +116,7 @@ def _parse_word(word: str, expand: Callable[[str], str]) -> dict[str, object]:
 def parse_rules(text: str, expand: Callable[[str], str] = str) -> Parsed:
     """Parse a line of rules. Of several words of one kind the last one counts; sources add up.
 
-    Args:
-        text: Any text.
-        expand: Expands a typed folder to a full path.
+    `expand` expands a typed folder to a full path.
     """
     words, problems = _split(text)
     fields: dict[str, object] = {}

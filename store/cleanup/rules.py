@@ -112,8 +112,6 @@ class Rules:
     include_archived: bool = False
     marks: frozenset[str] = frozenset()
     """Ids marked by hand: selected whatever the rules say, even if open or hidden, unless protected."""
-    unmarks: frozenset[str] = frozenset()
-    """Ids unmarked by hand: they stay whatever the rules say."""
 
     @property
     def filters(self) -> bool:
@@ -141,10 +139,6 @@ class Rules:
         """Tell whether a segment is marked by hand."""
         return bool(self.marks) and any(segment.id in self.marks for segment in conversation.segments)
 
-    def unmarked(self, conversation: Conversation) -> bool:
-        """Tell whether a segment is unmarked by hand."""
-        return bool(self.unmarks) and any(segment.id in self.unmarks for segment in conversation.segments)
-
     def could_match(self, conversation: Conversation, now: float) -> bool:
         """Apply the rules that need only session rows; `now` is in Unix seconds."""
         if self.marked(conversation):
@@ -167,12 +161,9 @@ class Rules:
         )
 
     def matches(self, conversation: Conversation, size: int | None, now: float) -> bool:
-        """Apply all rules, but no protection.
+        """Apply all rules, but no protection, to a conversation with its rows counted if `needs_rows`.
 
-        Args:
-            conversation: With its rows counted if `needs_rows`.
-            size: Its bytes; None if not measured, which matches no rule on size.
-            now: Unix seconds.
+        A `size` of None, in bytes, is not measured and matches no rule on size; `now` is in Unix seconds.
         """
         if not self.could_match(conversation, now):
             return False

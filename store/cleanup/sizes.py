@@ -13,11 +13,10 @@ from typing import NamedTuple, TypeVar
 
 from ..connection.connect import Reader
 from ..connection.schema import FtsKind, Schema
-from ..errors import QueryInterruptedError
 from ..messages.transcript import count_rows
 from ..sessions.session import Session
 from ..text import as_text
-from ..wording import N_, _
+from ..wording import N_
 
 COUNTED = N_(
     "Bytes count texts, tool calls, images, reasoning and system prompts, plus an estimate of their share of the "
@@ -39,18 +38,6 @@ _BATCH = 200
 _UNINDEXED_SOURCES = ("cron", "subagent")
 
 T = TypeVar("T")
-Stopped = Callable[[], bool]
-
-
-def never() -> bool:
-    """Never cancel; the default for `stopped`."""
-    return False
-
-
-def check(stopped: Stopped) -> None:
-    """Raise QueryInterruptedError if `stopped` returns True."""
-    if stopped():
-        raise QueryInterruptedError(_("Measuring was interrupted."))
 
 
 class Sizes(NamedTuple):
@@ -176,16 +163,11 @@ def _index_bytes(schema: Schema, source: str, sums: _Sum) -> int:
     return round(total)
 
 
-def count_messages(reader: Reader, session_ids: Sequence[str], stopped: Stopped = never) -> dict[str, int]:
-    """Count the rows of `messages` by session, shown or not, from an index; sessions without rows are left out.
-
-    Raises:
-        QueryInterruptedError: `stopped`, polled between chunks, returned True.
-    """
+def count_messages(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
+    """Count the rows of `messages` by session, shown or not, from an index; sessions without rows are left out."""
     statement = "SELECT session_id, count(*) FROM messages WHERE session_id IN ({keys}) GROUP BY 1"
     counts: dict[str, int] = {}
     for start in range(0, len(session_ids), _CHUNK):
-        check(stopped)
         rows = reader.rows_in(statement, session_ids[start : start + _CHUNK])
         counts.update((as_text(key) or "", int(str(count))) for key, count in rows)
     return counts
@@ -216,7 +198,7 @@ def batches(
         yield batch
 
 
-def _add_up(reader: Reader, ids: Sequence[str], rows: int, stopped: Stopped) -> dict[str, _Sum]:
+def _add_up(reader: Reader, ids: Sequence[str], rows: int) -> dict[str, _Sum]:
     """Add up the rows of sessions in one statement, or of one long session in several."""
     sums = _sums(reader.schema)
     if rows <= _SLICE:
@@ -229,22 +211,19 @@ def _add_up(reader: Reader, ids: Sequence[str], rows: int, stopped: Stopped) -> 
     statement = f"SELECT {sums} FROM messages m WHERE m.session_id = ? AND +m.id BETWEEN ? AND ?"
     total = _Sum()
     for start in range(0, len(message_ids), _SLICE):
-        check(stopped)
         part = message_ids[start : start + _SLICE]
         (row,) = reader.rows(statement, [session_id, part[0], part[-1]])
         total = _Sum(*(sum_so_far + int(str(more or 0)) for sum_so_far, more in zip(total, row, strict=True)))
     return {session_id: total}
 
 
-def _measure_batches(reader: Reader, sessions: Sequence[Session], stopped: Stopped) -> Iterator[dict[str, Sizes]]:
+def _measure_batches(reader: Reader, sessions: Sequence[Session]) -> Iterator[dict[str, Sizes]]:
     for start in range(0, len(sessions), _CHUNK):
-        check(stopped)
         chunk = {session.id: session for session in sessions[start : start + _CHUNK]}
         counts = dict.fromkeys(chunk, 0) | count_messages(reader, list(chunk))
         prompts = _prompt_bytes(reader, list(chunk))
         for ids in batches(chunk, counts.__getitem__, _SLICE):
-            check(stopped)
-            sums = _add_up(reader, ids, sum(counts[id] for id in ids), stopped)
+            sums = _add_up(reader, ids, sum(counts[id] for id in ids))
             shown = count_rows(reader, ids)
             sizes: dict[str, Sizes] = {}
             for id in ids:
@@ -269,24 +248,16 @@ def measure(
     *,
     known: MutableMapping[str, Sizes] | None = None,
     most: int | None = None,
-    stopped: Stopped = never,
 ) -> Mapping[str, Sizes]:
     """Measure the bytes of sessions, by id; memory grows with the sessions, never with the messages.
 
-    Args:
-        reader: An open reader.
-        sessions: Any number of them.
-        known: Cache of sizes by session id; each session is added as soon as it is measured.
-        most: Stop after this number of messages, and at least one session; another call continues.
-        stopped: Polled between slices.
-
-    Raises:
-        QueryInterruptedError: `stopped` returned True; `known` has what was measured until then.
+    `known` is a cache of sizes by session id, to which each session is added as soon as it is measured. With `most`,
+    stop after this number of messages, and at least one session; another call continues.
     """
     sizes = known if known is not None else {}
     missing = {session.id: session for session in sessions if session.id not in sizes}
     rows = 0
-    for batch in _measure_batches(reader, list(missing.values()), stopped):
+    for batch in _measure_batches(reader, list(missing.values())):
         sizes.update(batch)
         rows += sum(each.rows for each in batch.values())
         if most is not None and rows >= most:

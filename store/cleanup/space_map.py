@@ -10,10 +10,9 @@ from collections.abc import Iterable, MutableMapping
 from typing import NamedTuple
 
 from ..connection.connect import Reader
-from ..errors import StoreError
 from ..sessions.catalog import Catalog
 from ..sessions.jobs import job_of
-from .sizes import Sizes, Stopped, added, check, measure, never
+from .sizes import Sizes, added, measure
 
 
 class Space(NamedTuple):
@@ -39,8 +38,6 @@ class FileSpace(NamedTuple):
     wal_bytes: int
     shrinks_itself: bool
     """`auto_vacuum` is FULL, so the file shrinks with each delete. Hermes does not set it."""
-    tables: tuple[tuple[str, int], ...] = ()
-    """Bytes by table and index, largest first, if requested and SQLite has dbstat."""
 
 
 class SpaceMap(NamedTuple):
@@ -61,64 +58,21 @@ def _group(name: str, level: str, below: list[Space]) -> Space:
     return Space(name, level, added(each.sizes for each in below), count, _sorted(below))
 
 
-def read_file_space(reader: Reader, wal_bytes: int, *, tables: bool = False, stopped: Stopped = never) -> FileSpace:
-    """Read used and free space of the file.
-
-    Args:
-        reader: An open reader.
-        wal_bytes: Bytes of the log, from `Store.sizes`.
-        tables: Query `dbstat` for each table and index. It reads every page of the file, and in DELETE journal mode
-            nobody can write meanwhile, so a screen does it only on request.
-        stopped: Polled before each table.
-    """
+def read_file_space(reader: Reader, wal_bytes: int) -> FileSpace:
+    """Read used and free space of the file; `wal_bytes` is that of the log, from `Store.sizes`."""
     pragmas = ("page_size", "page_count", "freelist_count", "auto_vacuum")
     page, pages, free, auto = (int(str(reader.value(f"PRAGMA {name}") or 0)) for name in pragmas)
-    table_bytes: list[tuple[str, int]] = []
-    if tables and _has_dbstat(reader):
-        names = [str(row[0]) for row in reader.rows("SELECT name FROM sqlite_master WHERE rootpage > 0")]
-        for name in ("sqlite_schema", *names):
-            check(stopped)
-            size = reader.value("SELECT sum(pgsize) FROM dbstat WHERE name = ? AND aggregate = 1", [name])
-            table_bytes.append((name, int(str(size or 0))))
-    return FileSpace(
-        file_bytes=page * pages,
-        free_bytes=page * free,
-        wal_bytes=wal_bytes,
-        shrinks_itself=auto == 1,
-        tables=tuple(sorted(table_bytes, key=lambda each: -each[1])),
-    )
-
-
-def _has_dbstat(reader: Reader) -> bool:
-    """Tell whether this SQLite was built with dbstat (https://sqlite.org/dbstat.html)."""
-    try:
-        reader.rows("SELECT 1 FROM dbstat LIMIT 0")
-    except StoreError:
-        return False
-    return True
+    return FileSpace(page * pages, page * free, wal_bytes, shrinks_itself=auto == 1)
 
 
 def read_space_map(
-    reader: Reader,
-    catalog: Catalog,
-    *,
-    wal_bytes: int = 0,
-    known: MutableMapping[str, Sizes] | None = None,
-    tables: bool = False,
-    stopped: Stopped = never,
+    reader: Reader, catalog: Catalog, *, wal_bytes: int = 0, known: MutableMapping[str, Sizes] | None = None
 ) -> SpaceMap:
-    """Measure a whole store; other arguments as of `read_file_space`.
+    """Measure a whole store, of which `catalog` has all sessions.
 
-    Args:
-        reader: An open reader.
-        catalog: Of the whole store.
-        known: Cache of sizes by session id; added to.
-        stopped: Polled between slices.
-
-    Raises:
-        QueryInterruptedError: `stopped` returned True.
+    `wal_bytes` is that of `read_file_space`; `known` is a cache of sizes by session id, and is added to.
     """
-    sizes = measure(reader, catalog.forest.sessions.values(), known=known, stopped=stopped)
+    sizes = measure(reader, catalog.forest.sessions.values(), known=known)
     jobs: dict[str, dict[str | None, list[Space]]] = {}
     for chain in catalog.forest.chains():
         own = added(sizes[segment.id] for segment in chain.segments)
@@ -129,5 +83,4 @@ def read_space_map(
         below = [_group(job, "job", runs) for job, runs in by_job.items() if job is not None]
         sources.append(_group(source, "source", below + by_job.get(None, [])))
     ordered = _sorted(sources)
-    file = read_file_space(reader, wal_bytes, tables=tables, stopped=stopped)
-    return SpaceMap(ordered, added(each.sizes for each in ordered), file)
+    return SpaceMap(ordered, added(each.sizes for each in ordered), read_file_space(reader, wal_bytes))

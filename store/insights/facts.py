@@ -9,14 +9,17 @@ from collections.abc import Callable, Iterator, Sequence
 from operator import add
 from typing import NamedTuple
 
-from ..cleanup.sizes import REASONING, Stopped, batches, bytes_sql, check, never
+from ..cleanup.sizes import REASONING, batches, bytes_sql
 from ..connection.connect import Reader, Row
 from ..connection.stored_values import as_count, as_money, as_time
+from ..errors import QueryInterruptedError
 from ..messages.decode import decode_content, decode_tool_calls
 from ..messages.outcomes import LIMIT, has_failed
 from ..sessions.catalog import Catalog
 from ..sessions.session import Session, Tokens
 from ..text import as_text
+from ..trash.progress import never
+from ..wording import _
 from .periods import QUARTER
 
 UNKNOWN = "unknown"
@@ -28,12 +31,15 @@ _MOST_MESSAGES = 20_000
 """Messages per statement, by the counters of the sessions."""
 _TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 
+Stopped = Callable[[], bool]
 Tell = Callable[[float], None]
 """Receives the share done, 0 to 1."""
 
 
-def _silent(share: float) -> None:
-    """Ignore a report."""
+def check(stopped: Stopped) -> None:
+    """Raise QueryInterruptedError if `stopped` returns True."""
+    if stopped():
+        raise QueryInterruptedError(_("Measuring was interrupted."))
 
 
 class Money(NamedTuple):
@@ -174,7 +180,7 @@ def _read_sessions(reader: Reader, stopped: Stopped) -> tuple[dict[str, Money], 
     names = ("git_repo_root", "cwd", "estimated_cost_usd", "actual_cost_usd", "cost_status")
     columns = ", ".join(["s.id", *map(reader.schema.session, names)])
     for rows in _slices(reader, columns, "sessions s", "s.rowid", _SLICE, stopped):
-        for _, stored, root, cwd, estimated, actual, status in rows:
+        for _rowid, stored, root, cwd, estimated, actual, status in rows:
             session_id = as_text(stored)
             if session_id is None:
                 continue
@@ -231,16 +237,11 @@ def _read_moments(
 
 
 def read_facts(
-    reader: Reader, catalog: Catalog, *, sizes: bool = False, stopped: Stopped = never, tell: Tell = _silent
+    reader: Reader, catalog: Catalog, *, sizes: bool = False, stopped: Stopped = never, tell: Tell = lambda share: None
 ) -> Facts:
-    """Read the data for sums, in short statements.
+    """Read the data for sums of the whole store, in short statements; `stopped` is polled between them.
 
-    Args:
-        reader: An open reader.
-        catalog: Of the whole store.
-        sizes: Also read the bytes of all messages, and messages without a session, under the session id in them.
-        stopped: Polled between statements.
-        tell: Receives progress reports.
+    With `sizes`, also read the bytes of all messages, and messages without a session, under the session id in them.
 
     Raises:
         QueryInterruptedError: `stopped` returned True.
@@ -262,18 +263,17 @@ def read_facts(
 
 
 def read_tools(
-    reader: Reader, catalog: Catalog, *, as_stored: bool = False, stopped: Stopped = never, tell: Tell = _silent
+    reader: Reader,
+    catalog: Catalog,
+    *,
+    as_stored: bool = False,
+    stopped: Stopped = never,
+    tell: Tell = lambda share: None,
 ) -> ToolFacts:
     """Scan all tool calls and answers in slices, ordered by id.
 
-    An answer without a name (Hermes before 0.16 sometimes omitted it) gets the name of its call.
-
-    Args:
-        reader: An open reader.
-        catalog: Of the whole store.
-        as_stored: Leave answers without a name as they are, and count messages without a session too.
-        stopped: Polled between slices.
-        tell: Receives progress reports.
+    An answer without a name (Hermes before 0.16 sometimes omitted it) gets the name of its call. With `as_stored` it is
+    left as it is, and messages without a session count too. `stopped` is polled between slices.
 
     Raises:
         QueryInterruptedError: `stopped` returned True.
@@ -301,7 +301,7 @@ def read_tools(
         counts[key] = sums[0] + calls, sums[1] + answers, sums[2] + failed, sums[3] + size
 
     for rows in _slices(reader, columns, "messages m", "m.id", _TOOL_SLICE, stopped):
-        for _, stored, calls, call_id, name, time, effect, is_answer, text, size in rows:
+        for _id, stored, calls, call_id, name, time, effect, is_answer, text, size in rows:
             session_id = as_text(stored) or ""
             if session_id not in sessions and not as_stored:
                 continue

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from operator import add
 from typing import NamedTuple
 
-from ..cleanup.sizes import Stopped, check, never
 from ..connection.connect import Reader
 from ..sessions.catalog import Catalog
 from ..sessions.session import Session, Tokens
-from .facts import UNKNOWN, Facts, ToolFacts, as_a_whole, by_model, read_facts, read_tools
+from ..trash.progress import never
+from .facts import UNKNOWN, Facts, Stopped, ToolFacts, as_a_whole, by_model, check, read_facts, read_tools
 from .periods import QUARTER, UNITS, begin_of, first_day, key_of
 
 _SEPARATOR = "\n"
@@ -66,7 +66,6 @@ class Group:
         self.actual_usd += actual
 
     def add_session(self, is_archived: bool, is_unknown: bool, is_included: bool) -> None:
-        """Count a session."""
         self.sessions += 1
         self.archived += is_archived
         self.unknown += is_unknown
@@ -77,7 +76,6 @@ class Report(NamedTuple):
     """Sums over a period."""
 
     by: str
-    period: str
     total: Group
     rows: tuple[Group, ...]
     """Times in order; other keys unordered, except from `read_statistics`."""
@@ -168,14 +166,10 @@ class _Sums:
     def add_messages(
         self, session_id: str, key: str | None, start: str | None, root: str | None, suffix: str = ""
     ) -> None:
-        """Add the messages of a session.
+        """Add the messages of a session to the group of `key` and `suffix`; without a key group them by their time.
 
-        Args:
-            session_id: The session.
-            key: Of the group; None to group by the time of the messages.
-            start: Key of the session's start, for messages without a time.
-            root: Root id of the conversation to count in the groups, if any.
-            suffix: Appended to the key.
+        `start` is the key of the session's start, for messages without a time; `root` is the root id of the
+        conversation to count in the groups, if any.
         """
         for quarter, messages, size in self._facts.moments.get(session_id, ()):
             time_key = self._times.key(quarter) if quarter is not None else start
@@ -184,14 +178,14 @@ class _Sums:
                 group.messages += messages
                 group.bytes += size
 
-    def report(self, by: str, period: str, keys: Iterable[str]) -> Report:
+    def report(self, by: str, keys: Iterable[str]) -> Report:
         """Add the groups to the total; return the report with groups in the order of `keys`."""
         for group in self.groups.values():
             self.total.conversations |= group.conversations
             self.total.messages += group.messages
             self.total.bytes += group.bytes
             self.total.add_use(group.tokens, group.estimated_usd, group.actual_usd)
-        return Report(by, period, self.total, tuple(self.groups[key] for key in keys))
+        return Report(by, self.total, tuple(self.groups[key] for key in keys))
 
 
 def make_report(
@@ -209,7 +203,7 @@ def make_report(
     every group it has a part in. Whatever has no time counts only in the period `all`.
 
     Args:
-        facts: The data.
+        facts: From `read_facts`.
         by: One of `periods.UNITS`, `hour` (of the week), `model`, `source`, `project` or `conversation`.
         period: One of `periods.PERIODS`.
         now: Unix seconds.
@@ -226,7 +220,7 @@ def make_report(
     sums.add_all(stopped)
     for stray in facts.moments.keys() - facts.catalog.forest.sessions.keys() if whole else ():
         sums.add_messages(stray, None if is_timed else UNKNOWN, UNKNOWN, None)
-    return sums.report(by, period, sorted(sums.groups) if is_timed else sums.groups)
+    return sums.report(by, sorted(sums.groups) if is_timed else sums.groups)
 
 
 def split_report(
@@ -257,7 +251,7 @@ def _nested(groups: Mapping[str, Group]) -> dict[str, dict[str, Group]]:
 def tool_report(facts: ToolFacts, period: str, now: float, unit: str = "") -> Report:
     """Add up calls, answers and failures over a period by tool, or for all tools by one of `periods.UNITS`."""
     groups, total = _add_tools(facts, period, now, unit, lambda time_key, tool: time_key if unit else tool)
-    return Report(unit or "tool", period, total, tuple(groups[key] for key in (sorted(groups) if unit else groups)))
+    return Report(unit or "tool", total, tuple(groups[key] for key in (sorted(groups) if unit else groups)))
 
 
 def split_tools(facts: ToolFacts, unit: str, period: str, now: float) -> dict[str, dict[str, Group]]:
@@ -289,32 +283,24 @@ def _add_tools(
     return groups, total
 
 
-def read_statistics(reader: Reader, catalog: Catalog, by: str = "source", *, stopped: Stopped = never) -> Report:
+def read_statistics(reader: Reader, catalog: Catalog, by: str = "source") -> Report:
     """Add up a whole store, with the bytes of its messages.
 
     By source and model, messages and bytes count for the source and model of their session; by day for the local day
     of the message, and sessions, tokens and cost for the day of the session's start. By tool, messages and bytes are
     those of its answers; tokens and cost are not recorded by tool, so they are 0.
 
-    Args:
-        reader: An open reader.
-        catalog: Of the whole store.
-        by: `model`, `source`, `day` or `tool`.
-        stopped: Polled between slices.
-
     Returns:
-        Days in order, other keys by calls, messages and bytes, most first. The total is the same for each grouping.
-
-    Raises:
-        QueryInterruptedError: `stopped` returned True.
+        By `model`, `source`, `day` or `tool`: days in order, other keys by calls, messages and bytes, most first. The
+        total is the same for each grouping.
     """
-    facts = read_facts(reader, catalog, sizes=True, stopped=stopped)
-    report = by_source = make_report(facts, "source", "all", 0.0, whole=True, stopped=stopped)
+    facts = read_facts(reader, catalog, sizes=True)
+    report = by_source = make_report(facts, "source", "all", 0.0, whole=True)
     if by == "tool":
-        report = tool_report(read_tools(reader, catalog, as_stored=True, stopped=stopped), "all", 0.0)
+        report = tool_report(read_tools(reader, catalog, as_stored=True), "all", 0.0)
     elif by != "source":
-        report = make_report(facts, by, "all", 0.0, whole=True, stopped=stopped)
+        report = make_report(facts, by, "all", 0.0, whole=True)
     rows = report.rows
     if by != "day":
         rows = tuple(sorted(rows, key=lambda each: (-each.calls, -each.messages, -each.bytes, each.key)))
-    return Report(by, "all", by_source.total, rows)
+    return Report(by, by_source.total, rows)

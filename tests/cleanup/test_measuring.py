@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from builders import DAY, big_store
-from pruning import NOW, aged, family, opened, said
+from pruning import NOW, aged, family, interrupt_measuring, opened, said
 
 from hermes_browse.store.cleanup.plan import make_plan, measure_more
 from hermes_browse.store.cleanup.rules import Rules
@@ -59,15 +59,15 @@ def test_pieces_make_the_whole(tmp_path: Path) -> None:
         assert again.is_measured and again.totals() == whole.totals()
 
 
-def test_a_piece_can_be_cancelled(tmp_path: Path) -> None:
+def test_a_piece_can_be_cancelled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was measured until then counts."""
     path = big_store(tmp_path / "state.db", 600, 6000)
     known: dict[str, Sizes] = {}
     with opened(path, LATER) as (reader, catalog):
         plan = make_plan(reader, catalog, OLD, LATER, known=known, measure_sizes=False)
-        calls = iter(range(100))
-        with pytest.raises(QueryInterruptedError):
-            measure_more(reader, plan, known, stopped=lambda: next(calls) > 2)
+        with monkeypatch.context() as patched, pytest.raises(QueryInterruptedError):
+            interrupt_measuring(patched, after=1)
+            measure_more(reader, plan, known)
         more = plan.measured(known)
         assert 0 < sum(each.is_measured for each in more.selected) < len(plan.selected)
         whole = measure(reader, catalog.forest.sessions.values())

@@ -217,13 +217,3 @@ def test_only_a_vacuum_returns_what_is_freed(tmp_path: Path) -> None:
     with opened(path) as (reader, _):
         after = read_file_space(reader, 0)
     assert after.free_bytes == 0 and after.file_bytes <= freed.file_bytes - freed.free_bytes
-
-
-def test_tables_by_page(fixture_store: Fixture) -> None:
-    """Where SQLite can tell, every page of the file belongs to a table or an index, or is free."""
-    with opened(fixture_store("state-v31")) as (reader, _):
-        found = read_file_space(reader, 0, tables=True)
-    if not found.tables:
-        pytest.skip("this SQLite has no dbstat")
-    assert sum(size for _, size in found.tables) + found.free_bytes == found.file_bytes
-    assert found.tables[0][1] >= found.tables[-1][1]

@@ -20,10 +20,10 @@ from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.cleanup.space_map import SpaceMap, read_space_map
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.trash.shelf import Bundle
-from hermes_browse.tui.cleanup.plan_rows import PlanJobRow, PlanOrder, PlanRow, SparedJobRow, SparedRow
+from hermes_browse.tui.cleanup.plan_rows import JobSum, PlanJobRow, PlanOrder, PlanRow, SparedJobRow, SparedRow
 from hermes_browse.tui.cleanup.plan_view import LeftOut, PlanRows, freed_by
 from hermes_browse.tui.cleanup.retention_screen import FateRow
-from hermes_browse.tui.cleanup.space_rows import KindRow, SpaceRow, freed_sums, space_rows
+from hermes_browse.tui.cleanup.space_rows import KindRow, MapOfPlan, SpaceRow, freed_sums
 from hermes_browse.tui.list.list_model import RowDetails
 from hermes_browse.tui.list.list_rows import ListRow, NoteRow
 from hermes_browse.tui.list.row_format import format_row
@@ -42,7 +42,7 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, SpaceMap, list
         space = read_space_map(reader, catalog)
         sums = freed_sums(space, freed_by(found, catalog))
     opened_rows = {f"m0source{each.name}" for each in space.sources} | {"m1jobjob1", "m1conversationboss"}
-    return found, space, space_rows(space, sums, catalog, RowDetails(), opened_rows)
+    return found, space, MapOfPlan(space, sums, catalog, RowDetails()).rows(opened_rows)
 
 
 @settings(max_examples=examples(150))
@@ -55,7 +55,7 @@ def test_widths(plan: tuple[Plan, SpaceMap, list[ListRow]], title: str, width: i
     bundle = Bundle("20260101-000000-00000000", Path("/x"), NOW, ("a",), ("a", "b"), 7, 1234, title, "/store")
     rows: list[ListRow] = [
         PlanRow(each._replace(conversation=conversation), True),
-        PlanJobRow(title or "x", (each, each), 1, 7, None, 0.5, each, True),
+        PlanJobRow(title or "x", (each, each), 1, JobSum(7, None, 0.5, each), True),
         SparedJobRow(title or "x", (Spared(conversation, SpareReason("open", title)),), title, False),
         SparedRow(Spared(conversation, SpareReason("open", title))),
         SpaceRow(space.sources[0], 1, True, 100, 50, title or "x"),
@@ -74,12 +74,12 @@ def test_widths(plan: tuple[Plan, SpaceMap, list[ListRow]], title: str, width: i
 def test_a_plan_as_rows(plan: tuple[Plan, SpaceMap, list[ListRow]]) -> None:
     """What goes, a sentence, what is spared; each found again by its key."""
     found = plan[0]
-    rows = PlanRows(found, RowDetails(), LeftOut([found.selected[1].conversation.root_id]), "nothing")
+    rows = PlanRows(found, RowDetails(), lambda: LeftOut({found.selected[1].conversation.root_id: None}), "nothing")
     runs = [each for each in found.selected if each.conversation.source == "cron"]
     kinds = Counter(type(rows.row(index)) for index in range(len(rows)))
     alone = len(found.selected) - len(runs)
     assert kinds == {PlanRow: alone, PlanJobRow: 2, NoteRow: 1, SparedRow: len(found.spared)}
-    opened = PlanRows(found, RowDetails(), LeftOut(), "nothing", {"jcron job1", "jcron job2"})
+    opened = PlanRows(found, RowDetails(), LeftOut, "nothing", {"jcron job1", "jcron job2"})
     assert len(opened) == len(rows) + len(runs)
     for index in range(len(rows)):
         row = rows.row(index)
@@ -87,9 +87,9 @@ def test_a_plan_as_rows(plan: tuple[Plan, SpaceMap, list[ListRow]]) -> None:
             assert rows.index_of(row.key) == index
     first, second = rows.row(0), rows.row(1)
     assert isinstance(first, PlanRow) and first.goes and isinstance(second, PlanRow) and not second.goes
-    empty = PlanRows(found._replace(selected=(), spared=()), RowDetails(), LeftOut(), "nothing")
+    empty = PlanRows(found._replace(selected=(), spared=()), RowDetails(), LeftOut, "nothing")
     assert len(empty) == 1 and empty.row(0) == NoteRow("nothing")
-    only_spared = PlanRows(found._replace(selected=()), RowDetails(), LeftOut(), "nothing")
+    only_spared = PlanRows(found._replace(selected=()), RowDetails(), LeftOut, "nothing")
     assert only_spared.row(0) == NoteRow("nothing") and isinstance(only_spared.row(2), SparedRow)
 
 
@@ -108,9 +108,9 @@ def test_a_job_stands_where_its_sums_belong(plan: tuple[Plan, SpaceMap, list[Lis
     alone = alone._replace(conversation=alone.conversation._replace(last_active=NOW - 100 * DAY))
     for order in (PlanOrder.SIZE, PlanOrder.MESSAGES, PlanOrder.IDLE):
         selected = order.sorted([runs[0], alone, *runs[1:]])
-        rows = PlanRows(plan[0]._replace(selected=selected, spared=()), RowDetails(), LeftOut(), "", order=order)
+        rows = PlanRows(plan[0]._replace(selected=selected, spared=()), RowDetails(), LeftOut, "", order=order)
         row = rows.row(0)
-        assert isinstance(row, PlanJobRow) and (row.messages, row.bytes) == (700, 700) and len(rows) == 2, order
+        assert isinstance(row, PlanJobRow) and row.sums[:2] == (700, 700) and len(rows) == 2, order
         assert "42w" in "".join(text for text, _look in row.spans(100, NOW)), "as long idle as its oldest run"
 
 
@@ -137,13 +137,13 @@ def test_spared_runs_of_a_job_are_one_line(plan: tuple[Plan, SpaceMap, list[List
     found = plan[0]
     runs = [each.conversation for each in found.selected if each.conversation.root_id.startswith("cron_job1")]
     spared = (*found.spared, *(Spared(each, SpareReason("pinned", "pinned")) for each in runs))
-    rows = PlanRows(found._replace(spared=spared), RowDetails(), LeftOut(), "nothing")
+    rows = PlanRows(found._replace(spared=spared), RowDetails(), LeftOut, "nothing")
     (line,) = (row for row in map(rows.row, range(len(rows))) if isinstance(row, SparedJobRow))
     assert (line.name, len(line.runs), line.words, line.is_open) == ("cron job1", 2, "pinned", False)
     index = rows.index_of("zcron job1")
     assert index is not None and rows.row(index) == line
     mixed = (*spared[:-1], Spared(runs[-1], SpareReason("open", "still open")))
-    opened = PlanRows(found._replace(spared=mixed), RowDetails(), LeftOut(), "nothing", {"zcron job1"})
+    opened = PlanRows(found._replace(spared=mixed), RowDetails(), LeftOut, "nothing", {"zcron job1"})
     assert len(opened) == len(rows) + 2
     first = opened.row(index + 1)
     assert isinstance(first, SparedRow) and first.spared.conversation.root_id == runs[0].root_id
@@ -152,14 +152,12 @@ def test_spared_runs_of_a_job_are_one_line(plan: tuple[Plan, SpaceMap, list[List
 
 
 def test_what_is_left_out_is_counted_by_job() -> None:
-    """Once each; what is taken again is forgotten."""
-    left = LeftOut(["x"])
-    left.leave([("a", "job"), ("b", "job"), ("a", "job"), ("c", None)])
-    assert left.of_job("job") == 2 and left.roots == {"x", "a", "b", "c"} and "a" in left and len(left) == 4
-    left.take(["a", "c", "none"])
+    """Once each; what is taken again is forgotten; of many, some of which are left out, all are taken."""
+    left = LeftOut({"x": None}).toggled({"a": "job", "b": "job", "c": None})
+    assert left.of_job("job") == 2 and left.roots == {"x", "a", "b", "c"}
+    left = left.without(["a", "c", "none"])
     assert left.of_job("job") == 1 and left.roots == {"x", "b"}
-    left.clear()
-    assert not len(left) and left.of_job("job") == 0
+    assert left.toggled({"a": "job", "b": "job"}).roots == {"x"}
 
 
 def test_bars() -> None:

@@ -322,7 +322,7 @@ async def test_a_plan_that_is_looked_at_while_its_screen_goes(tmp_path: Path) ->
         screen._pruning = True
         assert screen.is_attached
         screen.plan.take_view(planned, view)
-        screen.plan.toggle_all(lambda: [(planned.plan.selected[0].conversation.root_id, None)])
+        screen.plan.toggle_all(lambda: {planned.plan.selected[0].conversation.root_id: None})
         await browser.app.workers.wait_for_complete()
         await browser.pilot.pause(0.3)
         assert browser.app.return_code is None and browser.app.is_running

@@ -18,7 +18,7 @@ from textual.widgets import Input, OptionList, Static
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.bindings import key_names
 from hermes_browse.tui.cleanup.prune_screen import SWITCHES
-from hermes_browse.tui.cleanup.widgets import TreeMap
+from hermes_browse.tui.cleanup.treemap import TreeMap
 from hermes_browse.tui.commands import Command
 from hermes_browse.tui.commands.main_commands import APP, ASK, LINES, LIST, MAIN, MAP, SEARCH_BOX, TRANSCRIPT
 from hermes_browse.tui.commands.screen_commands import CARDS, SCREENS

@@ -129,7 +129,7 @@ def test_lines_fill_their_width(by: str, width: int) -> None:
     group = Group("日本語の長い名前" * 9, set("ab"), 3, 4, Tokens(1, 2, 3, 4, 5), 1.0, 2.0, 1)
     for name, metric in (("", "calls" if by == "tool" else "tokens"), ("short", "failed" if by == "tool" else "cost")):
         table = TableLayout(by, metric, 10.0, 9 * 14 if not name else 5)
-        row = GroupRow(group, table, [(OWN[0], 3.0), (OTHERS, 4.0)], name)
+        row = GroupRow(group, table, [(OWN[0], 3.0), (OTHERS, 4.0)], name or group.key)
         spans = row.spans(width, NOW)
         assert sum(cell_len(text) for text, _ in spans) == width == cell_len(table.headings(width))
         bar = sum(cell_len(text) for text, look in spans if look in (OWN[0], OTHERS))

@@ -14,18 +14,19 @@ from pruning import NOW
 from rich.cells import cell_len
 
 from hermes_browse.store.cleanup.rule_line import with_age
+from hermes_browse.store.cleanup.rules import DAY
 from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.cleanup.space_map import FileSpace, Space, SpaceMap
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.tui.cleanup.axis import DAY, Axis, Cell, Measure, Point, coming, draw, labels, make_axis, moved
+from hermes_browse.tui.cleanup.axis import Axis, Cell, Measure, Point, coming, draw, labels, make_axis, moved
+from hermes_browse.tui.cleanup.axis_pane import TimeAxis
 from hermes_browse.tui.cleanup.prune_screen import PruneScreen
 from hermes_browse.tui.cleanup.space_pane import before_and_after
-from hermes_browse.tui.cleanup.space_rows import space_blocks
-from hermes_browse.tui.cleanup.treemap import REST, Tile, TileData, lay_out, neighbour
+from hermes_browse.tui.cleanup.space_rows import MapOfPlan
+from hermes_browse.tui.cleanup.treemap import REST, Tile, TileData, TreeMap, lay_out, neighbour
 from hermes_browse.tui.cleanup.treemap import draw as draw_map
-from hermes_browse.tui.cleanup.widgets import TimeAxis, TreeMap
 from hermes_browse.tui.list.list_model import RowDetails
 from hermes_browse.tui.shared.glyphs import plain
 
@@ -152,8 +153,8 @@ def test_blocks_cover_the_map_and_nothing_twice(sizes: list[tuple[int, int]], wi
     assert len(taken) == len(set(taken))
     if any(each.bytes for each in leaves):
         assert len(taken) == width * height
-        rows = draw_map(blocks, width, height, 0)
-        assert all(sum(cell_len(cell.text) for cell in row) == width for row in rows)
+        rows = draw_map(blocks, 0)
+        assert len(rows) == height and all(sum(cell_len(cell.text) for cell in row) == width for row in rows)
         assert sum(each.bytes for each in blocks if not each.is_heading) == sum(each.bytes for each in leaves)
 
 
@@ -283,7 +284,9 @@ def test_many_equal_conversations_are_shown_by_month() -> None:
     space_map = SpaceMap((source,), source.sizes, FileSpace(10**7, 0, 0, shrinks_itself=False))
 
     def blocks(*inside: str) -> tuple[list[Tile], list[str]]:
-        return space_blocks(space_map, {"m1conversations0": 500}, Catalog(forest, NOW), RowDetails(), inside, 52, 19)
+        return MapOfPlan(space_map, {"m1conversations0": 500}, Catalog(forest, NOW), RowDetails()).blocks(
+            inside, 52, 19
+        )
 
     whole, _path = blocks()
     months = [block for block in whole if block.space is not None and block.space.level == "period"]

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
+from hermes_browse.store.cleanup.rules import DAY
 from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import N_
@@ -19,24 +20,16 @@ from hermes_browse.store.wording import N_
 from .. import formats
 from ..shared.stacked_columns import Cell, runs, stack
 
-DAY = 86_400.0
-
 
 class Measure(StrEnum):
-    """The quantity that the columns show."""
+    """The quantity that the columns show; its value is its name, to be translated."""
 
-    BYTES = "bytes"
-    CONVERSATIONS = "conversations"
-    MESSAGES = "messages"
-    COST = "cost"
+    BYTES = N_("bytes")
+    CONVERSATIONS = N_("conversations")
+    MESSAGES = N_("messages")
+    COST = N_("cost")
 
 
-MEASURES = {
-    Measure.BYTES: N_("bytes"),
-    Measure.CONVERSATIONS: N_("conversations"),
-    Measure.MESSAGES: N_("messages"),
-    Measure.COST: N_("cost"),
-}
 AMOUNTS: dict[Measure, Callable[[float], str]] = {
     Measure.BYTES: lambda value: formats.size(round(value)),
     Measure.CONVERSATIONS: formats.number,
@@ -78,7 +71,6 @@ class AxisPeriod(NamedTuple):
 
     @property
     def total(self) -> float:
-        """All of it."""
         return self.goes + self.spared + self.stays
 
 
@@ -97,6 +89,11 @@ class Axis(NamedTuple):
     """How many conversations are beyond the end, and the time of the last, Unix seconds."""
 
     @property
+    def edges(self) -> list[float]:
+        """The starts of the columns, and the end of the last, Unix seconds."""
+        return [*(each.start for each in self.columns), self.end]
+
+    @property
     def peak(self) -> float:
         """The value of the highest column."""
         return max((each.total for each in self.columns), default=0.0)
@@ -105,19 +102,18 @@ class Axis(NamedTuple):
         """The time at a position of the axis, from 0 on the left to 1 on the right."""
         place = max(0.0, min(x, 1.0)) * len(self.columns)
         index = min(int(place), len(self.columns) - 1)
-        start = self.columns[index].start
-        end = self.columns[index + 1].start if index + 1 < len(self.columns) else self.end
+        start, end = self.edges[index : index + 2]
         return start + (place - index) * (end - start)
 
     def place_of(self, when: float) -> float:
         """The position of a time on the axis, from 0 to 1."""
         if not self.columns:
             return 0.0
-        starts = [each.start for each in self.columns]
-        index = max(bisect_right(starts, when) - 1, 0)
-        end = starts[index + 1] if index + 1 < len(starts) else self.end
-        within = (when - starts[index]) / (end - starts[index]) if end > starts[index] else 0.0
-        return max(0.0, min((index + max(0.0, min(within, 1.0))) / len(starts), 1.0))
+        edges = self.edges
+        index = min(max(bisect_right(edges, when) - 1, 0), len(self.columns) - 1)
+        start, end = edges[index : index + 2]
+        within = (when - start) / (end - start) if end > start else 0.0
+        return max(0.0, min((index + max(0.0, min(within, 1.0))) / len(self.columns), 1.0))
 
 
 def read_points(catalog: Catalog) -> list[Point]:
@@ -125,12 +121,9 @@ def read_points(catalog: Catalog) -> list[Point]:
     points = []
     for chain in catalog.forest.chains():
         segments = chain.segments
-        when = chain.last_active
-        if not math.isfinite(when):
-            started = chain.root.started_at
-            if started is None:
-                continue
-            when = started
+        when = chain.last_active if math.isfinite(chain.last_active) else chain.root.started_at
+        if when is None:
+            continue
         messages = sum(each.message_count for each in segments)
         cost = sum(each.cost_usd or 0.0 for each in segments)
         counts = 0 if catalog.forest.is_attached_subagent(chain) else 1
@@ -141,23 +134,22 @@ def read_points(catalog: Catalog) -> list[Point]:
 def _edges(unit: str, first: float, last: float, most: int) -> list[float] | None:
     """Return the starts of the columns between two times, then the end of the last; None if more than `most`."""
     at = datetime.fromtimestamp(first).replace(hour=0, minute=0, second=0, microsecond=0)
+    months = {"month": 1, "quarter": 3, "year": 12}.get(unit, 0)
     if unit == "week":
         at -= timedelta(days=at.weekday())
-    elif unit in ("month", "quarter", "year"):
-        month = {"month": at.month, "quarter": (at.month - 1) // 3 * 3 + 1, "year": 1}[unit]
-        at = at.replace(month=month, day=1)
-    edges = []
-    while True:
-        edges.append(at.timestamp())
-        if edges[-1] > last:
-            return edges
+    elif months:
+        at = at.replace(month=(at.month - 1) // months * months + 1, day=1)
+    edges = [at.timestamp()]
+    while edges[-1] <= last:
         if len(edges) > most:
             return None
-        if unit in ("day", "week"):
-            at += timedelta(days=1 if unit == "day" else 7)
+        if months:
+            month = at.month - 1 + months
+            at = at.replace(year=at.year + month // 12, month=month % 12 + 1)
         else:
-            months = at.month - 1 + {"month": 1, "quarter": 3, "year": 12}[unit]
-            at = at.replace(year=at.year + months // 12, month=months % 12 + 1)
+            at += timedelta(days=7 if unit == "week" else 1)
+        edges.append(at.timestamp())
+    return edges
 
 
 def make_axis(
@@ -170,19 +162,13 @@ def make_axis(
     most: int,
     now: float,
 ) -> Axis:
-    """Add up the columns.
+    """Add up a measure in at most `most` columns up to `now` (Unix seconds), in the narrowest unit that fits.
 
     Args:
-        points: From `read_points`.
+        points: From `read_points`; without any there are no columns.
         gone: Sessions that go.
         spared: Roots that the rules mean and that stay.
         sizes: Measured so far, by session.
-        measure: What is added up.
-        most: The number of columns that fit.
-        now: Unix seconds; the axis ends here.
-
-    Returns:
-        At most `most` columns, in the narrowest unit that fits; no column without points.
     """
     unit, edges = "year", [now]
     if points:
@@ -217,10 +203,7 @@ def make_axis(
 def coming(days: Sequence[float], most: int, now: float) -> Axis:
     """Return the axis of future days, in conversations that go; it ends before those that are far off.
 
-    Args:
-        days: From now until each conversation goes; 0 for the next clean-up.
-        most: The number of columns that fit.
-        now: Unix seconds.
+    `days` are those from `now` (Unix seconds) until each goes, 0 for the next clean-up; `most` columns fit.
     """
     ordered = sorted(days)
     far_off = 1.5 * max(ordered[math.ceil(len(ordered) * 0.9) - 1], 1.0) if ordered else 0.0
@@ -246,16 +229,12 @@ def _bytes_per_message(points: Sequence[Point], sizes: Mapping[str, Sizes]) -> f
 
 
 def moved(axis: Axis, older_days: float | None, by: int, now: float) -> int | None:
-    """Move the cutoff by a column.
+    """Move the cutoff, in days before `now` (Unix seconds), by a column: -1 to the left, where less goes, or 1.
 
-    Args:
-        axis: Any.
-        older_days: The current cutoff, in days before now; None without one.
-        by: -1 to the left, where less goes; 1 to the right.
-        now: Unix seconds.
+    `older_days` is the current one; None without one.
 
     Returns:
-        Days before now, rounded so that no other column goes; None if there is no further column.
+        Days rounded so that no other column goes; None if there is no further column.
     """
     cut = now - older_days * DAY if older_days is not None else (now if by < 0 else axis.columns[0].start - DAY)
     starts = [each.start for each in axis.columns if each.start < now - DAY]
@@ -269,16 +248,9 @@ def moved(axis: Axis, older_days: float | None, by: int, now: float) -> int | No
 
 
 def draw(axis: Axis, width: int, height: int, cut: float | None) -> list[list[Cell]]:
-    """Draw the columns as rows of cells, top first.
+    """Draw at most `width` columns as `height` rows of exactly `width` cells, top first.
 
-    Args:
-        axis: With at most `width` columns.
-        width: Cells.
-        height: Rows.
-        cut: The time before which things go, Unix seconds; None without a rule.
-
-    Returns:
-        `height` rows of exactly `width` cells each.
+    `cut` is the time before which things go, in Unix seconds; None without a rule.
     """
     line = min(round(axis.place_of(cut) * width), width - 1) if cut is not None and axis.columns else -1
     columns = [(("goes", each.goes), ("spared", each.spared), ("stays", each.stays)) for each in axis.columns]

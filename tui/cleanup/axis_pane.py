@@ -1,26 +1,141 @@
-"""The time axis above a plan, added up on a worker thread, with the cutoff of the age rule."""
+"""The time axis on a screen; above a plan it is added up on a worker thread and has the cutoff of the age rule."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Container
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
+from rich.cells import cell_len
+from textual import events
+from textual.geometry import Size
+from textual.message import Message
+
+from hermes_browse.store.cleanup.rules import DAY
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.wording import _, ngettext
 
+from .. import formats
 from ..bindings import following
 from ..screens.sub_screen import SubScreen
-from .axis import DAY, Axis, Measure, Point, make_axis, moved, read_points
-from .plan_pane import PlanPane
-from .widgets import TimeAxis
+from ..shared.calendar import MONTHS
+from ..shared.stacked_columns import NOTHING, Cell, Picture
+from .axis import AMOUNTS, UNITS, Axis, Measure, Point, draw, labels, make_axis, moved, read_points
+
+if TYPE_CHECKING:
+    from .plan_pane import PlanPane
+
+
+class TimeAxis(Picture):
+    """Columns of what goes and stays over time, under the measure or a title.
+
+    With `can_cut` its line is the cutoff and can be moved; else it is the time of the row under the cursor.
+    """
+
+    NAME = "axis"
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        f"axis--{look}" for look in ("goes", "spared", "stays", "none", "cut", "title", "text")
+    }
+
+    @dataclass
+    class Moved(Message):
+        """The mouse moved the cutoff."""
+
+        days: int
+        """Before now."""
+
+    def __init__(self, *, title: str = "", can_cut: bool = True, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._heading, self._can_cut = title, can_cut
+        self.clock: Callable[[], float] = time.time
+        self.axis: Axis | None = None
+        self._cut: float | None = None
+        self._days: int | None = None
+        """The cutoff while it is dragged, in days before now."""
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return 5 if viewport.height < 30 else 8 if viewport.height < 45 else 12
+
+    @property
+    def columns(self) -> int:
+        """Cells for columns."""
+        return max(self.size.width - 2, 2)
+
+    def show(self, axis: Axis, cut: float | None) -> None:
+        """Show an axis of at most `columns` columns, and a cutoff (Unix seconds) if there is one."""
+        self.axis, self._cut = axis, cut
+        self.redraw()
+
+    def draw_rows(self) -> list[list[Cell]]:
+        """Draw the title, the columns, and the labels below them."""
+        width, axis = self.size.width, self.axis
+        if axis is None or width < 4:
+            return []
+        room, months = width - 2, [_(name)[:3] for name in MONTHS]
+        columns = draw(axis, room, self.size.height - 2, self._cut)
+        below = Cell(" " + labels(axis, room, months), "text")
+        return [self._title(axis, width), *([NOTHING, *row] for row in columns), [below]]
+
+    def _title(self, axis: Axis, width: int) -> list[Cell]:
+        measure = self._heading or _(axis.measure)
+        measure += _(", estimated") if axis.is_estimated else ""
+        unit, peak = _(UNITS[axis.unit]), AMOUNTS[axis.measure](axis.peak)
+        cells = [
+            Cell(" " + _("{what} {unit}, up to {peak}").format(what=measure, unit=unit, peak=peak) + "  ", "title")
+        ]
+        kinds = {"goes": _("goes"), "spared": _("spared"), "stays": _("stays")}
+        for look, words in kinds.items():
+            if self._can_cut and any(getattr(each, look) for each in axis.columns):
+                cells += [Cell("▒" if look == "spared" else "█", look), Cell(f" {words}  ", "text")]
+        if axis.later is not None:
+            text = ngettext("1 more later: {day}", "{count:,} more later, until {day}", axis.later[0])
+            cells.append(Cell(text.format(count=axis.later[0], day=formats.day_key(axis.later[1])) + "  ", "text"))
+        used = sum(cell_len(each.text) for each in cells)
+        if self._cut is not None:
+            days, day = round((self.clock() - self._cut) / DAY), formats.day_key(self._cut)
+            words = ngettext("older than 1 day: before {day}", "older than {days:,} days: before {day}", days)
+            cutoff = f" │ {words.format(day=day, days=days)}"
+            if not self._can_cut or used + cell_len(cutoff) > width:
+                cutoff = f" │ {day}"
+            cells.append(Cell(cutoff, "cut"))
+            used += cell_len(cutoff)
+        keys = _("[ ] move it · m measures")
+        if self._can_cut and used + cell_len(keys) + 2 < width:
+            cells.append(Cell(f"{keys} ".rjust(width - used), "text"))
+        return cells
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        if not self._can_cut:
+            return
+        self.capture_mouse()
+        self._drag(event.x)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        if self._days is not None:
+            self._drag(event.x)
+
+    def on_mouse_up(self) -> None:
+        self.release_mouse()
+        if self._days is not None:
+            days, self._days = self._days, None
+            self.post_message(self.Moved(days))
+
+    def _drag(self, x: int) -> None:
+        axis, now = self.axis, self.clock()
+        if axis is None or not axis.columns:
+            return
+        when = axis.time_at((x - 1) / max(self.columns, 1))
+        self._days = max(1, round((now - when) / DAY))
+        self._cut = now - self._days * DAY
+        self.redraw()
 
 
 class AxisPane:
     """Shows when conversations that go, are spared or stay were last active.
 
-    Args:
-        screen: Has the axis.
-        plan: The plan.
-        age: Returns the age in seconds from which on conversations go; None without such a rule.
+    `age` returns the age in seconds from which on conversations go; None without such a rule.
     """
 
     def __init__(self, screen: SubScreen, plan: PlanPane, age: Callable[[], float | None]) -> None:
@@ -28,11 +143,9 @@ class AxisPane:
         self._measure = Measure.BYTES
         self._points: tuple[Catalog, list[Point]] | None = None
         """The points of the axis, and the catalog they were read from."""
-        self._axis: Axis | None = None
 
     @property
     def widget(self) -> TimeAxis:
-        """The axis on the screen."""
         return self._screen.query_one(TimeAxis)
 
     @property
@@ -56,24 +169,21 @@ class AxisPane:
         def done(result: tuple[Catalog, list[Point], Axis]) -> None:
             self._points = result[:2]
             if self._screen.is_whole:
-                self._axis = result[2]
-                self.show_cut()
+                self.widget.show(result[2], self.cut)
 
         self._context.page_worker.submit("axis", work, done, self._context.failed)  # the plan's worker is busy longer
 
     def show_cut(self) -> None:
-        """Show the current cutoff."""
-        if self._axis is not None:
-            self.widget.show(self._axis, self.cut)
+        if self.widget.axis is not None:
+            self.widget.show(self.widget.axis, self.cut)
 
     def next_measure(self) -> None:
-        """Show another measure."""
         self._measure = following(Measure, self._measure)
         self.show()
 
     def moved(self, by: int) -> int | None:
         """Return the cutoff moved by a column to the left (-1) or right (1), in days before now; None at the end."""
-        if self._axis is None or not self._axis.columns:
+        axis, age = self.widget.axis, self._age()
+        if axis is None or not axis.columns:
             return None
-        age = self._age()
-        return moved(self._axis, age / DAY if age is not None else None, by, self._context.clock())
+        return moved(axis, age / DAY if age is not None else None, by, self._context.clock())

@@ -62,10 +62,7 @@ def without_archived(plan: Plan) -> Plan:
 class Cleaning:
     """Makes plans on a worker thread and carries them out on the writer's.
 
-    Args:
-        context: The store.
-        panes: The main screen, which shows the cards.
-        done: Takes the undo of what was done, and the sessions that have changed.
+    `panes` show the cards; `done` takes the undo of what was done, and the sessions that have changed.
     """
 
     def __init__(self, context: Context, panes: Panes, done: Callable[[Undoable, Sequence[str]], None]) -> None:
@@ -80,11 +77,7 @@ class Cleaning:
     ) -> None:
         """Make a plan; a newer plan replaces one that is still being made.
 
-        Args:
-            rules: Which conversations go.
-            done: Takes the plan.
-            archive: Leave out what is archived already.
-            measure: Measure all sizes; else `measure_on` does that.
+        With `archive`, leave out what is archived already. Without `measure`, sizes are left to `measure_on`.
         """
         current, now, sizes = self._context.catalog, self._context.clock(), self._context.sizes
 
@@ -117,7 +110,6 @@ class Cleaning:
         self._plan_for(conversations, self.archive_planned, archive=True)
 
     def archive_planned(self, planned: PreparedPlan) -> None:
-        """Archive the conversations of a plan."""
         unit = archive_unit(self._context.store, planned.plan)
         self._carry_out(planned, lambda stop, tell: unit, _ARCHIVED, self._archived)
 
@@ -164,7 +156,6 @@ class Cleaning:
         self._context.page_worker.submit("card", work, show, self._context.failed)
 
     def delete_planned(self, planned: PreparedPlan) -> None:
-        """Move the conversations of a plan to the trash."""
         store, location = self._context.store, self._context.location
 
         def unit(stop: Callable[[], bool], tell: Tell) -> Unit[Deleted]:

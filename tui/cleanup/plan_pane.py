@@ -31,10 +31,8 @@ _BY_HAND = frozenset(["open", "hidden"])
 class PlanPane:
     """Shows a plan, measures it piece by piece, and remembers what the user leaves out.
 
-    Args:
-        screen: Has the list.
-        changed: Called when another view is shown, or none.
-        remake: Called to make another plan, as another conversation is marked.
+    `changed` is called when another view is shown, or none; `remake` to make another plan, as another conversation is
+    marked.
     """
 
     def __init__(self, screen: SubScreen, changed: Callable[[], None], remake: Callable[[], None]) -> None:
@@ -58,7 +56,6 @@ class PlanPane:
 
     @property
     def rows(self) -> ConversationList:
-        """The widget."""
         return self._screen.query_one("#plan", ConversationList)
 
     # Plans and their views
@@ -78,7 +75,7 @@ class PlanPane:
 
     def forget(self) -> None:
         """Drop the plan and what the user left out, as the rules are being edited."""
-        self._left_out.clear()
+        self._left_out = LeftOut()
         self.planned = None
 
     def sort(self) -> None:
@@ -97,15 +94,14 @@ class PlanPane:
         if planned is None:
             return
         details, left_out, empty, opened = self._context.details, self._left_out, self._empty, frozenset(self._opened)
-        order = self.order
-        rows = (
-            self._laid_out
-            if self._laid_out is not None
-            else lambda plan: PlanRows(plan, details, left_out, empty, opened, order)
-        )
+        order, laid_out = self.order, self._laid_out
 
         def work(reader: Reader) -> PlanView:
-            return make_view(planned.plan, planned.catalog, left_out.roots, rows, planned.marks, order)
+            plan, rows = planned.plan, laid_out
+            if rows is None:
+                plan = plan._replace(selected=order.sorted(plan.selected))
+                rows = PlanRows(plan, details, lambda: self._left_out, empty, opened, order)
+            return make_view(plan, rows, planned.catalog, left_out.roots, planned.marks)
 
         self._submit("look", work, lambda view: self.take_view(planned, view))
 
@@ -114,15 +110,16 @@ class PlanPane:
         if not self._screen.is_whole or self.planned is not planned:
             return
         self.view = view
-        self._left_out.take(view.gone)
-        if view.rows is not None:
+        if view.gone:
+            self._left_out = self._left_out.without(view.gone)
+        if view.rows is not self._laid_out:
             self._laid_out = view.rows
             self.planned = planned = planned._replace(plan=view.plan)
             self._is_sorted_by_size = view.is_measured
             self.rows.show(view.rows, top=self._is_top)
             self._is_top = False
-        elif self._laid_out is not None:
-            self._laid_out.take(planned.plan, view.sums, view.biggest)
+        else:
+            view.rows.take(view.plan, view.sums, view.biggest)
             self.rows.refresh_rows()
         self._changed()
         if not self._has_news:
@@ -172,8 +169,8 @@ class PlanPane:
     def about(self, row: ListRow | None) -> str:
         """Return more about a row than it has room for; empty if there is nothing to add."""
         if isinstance(row, SparedRow):
-            more = [_("Space takes it all the same")] if self.may_take(row.spared.why) else []
-            return " · ".join([row.spared.why.words, *more])
+            why = row.spared.why
+            return " · ".join([why.words, *([_("Space takes it all the same")] if why.code in _BY_HAND else [])])
         if isinstance(row, PlanRow):
             goes, stays = _("goes with D · Space keeps it"), _("stays, as you removed it · Space adds it again")
             parts = [goes if row.goes else stays, _("Enter reads it")]
@@ -208,67 +205,49 @@ class PlanPane:
             self.rows.action_move(1)
         elif isinstance(row, PlanJobRow):
             runs, job = row.runs, row.name
-            self.toggle_all(lambda: [(each.conversation.root_id, job) for each in runs])
+            self.toggle_all(lambda: {each.conversation.root_id: job for each in runs})
             self.rows.action_move(1)
         elif isinstance(row, SparedRow):
             self.take_by_hand(row.spared.conversation, row.spared.why)
 
     def toggle(self, conversation: Conversation) -> None:
         """Leave a conversation of the plan out, or take it back."""
-        root = conversation.root_id
-        if root in self._left_out:
-            self._left_out.take([root])
-        else:
-            self._left_out.leave([(root, job_name(conversation.root))])
+        self._leave_out(self._left_out.toggled({conversation.root_id: job_name(conversation.root)}))
+
+    def _leave_out(self, left_out: LeftOut) -> None:
+        self._left_out = left_out
         self.rows.refresh_rows()
         self._look()
 
-    def toggle_all(self, find_roots: Callable[[], list[tuple[str, str | None]]]) -> None:
+    def toggle_all(self, find_roots: Callable[[], dict[str, str | None]]) -> None:
         """Leave many conversations out, or take them back if some are left out.
 
-        Args:
-            find_roots: Returns their roots, each with its job if it is a cron run; runs on a worker thread.
+        `find_roots` returns their roots, each with its job if it is a cron run; it runs on a worker thread.
         """
-        left_out = self._left_out
+        before = self._left_out
 
-        def work(reader: Reader) -> tuple[int, LeftOut | None]:
-            before, roots = left_out.changes, find_roots()
-            return before, left_out.toggled(roots) if roots else None
+        def work(reader: Reader) -> LeftOut | None:
+            roots = find_roots()
+            return before.toggled(roots) if roots else None
 
-        def done(result: tuple[int, LeftOut | None]) -> None:
-            before, new = result
+        def done(after: LeftOut | None) -> None:
             if not self._screen.is_whole:
                 return
-            if new is None:
+            if after is None:
                 self._say(_("none of it goes by these rules"))
-                return
-            if self._left_out is not left_out or left_out.changes != before:
+            elif self._left_out is not before:
                 self.toggle_all(find_roots)  # another key has changed it meanwhile
-                return
-            self._left_out = new
-            if self._laid_out is not None:
-                self._laid_out.left_out = new
-            self.rows.refresh_rows()
-            self._look()
+            else:
+                self._leave_out(after)
 
         self._submit("toggle", work, done)
 
-    @staticmethod
-    def may_take(why: SpareReason) -> bool:
-        """Whether a mark by hand overrides the reason for sparing a conversation."""
-        return why.code in _BY_HAND
-
     def take_by_hand(self, conversation: Conversation, why: SpareReason | None) -> bool:
-        """Mark a conversation that the plan does not have, or say what protects it.
+        """Mark a conversation that the plan does not have; or say what protects it, and return False.
 
-        Args:
-            conversation: Any.
-            why: The reason for sparing it; None if it matches no rule.
-
-        Returns:
-            False if it stays.
+        `why` is the reason for sparing it; None if it matches no rule.
         """
-        if why is not None and not self.may_take(why):
+        if why is not None and why.code not in _BY_HAND:
             self._say(_("it stays whatever is marked: {reason}").format(reason=why.words))
             return False
         self.marked |= {conversation.id}

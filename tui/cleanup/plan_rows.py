@@ -17,7 +17,7 @@ from hermes_browse.store.wording import N_, _, pgettext
 
 from .. import formats
 from ..list.list_model import job_name
-from ..shared.styled import Line, bar, row_line
+from ..shared.styled import Line, bar, line_text, row_line
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.plan import Planned, Spared
@@ -126,7 +126,7 @@ def plan_head(width: int, order: PlanOrder) -> str:
         size=heads[PlanOrder.SIZE],
     )
     line = row_line(("   ", "dim"), (heads[PlanOrder.TITLE], "dim"), columns, room)
-    return "".join(text for text, _look in line) + " " * (width - room)
+    return line_text(line) + " " * (width - room)
 
 
 class PlanRow(NamedTuple):
@@ -143,15 +143,14 @@ class PlanRow(NamedTuple):
         return f"p{self.planned.conversation.root_id}"
 
     def spans(self, width: int, now: float) -> Line:
-        """Draw the row in exactly `width` cells."""
         each, conversation, room = self.planned, self.planned.conversation, _without_bar(width)
-        size = each.own.total + each.of_subagents.total if each.is_measured else None
+        size = conversation.size
         columns = _columns(
             room,
             idle=idle_age(conversation, now),
             state=_STANDINGS[each.standing](),
             source=formats.source(conversation.source),
-            messages=formats.number(each.own.shown) if each.is_measured else "…",
+            messages=formats.number(each.own.shown) if size is not None else "…",
             cost=formats.money(each.cost_usd),
             size=formats.size(size) if size is not None else "…",
         )
@@ -161,6 +160,17 @@ class PlanRow(NamedTuple):
         return _with_bar(line, size, self.biggest, width, goes=self.goes)
 
 
+class JobSum(NamedTuple):
+    """The sums over all runs of a job that would go."""
+
+    messages: int
+    bytes: int | None
+    """None until all of them are measured."""
+    cost_usd: float
+    oldest: Planned
+    """The run that has been idle longest."""
+
+
 class PlanJobRow(NamedTuple):
     """All runs of a cron job that would go."""
 
@@ -168,12 +178,7 @@ class PlanJobRow(NamedTuple):
     runs: tuple[Planned, ...]
     goes: int
     """How many runs the user did not leave out."""
-    messages: int
-    bytes: int | None
-    """Of all runs; None until they are measured."""
-    cost_usd: float
-    oldest: Planned
-    """The run that has been idle longest."""
+    sums: JobSum
     is_open: bool
     biggest: int = 0
     """Bytes of the biggest row of the plan, for the bar."""
@@ -186,15 +191,14 @@ class PlanJobRow(NamedTuple):
         return f"j{self.name}"
 
     def spans(self, width: int, now: float) -> Line:
-        """Draw the row in exactly `width` cells."""
-        room = _without_bar(width)
+        room, size = _without_bar(width), self.sums.bytes
         columns = _columns(
             room,
-            idle=idle_age(self.oldest.conversation, now),
+            idle=idle_age(self.sums.oldest.conversation, now),
             source="cron",
-            messages=formats.number(self.messages) if self.bytes is not None else "…",
-            cost=formats.money(self.cost_usd),
-            size=formats.size(self.bytes) if self.bytes is not None else "…",
+            messages=formats.number(self.sums.messages) if size is not None else "…",
+            cost=formats.money(self.sums.cost_usd),
+            size=formats.size(size) if size is not None else "…",
         )
         all_go = self.goes == len(self.runs)
         mark = "✓" if all_go else "−" if self.goes else "·"
@@ -204,7 +208,7 @@ class PlanJobRow(NamedTuple):
         lead = (f" {mark} ", "mark" if self.goes else "dim")
         name = (_job_name(self.title or self.name, count, is_open=self.is_open), "title" if self.goes else "dim")
         line = row_line(lead, name, columns, room)
-        return _with_bar(line, self.bytes, self.biggest, width, goes=bool(self.goes))
+        return _with_bar(line, size, self.biggest, width, goes=bool(self.goes))
 
 
 class SparedRow(NamedTuple):
@@ -218,7 +222,6 @@ class SparedRow(NamedTuple):
         return f"s{self.spared.conversation.root_id}"
 
     def spans(self, width: int, now: float) -> Line:
-        """Draw the row in exactly `width` cells."""
         return _spared_line(one_line(formats.name(self.spared.conversation), 300), self.spared.why.words, width)
 
 
@@ -239,7 +242,6 @@ class SparedJobRow(NamedTuple):
         return f"z{self.name}"
 
     def spans(self, width: int, now: float) -> Line:
-        """Draw the row in exactly `width` cells."""
         count = formats.counted(len(self.runs), "run")
         return _spared_line(_job_name(self.title or self.name, count, is_open=self.is_open), self.words, width)
 
@@ -258,10 +260,7 @@ Lines = list[int | str]
 
 
 def fold(roots: Sequence[Session]) -> tuple[Lines, dict[str, tuple[int, ...]]]:
-    """Fold the runs of each cron job into one line, in the place of the first run.
-
-    Args:
-        roots: Of the conversations, in order.
+    """Fold the runs of each cron job, given by their roots, into one line in the place of the first run.
 
     Returns:
         The lines, and the indexes of the runs of each job.

@@ -6,7 +6,7 @@ Laying out visits every conversation of the plan; making a row visits that row o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.sessions.models import Conversation
@@ -17,6 +17,7 @@ from ..list.list_model import RowDetails
 from ..list.list_rows import ListRow, NoteRow
 from .plan_rows import (
     AMOUNTS,
+    JobSum,
     Lines,
     PlanJobRow,
     PlanOrder,
@@ -35,72 +36,34 @@ if TYPE_CHECKING:
 
 
 class LeftOut:
-    """Roots of conversations that the user leaves out of a plan, counted by cron job; changed on the UI thread only."""
+    """Roots of conversations that the user leaves out of a plan, counted by cron job; safe on any thread.
 
-    def __init__(self, roots: Iterable[str] = ()) -> None:
-        self._job_of: dict[str, str | None] = {}
-        """The job of each root; None if it is no cron run."""
-        self._jobs: Counter[str | None] = Counter()
-        self.changes = 0
-        """Counts the changes, so that a worker can tell whether it worked on an old state."""
-        self.leave((root, None) for root in roots)
+    It never changes. `job_of` has the job of each root, None for what is no cron run.
+    """
 
-    def __contains__(self, root: object) -> bool:
-        return root in self._job_of
-
-    def __len__(self) -> int:
-        return len(self._job_of)
+    def __init__(self, job_of: Mapping[str, str | None] | None = None) -> None:
+        self._job_of = job_of or {}
+        self._runs = Counter(self._job_of.values())
 
     @property
-    def roots(self) -> frozenset[str]:
-        """A copy of the roots; safe on any thread."""
-        return frozenset(self._job_of)
-
-    def toggled(self, roots: Sequence[tuple[str, str | None]]) -> LeftOut:
-        """Return a copy that leaves out all of these roots, or none if some were left out; safe on any thread."""
-        copy = LeftOut()
-        copy._job_of, copy._jobs = self._job_of.copy(), self._jobs.copy()
-        if any(root in copy for root, _ in roots):
-            copy.take(root for root, _ in roots)
-        else:
-            copy.leave(roots)
-        return copy
+    def roots(self) -> Set[str]:
+        return self._job_of.keys()
 
     def of_job(self, job: str) -> int:
         """Return the number of runs of a job that are left out."""
-        return self._jobs[job]
+        return self._runs[job]
 
-    def leave(self, roots: Iterable[tuple[str, str | None]]) -> None:
-        """Leave conversations out: roots, each with its job if it is a cron run."""
-        self.changes += 1
-        for root, job in roots:
-            if root not in self._job_of:
-                self._job_of[root] = job
-                self._jobs[job] += 1
+    def toggled(self, roots: Mapping[str, str | None]) -> LeftOut:
+        """Leave out all of these roots, given with their jobs, or none of them if some were left out."""
+        some = any(root in self._job_of for root in roots)
+        return self.without(roots) if some else LeftOut({**self._job_of, **roots})
 
-    def take(self, roots: Iterable[str]) -> None:
+    def without(self, roots: Iterable[str]) -> LeftOut:
         """Take conversations back into the plan."""
-        self.changes += 1
+        job_of = dict(self._job_of)
         for root in roots:
-            if root in self._job_of:
-                self._jobs[self._job_of.pop(root)] -= 1
-
-    def clear(self) -> None:
-        """Take all of them back into the plan."""
-        self.changes += 1
-        self._job_of.clear()
-        self._jobs.clear()
-
-
-class JobSum(NamedTuple):
-    """The sums over all runs of a job that would go."""
-
-    messages: int
-    bytes: int | None
-    """None until all of them are measured."""
-    cost_usd: float
-    oldest: Planned
-    """The run that has been idle longest."""
+            job_of.pop(root, None)
+        return LeftOut(job_of)
 
 
 def _reasons(runs: Sequence[Spared]) -> str:
@@ -114,9 +77,9 @@ class PlanRows:
     """Rows of a plan: what would go, then what is spared; the runs of a cron job are one line until it is opened.
 
     Args:
-        plan: Any.
+        plan: In the order of the rows.
         details: Previews read so far.
-        left_out: What the user leaves out, at the time a row is made.
+        left_out: Returns what the user leaves out, each time a row is made.
         empty: A sentence for a plan in which nothing goes.
         opened: Keys of jobs whose runs are shown.
         order: The order of the plan, in which the sums of a job have their place.
@@ -126,20 +89,17 @@ class PlanRows:
         self,
         plan: Plan,
         details: RowDetails,
-        left_out: LeftOut,
+        left_out: Callable[[], LeftOut],
         empty: str,
         opened: Container[str] = frozenset(),
         order: PlanOrder = PlanOrder.IDLE,
     ) -> None:
-        self._plan, self._details, self._opened = plan, details, opened
-        self.left_out = left_out
+        self._plan, self._details, self._left_out, self._opened = plan, details, left_out, opened
         lines, self._jobs = fold([each.conversation.root for each in plan.selected])
-        stays, self._spared_jobs = fold([each.conversation.root for each in plan.spared])
-        self._stays = unfold(stays, self._spared_jobs, opened, "z")
+        stays, spared_jobs = fold([each.conversation.root for each in plan.spared])
+        self._stays = unfold(stays, spared_jobs, opened, "z")
         self._runs = {job: tuple(plan.selected[place] for place in places) for job, places in self._jobs.items()}
-        self._spared_runs = {
-            job: tuple(plan.spared[place] for place in places) for job, places in self._spared_jobs.items()
-        }
+        self._spared_runs = {job: tuple(plan.spared[place] for place in places) for job, places in spared_jobs.items()}
         self._reasons = {job: _reasons(runs) for job, runs in self._spared_runs.items()}
         self._sums = self.job_sums(plan)
         self._goes = unfold(self._in_order(lines, order), self._jobs, opened, "j")
@@ -162,21 +122,19 @@ class PlanRows:
     def _in_order(self, lines: Lines, order: PlanOrder) -> Lines:
         """Sort lines by what they show: a job has the sums of its runs, and the idle time of its oldest run."""
         selected = self._plan.selected
+
+        def runs(line: int | str) -> tuple[Planned, ...]:
+            return self._runs[line] if isinstance(line, str) else (selected[line],)
+
+        def title(line: int | str) -> tuple[bool, str]:
+            first = runs(line)[0].conversation
+            return title_key(self._details.job_title(first) if isinstance(line, str) else first.title)
+
         if order is PlanOrder.IDLE:
             return lines
         if order is PlanOrder.TITLE:
-            titles = {job: self._details.job_title(runs[0].conversation) for job, runs in self._runs.items()}
-            return sorted(
-                lines,
-                key=lambda each: title_key(
-                    titles[each] if isinstance(each, str) else selected[each].conversation.title
-                ),
-            )
-        amount = AMOUNTS[order]
-        sums = {job: sum(map(amount, runs)) for job, runs in self._runs.items()}
-        return sorted(
-            lines, key=lambda each: sums[each] if isinstance(each, str) else amount(selected[each]), reverse=True
-        )
+            return sorted(lines, key=title)
+        return sorted(lines, key=lambda line: sum(map(AMOUNTS[order], runs(line))), reverse=True)
 
     def job_sums(self, plan: Plan) -> dict[str, JobSum]:
         """Add up the runs of each job of the same plan, of which more sizes may be known."""
@@ -206,18 +164,17 @@ class PlanRows:
         return self._details.complete(conversation)[0]
 
     def row(self, index: int) -> ListRow:
-        """Return the row at an index."""
         if index < len(self._goes):
             place = self._goes[index]
             if isinstance(place, str):
                 runs = self._runs[place]
-                goes = max(0, len(runs) - self.left_out.of_job(place))
+                goes = max(0, len(runs) - self._left_out().of_job(place))
                 is_open = f"j{place}" in self._opened
                 title = self._details.job_title(runs[0].conversation)
-                return PlanJobRow(place, runs, goes, *self._sums[place], is_open, self._biggest, title)
+                return PlanJobRow(place, runs, goes, self._sums[place], is_open, self._biggest, title)
             each = self._plan.selected[place]
             completed = self._completed(each.conversation)._replace(size=each.conversation.size)
-            goes_too = each.conversation.root_id not in self.left_out
+            goes_too = each.conversation.root_id not in self._left_out().roots
             return PlanRow(each._replace(conversation=completed), goes_too, self._biggest)
         if index >= self._first_spared:
             place = self._stays[index - self._first_spared]
@@ -230,7 +187,6 @@ class PlanRows:
         return self._note if self._note is not None and index == self._first_spared - 1 else self._empty
 
     def index_of(self, key: str) -> int | None:
-        """Return the index of the row with a key."""
         return self._index.get(key)
 
     def nameless(self, first: int, last: int) -> list[Conversation]:
@@ -259,12 +215,11 @@ def freed_by(plan: Plan, catalog: Catalog) -> dict[str, int]:
 class PlanView(NamedTuple):
     """What the screen shows of a plan, computed so that the screen need not visit every conversation."""
 
-    rows: PlanRows | None
-    """None if the rows keep their layout."""
+    rows: PlanRows
     plan: Plan
     """In the order of the rows."""
     sums: dict[str, JobSum]
-    """Of each job, for rows that keep their layout."""
+    """Of each job, for rows that were laid out before, as is `biggest`."""
     biggest: int
     """Bytes of the biggest row, for the bars."""
     goes: int
@@ -285,27 +240,11 @@ class PlanView(NamedTuple):
     """Roots that the user left out and this plan no longer has."""
 
 
-def make_view(
-    plan: Plan,
-    catalog: Catalog,
-    left_out: frozenset[str],
-    rows: PlanRows | Callable[[Plan], PlanRows],
-    marks: frozenset[str],
-    order: PlanOrder,
-) -> PlanView:
-    """Compute what the screen shows of a plan.
+def make_view(plan: Plan, rows: PlanRows, catalog: Catalog, left_out: Set[str], marks: frozenset[str]) -> PlanView:
+    """Compute what the screen shows of a plan, given in the order of its rows.
 
-    Args:
-        plan: By the rules.
-        catalog: The plan was made from it.
-        left_out: Roots that the user leaves out.
-        rows: Rows that keep their layout, or a function that lays out new ones.
-        marks: Tips of conversations that were marked by hand.
-        order: Of new rows.
+    `left_out` are the roots that the user leaves out, `marks` the tips of conversations that were marked by hand.
     """
-    if not isinstance(rows, PlanRows):
-        plan = plan._replace(selected=order.sorted(plan.selected))
-    laid_out = rows if isinstance(rows, PlanRows) else rows(plan)
     narrowed = plan.narrowed(catalog, left_out)
     roots = frozenset(each.conversation.root_id for each in plan.selected)
     stays = [line for line in (along_line(plan, marks), spared_line(plan)) if line]
@@ -317,12 +256,12 @@ def make_view(
             orphans,
         )
         stays.append(sentence.format(count=orphans))
-    sums = laid_out.job_sums(plan)
+    sums = rows.job_sums(plan)
     return PlanView(
-        rows=laid_out if laid_out is not rows else None,
+        rows=rows,
         plan=plan,
         sums=sums,
-        biggest=laid_out.biggest(plan, sums),
+        biggest=rows.biggest(plan, sums),
         goes=len(narrowed.selected),
         bytes=narrowed.totals().bytes,
         totals=totals_line(narrowed),
@@ -343,7 +282,6 @@ _KINDS: dict[str, Callable[[], str]] = {
     "recent": lambda: pgettext("spared", "{count:,} recent"),
     "open": lambda: pgettext("spared", "{count:,} open"),
     "hidden": lambda: pgettext("spared", "{count:,} hidden"),
-    "unmarked": lambda: pgettext("spared", "{count:,} unmarked"),
     "subagent": lambda: pgettext("spared", "{count:,} subagent"),
 }
 

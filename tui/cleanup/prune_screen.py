@@ -26,14 +26,14 @@ from ..shared import header
 from ..shared.keys import KeyLine
 from ..shared.lines import TextLine, ToggleLine
 from ..shared.text_box import TextBox
-from .axis_pane import AxisPane
+from .axis_pane import AxisPane, TimeAxis
 from .cleaning import PreparedPlan
 from .plan_pane import PlanPane
 from .plan_rows import plan_head
 from .reclaim import open_reclaim
 from .space_pane import SpacePane
 from .space_rows import KindRow, SpaceRow
-from .widgets import TimeAxis, TreeMap
+from .treemap import TreeMap
 
 _REST = 0.15
 """Seconds without a key after which a plan is made."""
@@ -86,7 +86,7 @@ class PruneScreen(SubScreen):
             with Vertical(id="side"):
                 yield TextLine(id="map-title")
                 yield ConversationList(id="space")
-                yield TreeMap(id="map")
+                yield TreeMap(self.space.point_at, self.space.enter, self.space.leave, self.space.show, id="map")
         yield TextLine(id="totals")
         yield TextLine(id="stays")
         yield TextLine(id="file")
@@ -100,7 +100,7 @@ class PruneScreen(SubScreen):
         self.axis.widget.clock = self.context.clock
         self.show_title(_("clean up"), " " + _("nothing is changed before you say so"))
         self.set_focus(self.plan.rows)
-        self.space.announce()
+        self.line("map-title").update(Content.styled("  " + _("disk usage · after the plan"), "dim"))
         self._show_rules()
         self._make_plan()
 
@@ -113,7 +113,6 @@ class PruneScreen(SubScreen):
         self.call_after_refresh(self._show_pictures)
 
     def on_unmount(self) -> None:
-        """Stop measuring."""
         self.space.end()
 
     @property
@@ -155,39 +154,12 @@ class PruneScreen(SubScreen):
         self.axis.show_cut()
 
     def action_measure(self) -> None:
-        """Show another measure on the axis."""
         self.axis.next_measure()
 
     def action_sort(self) -> None:
         """Sort the plan by the next column."""
         self.plan.sort()
         self._show_head()
-
-    @on(TreeMap.Pointed)
-    def pointed(self, event: TreeMap.Pointed) -> None:
-        """Say what the block is, and move the cursor of the plan there."""
-        event.stop()
-        self.tell(header.status(self.space.about(event.block), ""))
-        if event.block.space is not None:
-            self.space.follow(event.block.space)
-
-    @on(TreeMap.Entered)
-    def entered(self, event: TreeMap.Entered) -> None:
-        """Show the parts of a block."""
-        event.stop()
-        self.space.enter(event.block)
-
-    @on(TreeMap.Left)
-    def left_block(self, event: TreeMap.Left) -> None:
-        """Show the level above."""
-        event.stop()
-        self.space.leave()
-
-    @on(TreeMap.Resized)
-    def map_resized(self, event: TreeMap.Resized) -> None:
-        """Lay the blocks out for another size."""
-        event.stop()
-        self.space.show()
 
     # Rules
 
@@ -210,7 +182,6 @@ class PruneScreen(SubScreen):
 
     @on(Input.Submitted, "#rules")
     def rules_submitted(self, event: Input.Submitted) -> None:
-        """Focus the plan."""
         event.stop()
         self.set_focus(self.plan.rows)
 
@@ -370,14 +341,13 @@ class PruneScreen(SubScreen):
             self.plan.rows.action_select()
 
     def action_plan_pane(self) -> None:
-        """Focus the plan."""
         self._go(self.plan.rows)
 
     def action_back(self) -> None:
         """Leave a block of the map, then focus the plan, then close the screen."""
-        if self.space.has_focus and self.space.is_inside:
-            self.space.leave()
-        elif self.focused is not self.plan.rows:
+        if self.space.has_focus and self.space.leave():
+            return
+        if self.focused is not self.plan.rows:
             self._go(self.plan.rows)
         else:
             self.dismiss(None)

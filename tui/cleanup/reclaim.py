@@ -39,7 +39,6 @@ class Reclaim(NamedTuple):
 
     @property
     def shell(self) -> str:
-        """The command for a shell."""
         return f"HERMES_HOME={shlex.quote(self.home)} {shlex.join(self.argv)}"
 
     @property
@@ -87,12 +86,10 @@ class ReclaimScreen(Card[bool]):
             yield keys_line(self.keys_text(without=("run",) if reclaim.executable is None else ()))
 
     def action_go(self) -> None:
-        """Run it."""
         if self._reclaim.executable is not None:
             self.dismiss(True)
 
     def action_copy(self) -> None:
-        """Copy the command."""
         self.app.copy_to_clipboard(self._reclaim.shell)
         self.answer(_("sent to the terminal's clipboard (OSC 52)"))
 

@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.events import Resize
 
 from hermes_browse.store.cleanup.retention import Fate, Radar
+from hermes_browse.store.cleanup.rules import DAY
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.edit.delete import copy_to_trash
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
@@ -28,11 +29,11 @@ from ..screens.controllers import Controllers
 from ..screens.sub_screen import SubScreen
 from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
-from ..shared.styled import Line, row_line
+from ..shared.styled import Line, line_text, row_line
 from ..store_paths import read_radar_at, sessions_folder, trash_folder
-from .axis import DAY, coming
+from .axis import coming
+from .axis_pane import TimeAxis
 from .plan_rows import idle_age
-from .widgets import TimeAxis
 
 
 class FateRow(NamedTuple):
@@ -47,7 +48,6 @@ class FateRow(NamedTuple):
         return f"f{self.conversation.root_id}"
 
     def spans(self, width: int, now: float) -> Line:
-        """Draw the row in exactly `width` cells."""
         days = self.fate.prune_in_days
         if days is None or days < 1:
             when = _("never") if days is None else pgettext("deadline", "now")
@@ -101,12 +101,10 @@ class _Fates:
         return len(self._leaving)
 
     def row(self, index: int) -> FateRow:
-        """Return the row at an index."""
         conversation, fate = self._leaving[index]
         return FateRow(self._details.complete(conversation)[0], fate)
 
     def index_of(self, key: str) -> int | None:
-        """Return the index of the row with a key."""
         return self._index.get(key)
 
     def nameless(self, first: int, last: int) -> list[Conversation]:
@@ -145,7 +143,6 @@ class RetentionScreen(SubScreen):
 
     @property
     def fates(self) -> ConversationList:
-        """The list."""
         return self.query_one("#fates", ConversationList)
 
     def catalog_changed(self) -> None:
@@ -214,7 +211,7 @@ class RetentionScreen(SubScreen):
         lead = f"   {formats.fit(_('goes in'), 7, right=True)}  ", "dim"
         columns = _columns(width, _("day"), _("idle"), _("source"), _("msgs"))
         head = row_line(lead, (_("conversation"), "dim"), columns, width)
-        self.line("fates-head").update(Content.styled("".join(text for text, _look in head), "dim"))
+        self.line("fates-head").update(Content.styled(line_text(head), "dim"))
 
     @on(ConversationList.Highlighted, "#fates")
     def highlighted(self, event: ConversationList.Highlighted) -> None:

@@ -25,32 +25,26 @@ from ..screens.sub_screen import SubScreen
 from ..shared import header
 from ..worker import Worker
 from .plan_pane import PlanPane
-from .space_rows import KindRow, SpaceRow, below, freed_sums, space_blocks, space_rows
-from .treemap import Tile
-from .widgets import TreeMap
+from .space_rows import KindRow, MapOfPlan, SpaceRow, below, freed_sums
+from .treemap import Tile, TreeMap
 
 _UPDATE = 0.4
 """Seconds between two updates while the store is measured."""
 
 
-def _roots_of(plan: Plan, ids: Container[str]) -> list[tuple[str, str | None]]:
+def _roots_of(plan: Plan, ids: Container[str]) -> dict[str, str | None]:
     """Return the roots of conversations of a plan, given by tips or roots, each with its job if it is a cron run."""
-    return [
-        (each.conversation.root_id, job_name(each.conversation.root))
+    return {
+        each.conversation.root_id: job_name(each.conversation.root)
         for each in plan.selected
         if each.conversation.id in ids or each.conversation.root_id in ids
-    ]
+    }
 
 
 def before_and_after(name: str, file: FileSpace, goes: int, width: int, signs: str = "██░") -> Content:
     """Draw the file as a bar of what stays, what goes and what is free already, then its sizes as far as they fit.
 
-    Args:
-        name: Of the file.
-        file: Its sizes.
-        goes: Bytes that the plan frees.
-        width: Cells.
-        signs: What the parts are filled with.
+    `goes` are the bytes that the plan frees; `width` is in cells; the parts are filled with `signs`.
     """
     whole = max(file.file_bytes, 1)
     size = max(min(width // 5, 40), 8)
@@ -83,10 +77,8 @@ def before_and_after(name: str, file: FileSpace, goes: int, width: int, signs: s
 class SpacePane:
     """Measures the store on a worker of its own, and shows where the bytes are as rows or as blocks.
 
-    Args:
-        screen: Has the widgets.
-        plan: The plan; conversations are left out of it here, too.
-        measured: Called when more of the store has been measured, and when all of it has.
+    Conversations are left out of the plan here, too. `measured` is called when more of the store has been measured, and
+    when all of it has.
     """
 
     def __init__(self, screen: SubScreen, plan: PlanPane, measured: Callable[[], None]) -> None:
@@ -100,7 +92,7 @@ class SpacePane:
         self._sums: tuple[dict[str, int], dict[str, int]] | None = None
         """The freed bytes of the plan, and the sums by row that were made from them."""
         self._updates: Timer | None = None
-        self._has_begun = False
+        """Shows how far the first measurement is; None before that has begun."""
         self._worker = Worker(screen.context.store, screen.context.post, "space")
 
     @property
@@ -113,15 +105,10 @@ class SpacePane:
         """Bytes of everything; 0 until measured."""
         return self._map.total.total if self._map is not None else 0
 
-    def announce(self) -> None:
-        """Say what the pane will show."""
-        self._screen.line("map-title").update(Content.styled("  " + _("disk usage · after the plan"), "dim"))
-
     def begin(self) -> None:
         """Start measuring; does nothing after the first call."""
-        if self._has_begun:
+        if self._updates is not None:
             return
-        self._has_begun = True
         self._screen.context.workers_of_store.append(self._worker)
         self._worker.start()
         self._updates = self._screen.set_interval(_UPDATE, self._show_measuring)
@@ -145,7 +132,7 @@ class SpacePane:
 
     def end(self) -> None:
         """Stop measuring."""
-        if self._has_begun:
+        if self._updates is not None:
             self._screen.context.workers_of_store.remove(self._worker)
             self._worker.stop()
 
@@ -162,7 +149,6 @@ class SpacePane:
     def _stop_updates(self) -> None:
         if self._updates is not None:
             self._updates.stop()
-            self._updates = None
 
     def _failed(self, error: BrowseError) -> None:
         self._stop_updates()
@@ -233,10 +219,10 @@ class SpacePane:
 
         def work(reader: Reader) -> tuple[dict[str, int], list[ListRow], tuple[list[Tile], list[str]]]:
             sums = cached[1] if cached is not None and cached[0] is freed else freed_sums(space_map, freed)
+            of_plan = MapOfPlan(space_map, sums, catalog, context.details)
             if are_blocks:
-                blocks = space_blocks(space_map, sums, catalog, context.details, inside, size.width, size.height)
-                return sums, [], blocks
-            return sums, space_rows(space_map, sums, catalog, context.details, opened), ([], [])
+                return sums, [], of_plan.blocks(inside, size.width, size.height)
+            return sums, of_plan.rows(opened), ([], [])
 
         def done(result: tuple[dict[str, int], list[ListRow], tuple[list[Tile], list[str]]]) -> None:
             sums, rows, (blocks, path) = result
@@ -250,16 +236,12 @@ class SpacePane:
                 self._came_from = ""
                 del self._inside[len(path) :]  # blocks that are gone from the store
                 self._show_title(path)
-                self._read_names(blocks)
+                spaces = [each.space for each in blocks if each.space is not None]
+                screen.read_names("map-names", self._unread(spaces), self.show)
             else:
                 self.rows.show(FixedRows(rows))
 
         self._worker.submit("rows", work, done, self._failed)
-
-    def _read_names(self, blocks: Sequence[Tile]) -> None:
-        """Read the names that blocks lack, and draw them again."""
-        spaces = [each.space for each in blocks if each.space is not None]
-        self._screen.read_names("map-names", self._unread(spaces), self.show)
 
     def _unread(self, spaces: Iterable[Space]) -> list[Conversation]:
         """Return the conversations that name lines and have not been read: untitled ones, and a run of each job."""
@@ -278,17 +260,8 @@ class SpacePane:
         rows = (source.row(index) for index in range(first, min(last + 1, len(source))))
         return self._unread(row.space for row in rows if isinstance(row, SpaceRow))
 
-    def about(self, row: SpaceRow | KindRow | Tile) -> str:
-        """Return a sentence about a row or a block, and the keys that work on it."""
-        if isinstance(row, Tile):
-            size, goes = formats.size(row.bytes), formats.size(row.goes)
-            sizes = _("{name}: {size}").format(name=row.name, size=size)
-            if row.goes:
-                sizes = _("{name}: {size}, of which {goes} goes").format(name=row.name, size=size, goes=goes)
-            if row.space is None:
-                return f"{sizes} · {_('Enter shows them')}" if row.can_be_entered else sizes
-            keys = _("Enter shows its contents · Space adds it to the plan, or removes it")
-            return f"{sizes} · {keys}"
+    def about(self, row: SpaceRow | KindRow) -> str:
+        """Return a sentence about a row, and the keys that work on it."""
         if isinstance(row, KindRow):
             if not row.whole:
                 return row.name
@@ -316,35 +289,41 @@ class SpacePane:
             self._inside.append(block.key)
             self.show()
 
-    @property
-    def is_inside(self) -> bool:
-        """Whether a block was entered."""
-        return bool(self._inside)
+    def leave(self) -> bool:
+        """Go one level up; return False on the highest."""
+        if not self._inside:
+            return False
+        self._came_from = self._inside.pop()
+        self.show()
+        return True
 
-    def leave(self) -> None:
-        """Go one level up."""
-        if self._inside:
-            self._came_from = self._inside.pop()
-            self.show()
+    def point_at(self, block: Tile) -> None:
+        """Say what a block is and which keys work on it, and move the cursor of the plan there."""
+        size, goes = formats.size(block.bytes), formats.size(block.goes)
+        sizes = _("{name}: {size}, of which {goes} goes") if block.goes else _("{name}: {size}")
+        keys = _("Enter shows its contents · Space adds it to the plan, or removes it")
+        if block.space is None:
+            keys = _("Enter shows them") if block.can_be_entered else ""
+        words = (sizes.format(name=block.name, size=size, goes=goes), keys)
+        self._screen.tell(header.status(" · ".join(filter(None, words)), ""))
+        if block.space is not None:
+            plan, conversation = self._plan.rows, self._conversation(block.space)
+            key = f"p{conversation.root_id}" if conversation is not None else f"j{block.space.name}"
+            index = plan.source.index_of(key)
+            if index is not None:
+                plan.cursor = index
 
-    def follow(self, space: Space) -> None:
-        """Move the cursor of the plan to what is under the cursor of the map."""
-        plan = self._plan.rows
-        key = f"j{space.name}"
-        if space.level == "conversation":
-            conversation = self._screen.context.catalog.of_session(space.name)
-            key = f"p{conversation.root_id}" if conversation is not None else ""
-        index = plan.source.index_of(key)
-        if index is not None:
-            plan.cursor = index
+    def _conversation(self, space: Space | None) -> Conversation | None:
+        """Return the conversation of a line of the map; None for another line, or if it is gone from the store."""
+        if space is None or space.level != "conversation":
+            return None
+        return self._screen.context.catalog.of_session(space.name)
 
     def read(self) -> None:
         """Read the conversation under the cursor."""
-        space = self._current
-        if space is not None and space.level == "conversation":
-            conversation = self._screen.context.catalog.of_session(space.name)
-            if conversation is not None:
-                self._screen.read(conversation)
+        conversation = self._conversation(self._current)
+        if conversation is not None:
+            self._screen.read(conversation)
 
     def take_or_leave(self) -> None:
         """Leave what is under the cursor out of the plan, or take it back."""
@@ -355,7 +334,7 @@ class SpacePane:
             return
         plan, planned, view = self._plan, self._plan.planned, self._plan.view
         if space.level == "conversation":
-            conversation = screen.context.catalog.of_session(space.name)
+            conversation = self._conversation(space)
             if conversation is None:
                 return
             why = view.spared.get(conversation.root_id) if view is not None else None

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_browse.store.cleanup.sizes import added
+from hermes_browse.store.cleanup.sizes import Sizes, added
 from hermes_browse.store.cleanup.space_map import Space
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
@@ -62,7 +63,6 @@ class SpaceRow(NamedTuple):
         return f"m{depth}{space.level}{space.name}"
 
     def spans(self, width: int, now: float) -> Line:
-        """Draw the row in exactly `width` cells."""
         total = self.space.sizes.total
         arrow = "▾" if self.is_open else "▸"
         freed = f"−{formats.size(self.freed)}" if self.freed else ""
@@ -95,7 +95,6 @@ class KindRow(NamedTuple):
         return f"k{self.under}{self.name}"
 
     def spans(self, width: int, now: float) -> Line:
-        """Draw the row in exactly `width` cells."""
         columns = formats.fit(formats.size(self.bytes), 9, right=True)
         if width >= 56:
             columns += " " + bar(self.bytes / self.whole if self.whole else 0.0, 10)
@@ -131,105 +130,17 @@ def below(space: Space) -> Iterator[Space]:
         yield from below(each)
 
 
-def _namer(catalog: Catalog, details: RowDetails) -> Callable[[Space], str]:
-    """Return a function that names lines of the map."""
-
-    def name_of(space: Space) -> str:
-        if space.level == "source":
-            return f"{formats.source(space.name)} · {space.conversations:,}"
-        if space.level == "job":
-            run = catalog.of_session(space.below[0].name)
-            name = details.job_title(run) if run is not None else space.name
-            return f"{name} · {formats.counted(space.conversations, 'run')}"
-        conversation = catalog.of_session(space.name)
-        return formats.name(details.complete(conversation)[0]) if conversation is not None else space.name
-
-    return name_of
-
-
-def space_blocks(
-    space_map: SpaceMap,
-    sums: Mapping[str, int],
-    catalog: Catalog,
-    details: RowDetails,
-    inside: Sequence[str],
-    width: int,
-    height: int,
-) -> tuple[list[Tile], list[str]]:
-    """Lay out the map as blocks; return these, and the names of the blocks that were entered.
-
-    Args:
-        space_map: Any.
-        sums: From `freed_sums`.
-        catalog: For names.
-        details: Previews read so far.
-        inside: Keys of the blocks that were entered, outermost first; the path ends at the first that is gone.
-        width: Cells.
-        height: Rows.
-    """
-    name_of = _namer(catalog, details)
-    spaces, depth, path = space_map.sources, 0, list[str]()
-    for key in inside:
-        is_rest = key.startswith(REST)
-        head, _at, key = key.removeprefix(REST).partition("@") if is_rest else ("", "", key)
-        entered = next((each for each in spaces if key and SpaceRow.key_of(each, depth) == key), None)
-        if entered is None and key:  # a block of the second level was entered directly
-            for source in spaces:
-                entered = next((each for each in source.below if SpaceRow.key_of(each, depth + 1) == key), None)
-                if entered is not None:
-                    depth += 1
-                    break
-        if is_rest:
-            if entered is not None:
-                spaces, depth = entered.below, depth + 1
-            first, _hash, group = head.partition("#")
-            spaces = spaces[int(first) :]
-            grouping, kind, name = group[:1], group[1:2], group[2:]
-            if grouping:
-                periods = _periods(spaces, catalog, int(grouping))
-                chosen = [each for each in periods if each.name == name] if kind == ":" else periods[int(name) :]
-                spaces = _by_size(space for each in chosen for space in each.below)
-            path.append(_period_name(name, int(grouping)) if kind == ":" else _smaller(len(spaces)))
-            continue
-        if entered is None:
-            break
-        path.append(one_line(name_of(entered), 40))
-        depth += 1
-        spaces = entered.below
-        if entered.level == "conversation":
-            goes = sums.get(key, 0) / entered.sizes.total if entered.sizes.total else 0.0
-            kinds = [(name, getattr(entered.sizes, field)) for name, field in _KINDS]
-            parts = [TileData(f"k{field}", _(field), size, round(size * goes), None) for field, size in kinds if size]
-            parts.sort(key=lambda each: -each.bytes)
-            return lay_out(parts, width, height, _smaller), path
-    groups = partial(_groups, spaces, depth, sums, catalog, "")
-    return lay_out(_entries(spaces, depth, sums, catalog, name_of), width, height, _smaller, groups), path
-
-
-def _entries(
-    spaces: Sequence[Space], depth: int, sums: Mapping[str, int], catalog: Catalog, name_of: Callable[[Space], str]
-) -> list[TileData]:
-    """Convert lines of the map, biggest first, to entries of a treemap, the smallest ones to one entry."""
-    entries = []
-    for space in spaces[:_MAX_BLOCKS]:
-        key, size = SpaceRow.key_of(space, depth), space.sizes.total
-        below = partial(_entries, space.below, depth + 1, sums, catalog, name_of)
-        groups = partial(_groups, space.below, depth + 1, sums, catalog, key)
-        goes = min(sums.get(key, 0), size)
-        entries.append(TileData(key, one_line(name_of(space), 100), size, goes, space, below, groups=groups))
-    if rest := spaces[_MAX_BLOCKS:]:
-        goes = sum(sums.get(SpaceRow.key_of(space, depth), 0) for space in rest)
-        size = sum(each.sizes.total for each in rest)
-        entries.append(TileData("", _smaller(len(rest)), size, goes, None, items=len(rest)))
-    return entries
-
-
 _PERIODS: tuple[tuple[str, Callable[[date], str]], ...] = (
     ("%Y-%m-%d", calendar.full_date),
     ("%Y-%m", calendar.short_month),
     ("%Y", lambda day: str(day.year)),
 )
 """Periods by which small conversations are grouped, shortest first: the form of the key, and the name for people."""
+
+
+def _kinds(sizes: Sizes) -> list[tuple[str, int]]:
+    """Return the kinds of content that are there, by their names as in `_KINDS`, with their bytes."""
+    return [(name, size) for name, field in _KINDS if (size := getattr(sizes, field))]
 
 
 def _period_name(name: str, grouping: int) -> str:
@@ -241,64 +152,128 @@ def _by_size(spaces: Iterable[Space]) -> tuple[Space, ...]:
     return tuple(sorted(spaces, key=lambda each: -each.sizes.total))
 
 
-def _periods(spaces: Iterable[Space], catalog: Catalog, grouping: int) -> tuple[Space, ...]:
-    """Group lines of the map by the period of their last activity, biggest first; a job by that of its biggest run."""
-    form, below = _PERIODS[grouping][0], dict[str, list[Space]]()
-    for space in spaces:
-        tip = space if space.level == "conversation" else space.below[0]
-        session = catalog.forest.sessions.get(tip.name)
-        when = session.last_active if session is not None else None
-        below.setdefault(datetime.fromtimestamp(when).strftime(form) if when is not None else "", []).append(space)
-    return _by_size(
-        Space(name, "period", added(each.sizes for each in group), sum(each.conversations for each in group), (*group,))
-        for name, group in below.items()
-    )
-
-
-def _groups(
-    spaces: Sequence[Space], depth: int, sums: Mapping[str, int], catalog: Catalog, above: str, first: int
-) -> Iterator[list[TileData]]:
-    """Yield the lines from an index on, grouped by days, then by months, then by years; see `treemap.Groups`."""
-    if depth == 0:
-        return  # sources
-    for grouping in range(len(_PERIODS)):
-        entries = []
-        for each in _periods(spaces[first:], catalog, grouping):
-            goes = sum(sums.get(SpaceRow.key_of(space, depth), 0) for space in each.below)
-            key = f"{REST}{first}#{grouping}:{each.name}@{above}"
-            name = f"{_period_name(each.name, grouping)} · {each.conversations:,}"
-            entries.append(TileData(key, name, each.sizes.total, goes, each, items=each.conversations))
-        yield entries
-
-
 def _smaller(count: int) -> str:
     return _("{count:,} smaller ones").format(count=count)
 
 
-def space_rows(
-    space_map: SpaceMap, sums: Mapping[str, int], catalog: Catalog, details: RowDetails, opened: Container[str]
-) -> list[ListRow]:
-    """Return the map as rows: sources; below an open row its kinds of content, jobs and conversations."""
-    name_of = _namer(catalog, details)
-    rows: list[ListRow] = []
-    whole = space_map.total.total
+class MapOfPlan(NamedTuple):
+    """The map with what a plan frees, and what names its lines."""
 
-    def add(space: Space, depth: int) -> None:
-        key = SpaceRow.key_of(space, depth)
-        is_open = key in opened
-        rows.append(SpaceRow(space, depth, is_open, whole, sums.get(key, 0), name_of(space)))
-        if not is_open:
-            return
-        kinds = [(name, getattr(space.sizes, field)) for name, field in _KINDS]
-        rows.extend(KindRow(_(name), size, whole, depth + 1, key) for name, size in kinds if size)
-        if not space.below and not space.sizes.total:
-            rows.append(NoteRow(f"{'  ' * (depth + 1)}  {_('nothing in it')}"))
-        for each in space.below[:_MAX_BELOW]:
-            add(each, depth + 1)
-        if len(space.below) > _MAX_BELOW:
-            note = _("… and {count:,} smaller ones").format(count=len(space.below) - _MAX_BELOW)
-            rows.append(NoteRow(f"{'  ' * (depth + 1)}  {note}"))
+    space_map: SpaceMap
+    sums: Mapping[str, int]
+    """From `freed_sums`."""
+    catalog: Catalog
+    details: RowDetails
+    """Previews read so far."""
 
-    for source in space_map.sources:
-        add(source, 0)
-    return rows or [NoteRow(_("This store has no sessions."))]
+    def _name(self, space: Space) -> str:
+        if space.level == "source":
+            return f"{formats.source(space.name)} · {space.conversations:,}"
+        if space.level == "job":
+            run = self.catalog.of_session(space.below[0].name)
+            name = self.details.job_title(run) if run is not None else space.name
+            return f"{name} · {formats.counted(space.conversations, 'run')}"
+        conversation = self.catalog.of_session(space.name)
+        return formats.name(self.details.complete(conversation)[0]) if conversation is not None else space.name
+
+    def _goes(self, spaces: Iterable[Space], depth: int) -> int:
+        """Return the bytes that go of lines."""
+        return sum(self.sums.get(SpaceRow.key_of(space, depth), 0) for space in spaces)
+
+    def _entries(self, spaces: Sequence[Space], depth: int) -> list[TileData]:
+        """Convert lines, biggest first, to entries of a treemap, the smallest ones to one entry."""
+        entries = []
+        for space in spaces[:_MAX_BLOCKS]:
+            key, size = SpaceRow.key_of(space, depth), space.sizes.total
+            below = partial(self._entries, space.below, depth + 1)
+            groups = partial(self._groups, space.below, depth + 1, key)
+            goes = min(self.sums.get(key, 0), size)
+            entries.append(TileData(key, one_line(self._name(space), 100), size, goes, space, below, groups=groups))
+        if rest := spaces[_MAX_BLOCKS:]:
+            size = sum(each.sizes.total for each in rest)
+            entries.append(TileData("", _smaller(len(rest)), size, self._goes(rest, depth), None, items=len(rest)))
+        return entries
+
+    def _periods(self, spaces: Iterable[Space], grouping: int) -> tuple[Space, ...]:
+        """Group lines by the period of their last activity, biggest first; a job by that of its biggest run."""
+        form, below = _PERIODS[grouping][0], dict[str, list[Space]]()
+        for space in spaces:
+            tip = space if space.level == "conversation" else space.below[0]
+            session = self.catalog.forest.sessions.get(tip.name)
+            when = session.last_active if session is not None else None
+            below.setdefault(datetime.fromtimestamp(when).strftime(form) if when is not None else "", []).append(space)
+        return _by_size(
+            Space(name, "period", added(each.sizes for each in of), sum(each.conversations for each in of), of)
+            for name, of in ((name, tuple(group)) for name, group in below.items())
+        )
+
+    def _groups(self, spaces: Sequence[Space], depth: int, above: str, first: int) -> Iterator[list[TileData]]:
+        """Yield the lines from an index on, grouped by days, then by months, then by years; see `treemap.Groups`."""
+        for grouping in range(len(_PERIODS)) if depth else ():  # sources are not grouped
+            entries = []
+            for each in self._periods(spaces[first:], grouping):
+                key = f"{REST}{first}#{grouping}:{each.name}@{above}"
+                name = f"{_period_name(each.name, grouping)} · {each.conversations:,}"
+                goes = self._goes(each.below, depth)
+                entries.append(TileData(key, name, each.sizes.total, goes, each, items=each.conversations))
+            yield entries
+
+    def blocks(self, inside: Sequence[str], width: int, height: int) -> tuple[list[Tile], list[str]]:
+        """Lay out the map as blocks in `width` × `height` cells; return these, and the names of the blocks entered.
+
+        `inside` are the keys of the blocks that were entered, outermost first; the path ends at the first that is gone.
+        """
+        spaces, depth, path = self.space_map.sources, 0, list[str]()
+        for key in inside:
+            rest, _at, line = key.removeprefix(REST).partition("@") if key.startswith(REST) else ("", "", key)
+            own = ((each, depth) for each in spaces)
+            below = ((each, depth + 1) for space in spaces for each in space.below)  # shown with them, entered directly
+            found = next((each for each in chain(own, below) if SpaceRow.key_of(*each) == line), None)
+            if found is not None:
+                spaces, depth = found[0].below, found[1] + 1
+            if rest:
+                first, _hash, group = rest.partition("#")
+                spaces = spaces[int(first) :]
+                grouping, kind, name = group[:1], group[1:2], group[2:]
+                if grouping:
+                    periods = self._periods(spaces, int(grouping))
+                    chosen = [each for each in periods if each.name == name] if kind == ":" else periods[int(name) :]
+                    spaces = _by_size(space for each in chosen for space in each.below)
+                path.append(_period_name(name, int(grouping)) if kind == ":" else _smaller(len(spaces)))
+                continue
+            if found is None:
+                break
+            entered = found[0]
+            path.append(one_line(self._name(entered), 40))
+            if entered.level == "conversation":
+                goes = self.sums.get(key, 0) / entered.sizes.total if entered.sizes.total else 0.0
+                kinds = _kinds(entered.sizes)
+                parts = [TileData(f"k{name}", _(name), size, round(size * goes), None) for name, size in kinds]
+                parts.sort(key=lambda each: -each.bytes)
+                return lay_out(parts, width, height, _smaller), path
+        groups = partial(self._groups, spaces, depth, "")
+        return lay_out(self._entries(spaces, depth), width, height, _smaller, groups), path
+
+    def rows(self, opened: Container[str]) -> list[ListRow]:
+        """Return the map as rows: sources; below an open row its kinds of content, jobs and conversations."""
+        rows: list[ListRow] = []
+        whole = self.space_map.total.total
+
+        def add(space: Space, depth: int) -> None:
+            key = SpaceRow.key_of(space, depth)
+            is_open = key in opened
+            rows.append(SpaceRow(space, depth, is_open, whole, self.sums.get(key, 0), self._name(space)))
+            if not is_open:
+                return
+            rows.extend(KindRow(_(name), size, whole, depth + 1, key) for name, size in _kinds(space.sizes))
+            if not space.below and not space.sizes.total:
+                rows.append(NoteRow(f"{'  ' * (depth + 1)}  {_('nothing in it')}"))
+            for each in space.below[:_MAX_BELOW]:
+                add(each, depth + 1)
+            if len(space.below) > _MAX_BELOW:
+                note = _("… and {count:,} smaller ones").format(count=len(space.below) - _MAX_BELOW)
+                rows.append(NoteRow(f"{'  ' * (depth + 1)}  {note}"))
+
+        for source in self.space_map.sources:
+            add(source, 0)
+        return rows or [NoteRow(_("This store has no sessions."))]

@@ -1,4 +1,4 @@
-"""Lay out and draw a treemap: blocks with areas in proportion to bytes, split into what goes and what stays.
+"""A treemap: blocks with areas in proportion to bytes, split into what goes and what stays.
 
 It shows two levels: groups with a heading line each, and the blocks in them.
 """
@@ -7,14 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len
+from textual import events
+from textual.binding import BindingType
+from textual.reactive import reactive
 
 from hermes_browse.store.cleanup.space_map import Space
 
 from .. import formats
-from ..shared.stacked_columns import Cell
+from ..bindings import bindings
+from ..commands.main_commands import MAP
+from ..shared.stacked_columns import Cell, Picture
 
 _SMALLEST = 10
 """The smallest area of a block, in cells."""
@@ -142,14 +147,9 @@ def _drawable(
 def lay_out(
     entries: Sequence[TileData], width: int, height: int, smaller: Callable[[int], str], groups: Groups = _no_groups
 ) -> list[Tile]:
-    """Lay out a map.
+    """Lay out entries, biggest first, in `width` × `height` cells.
 
-    Args:
-        entries: Biggest first.
-        width: Cells.
-        height: Rows.
-        smaller: Returns the name of a block for so many small entries.
-        groups: Groups the entries.
+    `smaller` returns the name of a block for so many small entries; `groups` groups the entries.
 
     Returns:
         Headings and blocks; every cell is in exactly one of them.
@@ -171,11 +171,7 @@ def lay_out(
 def neighbour(blocks: Sequence[Tile], index: int, dx: int, dy: int) -> int:
     """Return the index of the next block in a direction; the same index at the edge.
 
-    Args:
-        blocks: From `lay_out`.
-        index: Of the block to start from.
-        dx: -1 to the left, 1 to the right, else 0.
-        dy: -1 up, 1 down, else 0.
+    `dx` is -1 to the left and 1 to the right, `dy` -1 up and 1 down; the other one is 0.
     """
     here = blocks[index].rect
     best, nearest = index, None
@@ -195,8 +191,9 @@ def neighbour(blocks: Sequence[Tile], index: int, dx: int, dy: int) -> int:
     return best
 
 
-def draw(blocks: Sequence[Tile], width: int, height: int, cursor: int | None) -> list[list[Cell]]:
-    """Draw blocks that were laid out for this size as rows of cells, top first; `cursor` is the index of a block."""
+def draw(blocks: Sequence[Tile], cursor: int | None) -> list[list[Cell]]:
+    """Draw blocks as rows of cells, top first; `cursor` is the index of a block."""
+    height = max((each.rect.y + each.rect.height for each in blocks), default=0)
     rows: list[list[tuple[int, list[Cell]]]] = [[] for _ in range(height)]
     for index, block in enumerate(blocks):
         for line in range(block.rect.height):
@@ -232,3 +229,103 @@ def _line(block: Tile, line: int, *, is_here: bool) -> list[Cell]:
         return [edge, Cell(text, looks[0] if 2 * split >= width else looks[1])]
     inside = max(split - 1, 0)
     return [edge, Cell(text[:inside], looks[0]), Cell(text[inside:], looks[1])]
+
+
+class TreeMap(Picture, can_focus=True):
+    """A treemap with a cursor.
+
+    Args:
+        pointed: Takes the block to which the cursor moved.
+        enter: Takes the block whose parts the user wants to see, by Enter or a second click.
+        leave: Called when the user wants to see the level above.
+        resized: Called when the blocks need another layout.
+    """
+
+    NAME = "map"
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        f"map--{look}" for look in ("goes", "stays", "heading", "here", "here-goes", "here-stays", "edge")
+    }
+    BINDINGS: ClassVar[list[BindingType]] = bindings(MAP)
+
+    cursor: reactive[int] = reactive(0)
+    """Index of the block under the cursor."""
+
+    def __init__(
+        self,
+        pointed: Callable[[Tile], object],
+        enter: Callable[[Tile], object],
+        leave: Callable[[], object],
+        resized: Callable[[], object],
+        *,
+        id: str | None = None,
+    ) -> None:
+        super().__init__(id=id)
+        self._pointed, self._enter, self._leave, self._resized = pointed, enter, leave, resized
+        self._blocks: list[Tile] = []
+
+    def show(self, blocks: list[Tile], key: str = "") -> None:
+        """Show other blocks, laid out for the size of the widget, with the cursor on the block of a key.
+
+        Without a key it stays on its block. If there is no such block, it goes to the largest.
+        """
+        current = self.current
+        target = key or (current.key if current is not None else None)
+        self._blocks = blocks
+        cursor = next((index for index, each in enumerate(blocks) if each.key == target), None)
+        if cursor is None:
+            leaves = [index for index, each in enumerate(blocks) if not each.is_heading]
+            cursor = max(leaves, key=lambda index: blocks[index].rect.area, default=0)
+        self.cursor = cursor
+        self.redraw()
+
+    @property
+    def current(self) -> Tile | None:
+        """The block under the cursor."""
+        return self._blocks[self.cursor] if 0 <= self.cursor < len(self._blocks) else None
+
+    def watch_cursor(self) -> None:
+        """Draw the cursor, and report the block under it."""
+        self.redraw()
+        if self.has_focus and (block := self.current) is not None:
+            self._pointed(block)
+
+    def on_focus(self) -> None:
+        """Show the cursor."""
+        self.watch_cursor()
+
+    def on_blur(self) -> None:
+        """Hide the cursor."""
+        self.redraw()
+
+    def on_resize(self) -> None:
+        """Ask for another layout."""
+        self._resized()
+
+    def draw_rows(self) -> list[list[Cell]]:
+        """Draw the blocks, and the cursor if it is here."""
+        return draw(self._blocks, self.cursor if self.has_focus else None)
+
+    def action_go(self, dx: int, dy: int) -> None:
+        """Move the cursor to the next block in a direction."""
+        if self._blocks:
+            self.cursor = neighbour(self._blocks, self.cursor, dx, dy)
+
+    def action_enter(self) -> None:
+        """Ask for the parts of the block."""
+        if (block := self.current) is not None:
+            self._enter(block)
+
+    def action_leave(self) -> None:
+        """Ask for the level above."""
+        self._leave()
+
+    def on_click(self, event: events.Click) -> None:
+        """Move the cursor to the block under the mouse; a second click enters it."""
+        for index, block in enumerate(self._blocks):
+            rect = block.rect
+            if rect.x <= event.x < rect.x + rect.width and rect.y <= event.y < rect.y + rect.height:
+                self.focus()
+                self.cursor = index
+                if event.chain > 1:
+                    self.action_enter()
+                return

@@ -292,6 +292,5 @@ def _spared_name(code: str) -> str:
         "pinned": pgettext("spared", "pinned"),
         "recent": pgettext("spared", "recent"),
         "subagent": pgettext("spared", "subagent"),
-        "unmarked": pgettext("spared", "unmarked"),
     }
     return names.get(code, code)

@@ -32,11 +32,7 @@ _LOW_DISK = 200_000_000
 
 
 def terminal(stream: TextIO | None = None) -> dict[str, object]:
-    """Return the properties of the terminal.
-
-    Args:
-        stream: Standard output by default, which Textual replaces while a screen is shown.
-    """
+    """Return the properties of the terminal; `stream` is standard output by default, which Textual replaces."""
     stream = stream or sys.stdout
     size = shutil.get_terminal_size()
     env = os.environ
@@ -66,14 +62,9 @@ def disk_free(path: Path) -> int | None:
 def problems_around(
     holders: Sequence[Holder], free: int | None, size: int, term: Mapping[str, object], configuration: Configuration
 ) -> list[StoreProblem]:
-    """Check the surroundings of a store.
+    """Check the surroundings of a store of `size` bytes, which `holders` have open, with `free` bytes on its disk.
 
-    Args:
-        holders: Processes that have it open.
-        free: Bytes free on its disk.
-        size: Its bytes.
-        term: From `terminal`.
-        configuration: Of the user.
+    `term` is from `terminal`.
     """
     problems = [*_holder_problems(holders), *_disk_problems(free, size)]
     for trouble in troubles_of(configuration):
@@ -161,13 +152,7 @@ class Checkup(NamedTuple):
 
 
 def examine(store: Store, location: Location, stream: TextIO | None = None) -> Checkup:
-    """Run all checks; takes as long as a few counts over the store.
-
-    Args:
-        store: The store.
-        location: Where it is.
-        stream: The terminal; standard output by default.
-    """
+    """Run all checks; takes as long as a few counts over the store. `stream` is as for `terminal`."""
     executable, code = find_hermes(), 0
     search = SearchHealth(False, False, 0, 0)
     try:

@@ -4,34 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections import Counter
 
 from textual.app import ComposeResult
 
-from hermes_browse.store.wording import N_, _, ngettext
+from hermes_browse.store.wording import N_, _
 
 from ..commands.screen_commands import DOCTOR
-from ..formats import fit
+from ..formats import counted, fit
 from ..logfile import log_failure
 from ..screens.controllers import Controllers
 from ..screens.sub_screen import SubScreen
 from ..shared.keys import KeyLine
 from ..shared.lines import LinesView, TextLine
-from ..shared.styled import Line
+from ..shared.styled import Line, line_text
 from .checkup import Checkup, examine, facts
 
 _MARKS = {"error": (N_("✗ error"), "error"), "warning": (N_("! warning"), "keyword"), "info": (N_("· note"), "dim")}
 _INDENT = 15
-
-
-def _counted(severity: str, count: int) -> str:
-    """`2 errors`."""
-    if severity == "error":
-        text = ngettext("1 error", "{count:,} errors", count)
-    elif severity == "warning":
-        text = ngettext("1 warning", "{count:,} warnings", count)
-    else:
-        text = ngettext("1 note", "{count:,} notes", count)
-    return text.format(count=count)
 
 
 def report(checkup: Checkup) -> list[Line]:
@@ -69,13 +59,11 @@ class DoctorScreen(SubScreen):
         yield KeyLine(id="keys")
 
     def on_mount(self) -> None:
-        """Run the checks."""
         self.set_focus(self.report)
         self.action_again()
 
     @property
     def report(self) -> LinesView:
-        """The lines."""
         return self.query_one("#report", LinesView)
 
     @property
@@ -84,7 +72,6 @@ class DoctorScreen(SubScreen):
         return self._is_checking
 
     def action_again(self) -> None:
-        """Run the checks again."""
         if self._is_checking:
             return
         self._is_checking = True
@@ -104,13 +91,11 @@ class DoctorScreen(SubScreen):
             self._is_checking = False
         if self.is_whole:
             self._checkup = checkup
-            counts = {kind: sum(each.severity == kind for each in checkup.problems) for kind in _MARKS}
-            summary = " · ".join(_counted(kind, count) for kind, count in counts.items() if count)
+            counts = Counter("note" if each.severity == "info" else each.severity for each in checkup.problems)
+            summary = " · ".join(counted(count, kind) for kind, count in counts.items())  # the worst are first
             self.show_title(_("doctor"), summary or _("nothing is wrong"))
             self.report.show(report(checkup))
 
     def action_copy(self) -> None:
-        """Copy the report."""
         if self._checkup is not None:
-            text = "\n".join("".join(part for part, _look in line) for line in report(self._checkup))
-            self.controllers.copying.copy(text, _("the report"))
+            self.controllers.copying.copy("\n".join(map(line_text, report(self._checkup))), _("the report"))

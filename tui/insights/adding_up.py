@@ -48,9 +48,7 @@ class GroupedSums(NamedTuple):
 class AddingUp:
     """The facts read from a store, and sums of them.
 
-    Args:
-        screen: Shows the progress of reading.
-        unread: Takes the error if the store cannot be read.
+    The screen shows the progress of reading; `unread` takes the error if the store cannot be read.
     """
 
     def __init__(self, screen: SubScreen, unread: Callable[[BrowseError], None]) -> None:
@@ -85,11 +83,7 @@ class AddingUp:
         self._fingerprints.clear()
 
     def stop(self) -> bool:
-        """Stop reading and adding up.
-
-        Returns:
-            Whether the store was being read.
-        """
+        """Stop reading and adding up; return whether the store was being read."""
         scan, self._scan = self._scan, None
         if scan is not None:
             scan.stopped.set()
@@ -99,9 +93,9 @@ class AddingUp:
 
     def ask(self, question: Question, done: Callable[[GroupedSums], None]) -> None:
         """Compute sums, after reading the store if necessary. The newest question wins."""
-        facts, tools, now = self._facts, self._tools, self._context.clock()
-        by, period, unit, _stack = question
-        if (tools if by == TOOL else facts) is None:
+        by, period, unit, stack = question
+        facts, now = self._tools if by == TOOL else self._facts, self._context.clock()
+        if facts is None:
             self._read(question, done)
             return
         self.stop()
@@ -109,14 +103,12 @@ class AddingUp:
         stopped = self._stopped.is_set
 
         def work(reader: Reader) -> GroupedSums:
-            if by == TOOL:
-                assert tools is not None
-                by_time, parts = tool_report(tools, period, now, unit), split_tools(tools, unit, period, now)
-                return GroupedSums(tool_report(tools, period, now), by_time, parts)
-            assert facts is not None
+            if isinstance(facts, ToolFacts):
+                by_time, parts = tool_report(facts, period, now, unit), split_tools(facts, unit, period, now)
+                return GroupedSums(tool_report(facts, period, now), by_time, parts)
             report = make_report(facts, by, period, now, stopped=stopped)
             by_time = report if by in UNITS else make_report(facts, unit, period, now, stopped=stopped)
-            split = question.stack if by in UNITS else "" if by == "hour" else by
+            split = stack if by in UNITS else "" if by == "hour" else by
             parts = split_report(facts, unit, split, period, now, stopped=stopped) if split else {}
             return GroupedSums(report, by_time, parts)
 

@@ -29,7 +29,18 @@ from .adding_up import TOOL, AddingUp, GroupedSums
 from .plot import BarPlot, Chart, WeekPlot
 from .series import LOOKS, OTHERS, OWN, STACKS, Stacking
 from .sums_table import GroupRow, group_rows
-from .words import METRICS, TOOL_METRICS, cost_line, metric_name, printed, tick, tokens_line, tools_line, value_of
+from .words import (
+    METRICS,
+    TOOL_METRICS,
+    by_name,
+    cost_line,
+    label,
+    printed,
+    tick,
+    tokens_line,
+    tools_line,
+    value_of,
+)
 
 TABS = (
     (N_("time"), ""),
@@ -49,7 +60,6 @@ _PERIODS = {
     "1y": N_("year"),
     "all": N_("all time"),
 }
-_UNITS = {"day": N_("day"), "week": N_("week"), "month": N_("month")}
 _MOST_CONVERSATIONS = 200
 
 
@@ -66,7 +76,8 @@ class InsightPanes(SubScreen):
         super().__init__(controllers)
         self.period, self.tab, self.unit = "30d", 0, natural_unit("30d")
         self.stack = STACKS[0]
-        self.tool_metric, self.hour_metric, self.plain_metric = TOOL_METRICS[0], "messages", ""
+        self.metrics = {TOOL: TOOL_METRICS[0], "hour": "messages"}
+        """The chosen metric by grouping; an empty grouping stands for all others."""
         self._natural = METRICS[0]
         """The metric until one is chosen: the first with a value."""
         self.sums = AddingUp(self, self.unread)
@@ -101,8 +112,7 @@ class InsightPanes(SubScreen):
     @property
     def metric(self) -> str:
         """The metric of chart, bars and order."""
-        own = {TOOL: self.tool_metric, "hour": self.hour_metric}
-        return own.get(self.by) or self.plain_metric or self._natural
+        return self.metrics.get(self.by) or self.metrics.get("") or self._natural
 
     @property
     def current_row(self) -> GroupRow | None:
@@ -123,7 +133,7 @@ class InsightPanes(SubScreen):
             since, month = _("since {day} {month} {year}"), _(MONTHS[day.month - 1])
             notes.append(since.format(day=day.day, month=month, year=day.year))
         if self.by == "hour":
-            notes.append(_("{metric} by {unit}").format(metric=metric_name(self.metric), unit=_("hour of the week")))
+            notes.append(_("{metric} by {unit}").format(metric=_(self.metric), unit=by_name(self.by)))
         if self.answer is not None and self.sums.is_outdated(self.answer.report.by):
             notes.append(_("changed meanwhile, F5 reads again"))
         self.show_title(_("insights"), " · ".join(notes))
@@ -171,7 +181,7 @@ class InsightPanes(SubScreen):
                 return stacking.at(group.key)
             return [(stacking.looks.get(group.key, OTHERS) if by in STACKS else OWN[0], value_of(group, metric))]
 
-        names = self._title if by == "conversation" else None
+        names = self._title if by == "conversation" else partial(label, by)
         self.groups.show(FixedRows(group_rows(groups, by, metric, parts, names)))
         self.show_headings()
         self.show_plot()
@@ -222,7 +232,7 @@ class InsightPanes(SubScreen):
         keys, is_time = self.column_keys(answer), answer.report.by == self.unit
         chosen = keys.index(current) if is_time and current in keys else None
         series = self._stacking(answer, "" if is_time else current).series(keys)
-        title = _("{metric} by {unit}").format(metric=metric_name(self.metric), unit=_(_UNITS[self.unit]))
+        title = _("{metric} by {unit}").format(metric=_(self.metric), unit=by_name(self.unit))
         this_year = datetime.fromtimestamp(self.context.clock()).year
         labels = [tick(self.unit, key, this_year) for key in keys]
         bars.show(Chart(labels, series, chosen, partial(printed, metric=self.metric), title))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 from rich.cells import cell_len, set_cell_size
@@ -15,7 +16,6 @@ from textual.color import Color
 from textual.events import Click
 from textual.geometry import Size
 from textual.message import Message
-from textual.strip import Strip
 from textual.widget import Widget
 
 from hermes_browse.store.wording import _
@@ -44,11 +44,6 @@ class Chart(NamedTuple):
     form: Callable[[float], str] = str
     """Formats a value in few cells."""
     title: str = ""
-
-    @property
-    def values(self) -> list[float]:
-        """The heights of the columns."""
-        return [sum(each) for each in zip(*(series.values for series in self.series), strict=True)]
 
 
 def lay_out(chart: Chart, width: int) -> range:
@@ -98,41 +93,27 @@ class BarPlot(Picture):
     NAME = "plot"
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"plot--{look}" for look in (*LOOKS, "none", "here", "title", "text")}
 
+    @dataclass
     class Chosen(Message):
         """A column was clicked."""
 
-        def __init__(self, index: int) -> None:
-            super().__init__()
-            self.index = index
+        index: int
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._chart: Chart | None = None
-        self._rows: tuple[Size, list[list[Cell]]] | None = None
 
-    @property
-    def chart(self) -> Chart | None:
-        """The chart that is shown."""
-        return self._chart
-
-    def show(self, chart: Chart | None) -> None:
-        """Show a chart."""
-        self._chart, self._rows = chart, None
-        self.refresh()
+    def show(self, chart: Chart) -> None:
+        self._chart = chart
+        self.redraw()
 
     @property
     def room(self) -> int:
         """Cells for the columns."""
         return max(1, self.size.width - _SCALE)
 
-    def render_line(self, y: int) -> Strip:
-        """One line of the screen."""
-        if self._rows is None or self._rows[0] != self.size:
-            self._rows = self.size, self._draw()
-        rows = self._rows[1]
-        return self.strip(rows[y] if y < len(rows) else [], self.size.width)
-
-    def _draw(self) -> list[list[Cell]]:
+    def draw_rows(self) -> list[list[Cell]]:
+        """Draw the title with the legend, the columns beside their scale, and the labels below them."""
         chart, height = self._chart, self.size.height - 2
         if chart is None or not chart.labels or height < 2:
             return []
@@ -181,12 +162,11 @@ def quantiles(values: Sequence[float]) -> list[float]:
 class WeekPlot(Widget):
     """Hours of the week as shades, with an arrow at the chosen one."""
 
+    @dataclass
     class Chosen(Message):
         """An hour was clicked."""
 
-        def __init__(self, key: str) -> None:
-            super().__init__()
-            self.key = key
+        key: str
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

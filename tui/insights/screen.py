@@ -53,7 +53,6 @@ class InsightsScreen(InsightPanes):
         self._ask()
 
     def on_unmount(self) -> None:
-        """Stop reading."""
         self.sums.stop()
 
     def _ask(self) -> None:
@@ -76,8 +75,7 @@ class InsightsScreen(InsightPanes):
             self.show_plot()
             group = event.row.group
             cost = _("cost {sum}").format(sum=cost_line(group, 0)) if group.cost_usd or group.unknown else ""
-            name = one_line(event.row.name or label(event.row.by, group.key), 120)
-            self.describe(" · ".join(filter(None, (name, cost))), by_hand=event.by_hand)
+            self.describe(" · ".join(filter(None, (one_line(event.row.name, 120), cost))), by_hand=event.by_hand)
 
     @on(ConversationList.Shown)
     def rows_shown(self, event: ConversationList.Shown) -> None:
@@ -182,12 +180,8 @@ class InsightsScreen(InsightPanes):
 
     def action_metric(self) -> None:
         """Choose the next metric."""
-        if self.by == TOOL:
-            self.tool_metric = following(TOOL_METRICS, self.metric)
-        elif self.by == "hour":
-            self.hour_metric = following(METRICS, self.metric)
-        else:
-            self.plain_metric = following(METRICS, self.metric)
+        own = self.by if self.by in self.metrics else ""
+        self.metrics[own] = following(TOOL_METRICS if self.by == TOOL else METRICS, self.metric)
         self.show_rows()
 
     def action_reload(self) -> None:

@@ -15,9 +15,8 @@ from hermes_browse.store.wording import N_, _
 from .. import formats
 from ..list.list_rows import NoteRow
 from ..shared.stacked_columns import Part
-from .words import by_name, cost, label, metric_name, value_of
-
-Span = tuple[str, str]
+from ..shared.styled import Line, line_width
+from .words import by_name, cost, label, value_of
 
 _BAR = "▏▎▍▌▋▊▉█"
 _LEAST_BAR = 8
@@ -97,7 +96,7 @@ class TableLayout(NamedTuple):
         for each in self.columns(width):
             mark = "▼" if is_sorted and each.metric == self.metric else ""
             texts.append(formats.fit(f"{_(each.title)}{mark}", each.width, right=True))
-        texts.append("  " + formats.fit(metric_name(self.metric), bar) if bar else "")
+        texts.append("  " + formats.fit(_(self.metric), bar) if bar else "")
         return formats.fit("".join(texts), width)
 
 
@@ -106,14 +105,13 @@ class GroupRow(NamedTuple):
 
     group: Group
     table: TableLayout
-    parts: Sequence[Part] = ()
+    parts: Sequence[Part]
     """The parts of its bar: looks of the style sheet, and values that add up to the value of the row."""
-    name: str = ""
-    """Shown instead of the group's label."""
+    name: str
+    """Printable."""
 
     @property
     def by(self) -> str:
-        """The grouping."""
         return self.table.by
 
     @property
@@ -121,31 +119,25 @@ class GroupRow(NamedTuple):
         """Made of grouping and group."""
         return f"g{self.by} {self.group.key}"
 
-    def spans(self, width: int, now: float) -> list[Span]:
-        """Draw the row in exactly `width` cells."""
+    def spans(self, width: int, now: float) -> Line:
         name, bar = self.table.rooms(width)
         columns = "".join(
             formats.fit(each.text(self.group), each.width, right=True) for each in self.table.columns(width)
         )
-        text = self.name or label(self.by, self.group.key)
-        spans = [
-            (formats.fit(f" {one_line(text, 300)}", name), "title"),
-            (formats.clip(columns, width - name), "plain"),
-        ]
+        line = [(formats.fit(f" {self.name}", name), "title"), (formats.clip(columns, width - name), "plain")]
         if bar:
-            spans += [("  ", "plain"), *_bar(self.parts, self.table.most, bar)]
-        used = sum(cell_len(each) for each, _look in spans)
-        return [*spans, (" " * (width - used), "plain")]
+            line += [("  ", "plain"), *_bar(self.parts, self.table.most, bar)]
+        return [*line, (" " * (width - line_width(line)), "plain")]
 
 
-def _bar(parts: Sequence[Part], most: float, width: int) -> list[Span]:
+def _bar(parts: Sequence[Part], most: float, width: int) -> Line:
     """Draw a bar whose length is the share of `most`, exact to an eighth of a cell; parts meet between cells."""
     total = sum(value for _look, value in parts)
     if total <= 0 or most <= 0:
         return []
     eighths = max(1, round(total / most * width * 8))
     whole = -(-eighths // 8)
-    spans: list[Span] = []
+    spans: Line = []
     drawn, reached = 0, 0.0
     for look, value in parts:
         reached += value
@@ -164,22 +156,17 @@ def group_rows(
     by: str,
     metric: str,
     parts: Callable[[Group], Sequence[Part]],
-    names: Callable[[str], str] | None = None,
+    names: Callable[[str], str],
 ) -> list[GroupRow | NoteRow]:
-    """Make sorted rows: times newest first, other groups by value.
+    """Make sorted rows: times newest first, other groups by value of the metric, as are the bars.
 
-    Args:
-        groups: The sums.
-        by: Their grouping.
-        metric: Of bars and order.
-        parts: Returns the parts of a row's bar.
-        names: Returns the name of a key; by default its label.
+    `parts` returns the parts of a row's bar, `names` the name of a key.
     """
     if by in UNITS:
         ordered = sorted(groups, key=lambda each: (bucket_from(each.key, by) is not None, each.key), reverse=True)
     else:
         ordered = sorted(groups, key=lambda each: (-value_of(each, metric), -each.messages, each.key))
-    named = [one_line(names(each.key) if names is not None else label(by, each.key), 300) for each in ordered]
+    named = [one_line(names(each.key), 300) or label(by, each.key) for each in ordered]
     most = max((value_of(each, metric) for each in ordered), default=0.0)
     table = TableLayout(by, metric, most, max(map(cell_len, named), default=0))
     rows = [GroupRow(each, table, parts(each), name) for each, name in zip(ordered, named, strict=True)]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 from hermes_browse.store.insights.facts import UNKNOWN
-from hermes_browse.store.insights.periods import bucket_from, first_day
+from hermes_browse.store.insights.periods import UNITS, bucket_from, first_day
 from hermes_browse.store.insights.sums import Group
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
@@ -16,16 +16,8 @@ from hermes_browse.store.wording import N_, _, ngettext
 from .. import formats
 from ..shared import calendar
 
-METRICS = ("cost", "tokens", "messages", "sessions")
-TOOL_METRICS = ("calls", "failed")
-_METRICS = {
-    "tokens": N_("tokens"),
-    "cost": N_("cost"),
-    "messages": N_("messages"),
-    "sessions": N_("sessions"),
-    "calls": N_("calls"),
-    "failed": N_("failed"),
-}
+METRICS = (N_("cost"), N_("tokens"), N_("messages"), N_("sessions"))
+TOOL_METRICS = (N_("calls"), N_("failed"))
 _BY = {
     "hour": N_("hour of the week"),
     "project": N_("directory"),
@@ -39,18 +31,11 @@ _BY = {
 }
 
 
-def metric_name(metric: str) -> str:
-    """Return the name of a metric."""
-    return _(_METRICS[metric])
-
-
 def by_name(by: str) -> str:
-    """Return the name of a grouping."""
-    return _(_BY[by]) if by in _BY else by
+    return _(_BY[by])
 
 
 def value_of(group: Group, metric: str) -> float:
-    """Return the value of a metric."""
     values = {
         "tokens": group.tokens.total,
         "cost": group.cost_usd,
@@ -81,7 +66,7 @@ def label(by: str, key: str) -> str:
         day, dash, hour = key.partition("-")
         if dash and day.isdecimal() and hour.isdecimal():
             return f"{calendar.weekday(int(day))} {hour}:00–{(int(hour) + 1) % 24:02}:00"
-    bucket = bucket_from(key, by) if by in ("day", "week", "month") else None
+    bucket = bucket_from(key, by) if by in UNITS else None
     if bucket is not None:
         if by == "week":
             last = calendar.short_day(bucket + timedelta(days=6))
@@ -178,19 +163,12 @@ class Search(NamedTuple):
 
 
 def search_for(by: str, key: str, period: str, now: float) -> Search:
-    """Return the search that corresponds to a group.
-
-    Args:
-        by: The grouping.
-        key: Of the group.
-        period: One of `periods.PERIODS`.
-        now: Unix seconds.
-    """
+    """Return the search that corresponds to a group in one of `periods.PERIODS`; `now` is in Unix seconds."""
     if key == UNKNOWN:
         return Search("", _("the search cannot ask for what is unknown"))
     if by == "hour":
         return Search("", _("the search cannot ask for an hour of the week"))
-    bucket = bucket_from(key, by) if by in ("day", "week", "month") else None
+    bucket = bucket_from(key, by) if by in UNITS else None
     if bucket is not None:
         if by == "week":
             before, after = bucket + timedelta(days=7), bucket - timedelta(days=1)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 from rich.segment import Segment
 from rich.style import Style
 from textual.app import App
+from textual.geometry import Size
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -144,10 +145,31 @@ def shaded(text: str, look: str, app: App[Any]) -> str:
 
 
 class Picture(Widget):
-    """A widget of rows of cells, with looks from the style sheet."""
+    """A widget of rows of cells, with looks from the style sheet; drawn again on request, and for another size."""
 
     NAME: ClassVar[str] = ""
     """Prefix of its component classes: `axis` for `axis--goes`."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._drawn: tuple[Size, list[list[Cell]]] | None = None
+        """The size for which the rows were drawn, and the rows."""
+
+    def draw_rows(self) -> list[list[Cell]]:
+        """Draw the rows for the current size, top first; missing ones are blank."""
+        raise NotImplementedError
+
+    def redraw(self) -> None:
+        """Draw the rows again."""
+        self._drawn = None
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """Render one screen line."""
+        if self._drawn is None or self._drawn[0] != self.size:
+            self._drawn = self.size, self.draw_rows()
+        rows = self._drawn[1]
+        return self.strip(rows[y] if y < len(rows) else [], self.size.width)
 
     def strip(self, cells: Sequence[Cell], width: int) -> Strip:
         """Build a screen line of `width` cells, padded on the right."""
