@@ -61,14 +61,15 @@ def _worth(hit: Hit) -> tuple[int, bool]:
 
 
 @dataclass(frozen=True)
-class Counted:
+class HitCounts:
     """Counts and suggestions for a search, read when typing pauses."""
 
-    total: Total | None
-    """All hits; None if the search itself returned all."""
-    roots: int
-    """Number of conversations with hits."""
-    coverage: Coverage
+    total: Total | None = None
+    """All hits; None until they are counted, or if the search itself returned all."""
+    roots: int = 0
+    """Number of conversations with hits, as counted."""
+    coverage: Coverage | None = None
+    """Coverage of the index; None until it is read."""
     suggestions: tuple[SuggestionRow, ...] = ()
     """Other searches that have hits, if this one has none."""
     notes: tuple[str, ...] = ()
@@ -81,23 +82,15 @@ class SearchResults:
 
     query: Query
     answer: Answer
-    titles: tuple[Conversation, ...]
+    titles: tuple[Conversation, ...] = ()
     """Conversations whose title or id matches."""
     conversations: dict[str, Conversation] = field(default_factory=dict)
     """By session id, for the hits."""
-    suggestions: tuple[SuggestionRow, ...] = ()
-    total: Total | None = None
-    """All hits; None until they are counted."""
-    roots: int = 0
-    """Number of conversations with hits, as counted."""
-    coverage: Coverage | None = None
-    """Coverage of the index; None until it is read."""
+    counts: HitCounts = field(default_factory=HitCounts)
     past_edits: bool = False
     """In a search for a file: all edits are listed, and mentions follow."""
     of_list: bool = False
     """The search is for conversations only, and none matches."""
-    notes: tuple[str, ...] = ()
-    """Messages about profiles that could not be searched."""
     sort: str = "newest"
     """The order of the hits."""
     is_partial: bool = False
@@ -135,8 +128,8 @@ class SearchResults:
                 rows.append(MoreRow(root, len(hits) - len(shown), conversation))
         if not rows:
             rows.append(NoteRow(self._nothing()))
-            rows += self.suggestions
-            rows += map(NoteRow, self.notes)
+            rows += self.counts.suggestions
+            rows += map(NoteRow, self.counts.notes)
         elif self.answer.more:
             rows.append(NoteRow(self._what_follows()))
         return FixedRows(rows)
@@ -162,39 +155,14 @@ class SearchResults:
         conversations = {session: counted[each.root_id] for session, each in self.conversations.items()}
         return replace(self, titles=tuple(counted[each.root_id] for each in self.titles), conversations=conversations)
 
-    @property
-    def is_counted(self) -> bool:
-        """Whether the number of hits is known, or counted up to the time limit."""
-        answer = self.answer
-        return self.total is not None or not (answer.at_least or (answer.more and answer.total is None))
-
-    def detailed(self, completed: SearchResults) -> SearchResults:
-        """Return a copy with the details of `completed`."""
-        return replace(self, titles=completed.titles, conversations=completed.conversations)
-
-    def with_counts(self, shorter: SearchResults) -> SearchResults:
-        """Return a copy with the counts of `shorter`, an earlier state of the same search."""
-        return replace(self, total=shorter.total, roots=shorter.roots, coverage=shorter.coverage)
-
-    def counted(self, counted: Counted) -> SearchResults:
-        """Return a copy with these counts and suggestions."""
-        return replace(
-            self,
-            total=counted.total or self.total,
-            roots=counted.roots or self.roots,
-            coverage=counted.coverage,
-            suggestions=counted.suggestions,
-            notes=counted.notes,
-        )
-
     def _count(self) -> str:
-        answer = self.answer
+        answer, total = self.answer, self.counts.total
         roots = len({each.root_id for each in self.conversations.values()})
-        if self.total is not None:
-            plus, count = "+" if self.total.at_least else "", max(self.total.count, len(answer.hits))
-            return _hits(count, plus, max(self.roots, roots), at_least=self.total.at_least)
+        if total is not None:
+            plus, count = "+" if total.at_least else "", max(total.count, len(answer.hits))
+            return _hits(count, plus, max(self.counts.roots, roots), at_least=total.at_least)
         count = max(answer.total or 0, len(answer.hits))
-        plus = "" if self.is_counted else "+"
+        plus = "+" if answer.at_least or (answer.more and answer.total is None) else ""
         # The conversations of further hits are not counted yet.
         return _hits(count, plus, roots, at_least=answer.more)
 
@@ -204,7 +172,7 @@ class SearchResults:
         Args:
             problems: Messages about parts of the query that could not be understood.
         """
-        answer, coverage = self.answer, self.coverage
+        answer, coverage = self.answer, self.counts.coverage
         if self.of_list:
             return " · ".join([_("0 conversations"), *problems])
         parts = [self._count()]
@@ -217,11 +185,6 @@ class SearchResults:
         if coverage is not None and not coverage.reason:
             parts.append(str(coverage))
         return " · ".join(parts)
-
-
-def no_conversations(query: Query) -> SearchResults:
-    """Return the result of a search for conversations that found none."""
-    return SearchResults(query, Answer(query, (), "none", True, 0, False, 0.0), (), of_list=True)
 
 
 def _hits(count: int, plus: str, conversations: int, *, at_least: bool) -> str:
