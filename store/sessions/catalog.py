@@ -107,10 +107,11 @@ class Catalog:
 
     def named(self, words: Sequence[str]) -> Iterator[str]:
         """Yield the root ids of conversations whose titles or ids contain all of these words, newest first."""
-        if self._names is None:
-            self._names = NameIndex(self._index_names(reversed(self.forest.listed(View.ALL))))
-        fresh, others = self._names.find(words)
-        return merge(fresh, others, key=self.forest.rank, reverse=True) if len(self._names.fresh) else others
+        names = self._names
+        if names is None:
+            names = self._names = NameIndex(self._index_names(reversed(self.forest.listed(View.ALL))))
+        found = (key for key in names.whole.find(words) if key not in names.hidden)
+        return merge(names.fresh.find(words), found, key=self.forest.rank, reverse=True) if names.fresh else found
 
     def _index_names(self, roots: Iterable[str]) -> TitleIndex:
         keys, sessions, segments = list(roots), self.forest.sessions, self.forest.segments
@@ -179,12 +180,10 @@ class Catalog:
         *,
         sort: Sort = Sort.ACTIVITY,
         reverse: bool = False,
-        sources: Collection[str] = (),
         amounts: Mapping[str, int] | None = None,
     ) -> list[Conversation]:
         """Return the conversations of a view in order; arguments as of `order`."""
-        ordered = self.order(view, sort=sort, reverse=reverse, sources=sources, amounts=amounts)
-        return [self.conversation(root) for root in ordered]
+        return [self.conversation(root) for root in self.order(view, sort=sort, reverse=reverse, amounts=amounts)]
 
 
 def read_catalog(reader: Reader, now: float, known: Catalog | None = None) -> Catalog:

@@ -41,7 +41,7 @@ def _newest_candidates(reader: Reader, view: View, tail: int, started: int, amon
     sql = "SELECT session_id FROM (SELECT session_id FROM messages ORDER BY id DESC LIMIT ?)"
     values: list[object] = [tail]
     if {"started_at", "source"} <= reader.schema.session_columns:
-        newest, recorded = newest_message_sql(reader.schema, "s.id"), reader.schema.session("last_activity_at")
+        newest, recorded = newest_message_sql(reader.schema), reader.schema.session("last_activity_at")
         active = f"COALESCE(max({newest}, {recorded}), {newest}, {recorded}, s.started_at)"
         # If cron jobs start a session a minute, the newest sixty hold no chat. `source` is an early column, so that
         # skipping rows by it is cheap.

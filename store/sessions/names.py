@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 _END = b"\n"
 
@@ -61,20 +62,12 @@ class TitleIndex:
             position = self._text.find(first, end)
 
 
-class NameIndex:
-    """Names of conversations, brought up to date without rebuilding the whole index.
+class NameIndex(NamedTuple):
+    """Names of conversations, brought up to date without rebuilding the whole index."""
 
-    Args:
-        whole: The index of all names at some moment.
-        fresh: The names that were added or changed since.
-        hidden: Keys of `whole` that were removed, or are in `fresh`.
-    """
-
-    def __init__(self, whole: TitleIndex, fresh: TitleIndex | None = None, hidden: Collection[str] = ()) -> None:
-        self.whole = whole
-        self.fresh = fresh or TitleIndex((), ())
-        self.hidden = frozenset(hidden)
-
-    def find(self, words: Sequence[str]) -> tuple[Iterator[str], Iterator[str]]:
-        """Return the keys of names that contain all words, each in order: the fresh ones, and the others."""
-        return self.fresh.find(words), (key for key in self.whole.find(words) if key not in self.hidden)
+    whole: TitleIndex
+    """The index of all names at some moment."""
+    fresh: TitleIndex = TitleIndex((), ())
+    """The names that were added or changed since."""
+    hidden: frozenset[str] = frozenset()
+    """Keys of `whole` that were removed, or are in `fresh`."""

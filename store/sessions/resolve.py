@@ -93,7 +93,7 @@ def resolve_last(reader: Reader, source: str = "cli") -> str | None:
     schema = reader.schema
     if "source" not in schema.session_columns:
         return None
-    newest = newest_message_sql(schema, "s.id")
+    newest = newest_message_sql(schema)
     started = schema.session("started_at")
     rows = reader.rows(
         f"SELECT s.id FROM sessions s WHERE s.source = ? ORDER BY COALESCE({newest}, {started}) DESC, {started} DESC, "
