@@ -149,11 +149,7 @@ def _columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
 
 
 def discover(connection: sqlite3.Connection, path: Path) -> Schema:
-    """Describe the file behind a connection; nothing is assumed from its version number.
-
-    Args:
-        connection: An open read connection.
-        path: The store, for the sentences.
+    """Describe the file behind an open read connection; nothing is assumed from its version number.
 
     Raises:
         StoreEmptyError: It has no tables yet.

@@ -66,21 +66,15 @@ def sort_key(sort: Sort, amounts: Mapping[str, int]) -> Callable[[Sequence[Sessi
 
 
 class Catalog:
-    """All conversations of a store at one moment.
-
-    Args:
-        forest: All sessions, or those of a neighbourhood.
-        now: Unix seconds when it was read; determines what is live.
-        exact: Whether it holds all conversations; False for a first page.
-        names: Index of the names, if an earlier catalog has built it.
-    """
+    """All conversations of a store at one moment."""
 
     def __init__(self, forest: Forest, now: float, *, exact: bool = True, names: NameIndex | None = None) -> None:
         self.forest = forest
+        """All sessions, or those of a neighbourhood."""
         self.now = now
-        """Unix seconds when it was read."""
+        """Unix seconds when it was read; determines what is live."""
         self.exact = exact
-        """Whether it holds all conversations of the store."""
+        """Whether it holds all conversations of the store; False for a first page."""
         self._cache: dict[str, Conversation] = {}
         self._names = names
 
@@ -131,12 +125,7 @@ class Catalog:
         return updated
 
     def hidden(self, view: View, shown: int) -> Hidden:
-        """Count the conversations that are not on screen; with the shown ones they sum up to all.
-
-        Args:
-            view: The view on screen.
-            shown: Conversations of it that are shown.
-        """
+        """Count the conversations that are not on screen: with the `shown` ones of a view they sum up to all."""
         counts = self.forest.counts()
         automation = 0 if view in (View.ALL, View.AUTOMATION) else counts[View.AUTOMATION]
         archived = 0 if view in (View.ALL, View.ARCHIVED) else counts[View.ARCHIVED]
@@ -187,12 +176,9 @@ class Catalog:
 
 
 def read_catalog(reader: Reader, now: float, known: Catalog | None = None) -> Catalog:
-    """Read all conversations of a store; each row of `sessions` once.
+    """Read all conversations of a store, each row of `sessions` once; unchanged parts of a `known` catalog are reused.
 
-    Args:
-        reader: An open reader.
-        now: Unix seconds.
-        known: An earlier catalog, whose unchanged parts are reused.
+    `now` is in Unix seconds.
     """
     if known is None or not known.exact:
         return Catalog(Forest(read_all(reader, {})), now)
@@ -214,13 +200,9 @@ def allowed_sessions(
     sources: Collection[str] = (),
     condition: Callable[[Conversation], bool] | None = None,
 ) -> frozenset[str]:
-    """Return the ids of all sessions of the conversations that match a view, sources and filters.
+    """Return the ids of all sessions of the conversations in a view that pass the filters of a query.
 
-    Args:
-        catalog: Of the whole store.
-        view: The view.
-        sources: Only these sources; empty means any.
-        condition: Further filter of conversations, from a query.
+    The catalog is of the whole store. Only roots of these `sources` count; empty means any.
     """
     return frozenset(
         segment.id
@@ -278,7 +260,7 @@ def read_increment(
         catalog: An exact catalog.
         mark: Read before that catalog.
         now: Unix seconds.
-        touched: Ids of sessions known to have been changed, deleted or restored since.
+        touched: Ids of sessions that are known to have been changed, deleted or restored since.
 
     Returns:
         The new catalog and its mark; None if everything must be read again, because sessions are missing or the

@@ -29,14 +29,9 @@ _MAX_CANDIDATES = 3000
 def _newest_candidates(reader: Reader, view: View, tail: int, started: int, among: int, *, in_order: bool) -> list[str]:
     """Return the ids of the sessions with the newest messages and of those started last, both by index.
 
-    Args:
-        reader: An open reader.
-        view: The view.
-        tail: Number of messages.
-        started: Number of sessions.
-        among: Number of sessions among which those are searched.
-        in_order: From `_ids_follow_time`. If False, no index finds the newest messages: the sessions with the latest
-            activity are read instead, at the cost of a seek for each session of the store.
+    `tail`, `started` and `among` are those of `_ROUNDS`; `in_order` is from `_ids_follow_time`. If it is False, no
+    index finds the newest messages: the sessions with the latest activity are read instead, at the cost of a seek for
+    each session of the store.
     """
     sql = "SELECT session_id FROM (SELECT session_id FROM messages ORDER BY id DESC LIMIT ?)"
     values: list[object] = [tail]
@@ -61,11 +56,7 @@ def _ids_follow_time(reader: Reader, tail: int, started: int) -> bool:
     They are not after an import or a restore into another store, which give new ids to old conversations, nor after a
     clock was set back. An import is detected by comparing start times with rowids of sessions, a clock by the times of
     some messages at growing distances from the end. An undetected case is corrected once the whole catalog is read.
-
-    Args:
-        reader: An open reader.
-        tail: Number of last messages that count as newest.
-        started: Number of newest sessions to check.
+    The last `tail` messages count as newest; that many newest sessions as `started` says are checked.
     """
     if "timestamp" not in reader.schema.message_columns or "started_at" not in reader.schema.session_columns:
         return True
@@ -101,13 +92,7 @@ def read_first_page(reader: Reader, now: float, *, view: View = View.CHATS, limi
     """Read the newest conversations of a view, at a cost that does not grow with the store.
 
     Candidates are the sessions of the last messages and those started last. If most of them are automation, more are
-    read, until a page is full or a limit is reached.
-
-    Args:
-        reader: An open reader.
-        now: Unix seconds.
-        view: The view.
-        limit: Conversations per page.
+    read, until a page of `limit` conversations is full or a limit of the cost is reached. `now` is in Unix seconds.
 
     Returns:
         A catalog of these and related sessions; `exact` only if it holds the whole store.

@@ -112,12 +112,9 @@ def _name(session: Session, preview: str) -> str:
 
 
 def draw_tree(nodes: Sequence[Node]) -> list[TreeLine]:
-    """Return the lines of a family tree, top to bottom.
+    """Return the lines of a family tree, top to bottom, from nodes in the order of a `Lineage`.
 
     All segments of a conversation have the same indent. The children of a segment follow it, indented by one more step.
-
-    Args:
-        nodes: Parents before children, as in a `Lineage`.
     """
     heads: dict[str, str] = {}
     segments: dict[str, list[Node]] = {}

@@ -39,11 +39,7 @@ class TitleIndex:
         return len(self._keys)
 
     def find(self, words: Sequence[str]) -> Iterator[str]:
-        """Yield the keys of names that contain all words, ignoring case, in order.
-
-        Args:
-            words: Any texts; without any, every name matches.
-        """
+        """Yield the keys of names that contain all words, ignoring case, in order; without words, all keys."""
         folded = sorted(map(_folded, words), key=len, reverse=True)
         if not folded or not folded[0]:
             yield from self._keys

@@ -19,10 +19,6 @@ def resolve_title(reader: Reader, title: str) -> str | None:
     """Return the id of the newest session titled "title #2", "title #3" …, else the one titled "title" (0.13 to 0.22).
 
     As in Hermes, only the match of the plain title is case-sensitive.
-
-    Args:
-        reader: An open reader.
-        title: A title, with or without a number.
     """
     schema = reader.schema
     if "title" not in schema.session_columns:
@@ -40,11 +36,7 @@ def resolve_title(reader: Reader, title: str) -> str | None:
 
 
 def resolve_session(reader: Reader, text: str) -> str:
-    """Return the id of the session that a user means.
-
-    Args:
-        reader: An open reader.
-        text: A full id, a unique prefix of one, or a title.
+    """Return the id of the session that a user means by a full id, a unique prefix of one, or a title.
 
     Raises:
         NotFoundError: Nothing matches.
@@ -86,9 +78,7 @@ def resolve_session(reader: Reader, text: str) -> str:
 def resolve_last(reader: Reader, source: str = "cli") -> str | None:
     """Return the id of the session that `hermes -c` continues: the last active one of a source, in any state (0.19).
 
-    Args:
-        reader: An open reader.
-        source: Hermes uses `cli`, or `tui` in its terminal interface.
+    Hermes takes the source `cli`, or `tui` in its terminal interface.
     """
     schema = reader.schema
     if "source" not in schema.session_columns:
