@@ -16,8 +16,7 @@ _LAST_TIME = 253_402_300_799.0 - 172_800
 def as_time(value: object) -> float | None:
     """Return Unix seconds, or None for anything that is no usable time.
 
-    Args:
-        value: A number, or text with a number or an ISO time in it (other tools have written both).
+    Times are numbers, or texts with a number or an ISO time in them (other tools have written both).
     """
     if type(value) is float and _FIRST_TIME <= value <= _LAST_TIME:
         return value

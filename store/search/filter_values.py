@@ -45,11 +45,7 @@ def _day(day: date) -> tuple[float, float]:
 
 
 def parse_date(text: str, now: float) -> tuple[float, float] | None:
-    """Parse a local date or age: `2026`, `2026-03`, `2026-03-05`, `today`, `mon`, `3d`.
-
-    Args:
-        text: As typed.
-        now: Unix seconds.
+    """Parse a local date or age: `2026`, `2026-03`, `2026-03-05`, `today`, `mon`, `3d`. `now` is in Unix seconds.
 
     Returns:
         Half-open span of Unix seconds; for an age (`3d`) the moment that long ago, twice. None when it is no date.

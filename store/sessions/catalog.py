@@ -31,10 +31,8 @@ _MAX_MESSAGES = 20_000
 def sort_key(sort: Sort, amounts: Mapping[str, int]) -> Callable[[Sequence[Session]], float | str]:
     """Return the sort key function of conversations, which takes their segments.
 
-    Args:
-        sort: The order.
-        amounts: Values that sessions do not hold, by root id: bytes for `Sort.SIZE` (default 0), chat messages for
-            `Sort.MESSAGES` (default: the stored counters).
+    `amounts` are values that sessions do not hold, by root id: bytes for `Sort.SIZE` (default 0), chat messages for
+    `Sort.MESSAGES` (default: the stored counters).
     """
 
     def started(segments: Sequence[Session]) -> float:
@@ -142,12 +140,8 @@ class Catalog:
     ) -> list[str]:
         """Return the root ids of a view in order, without building conversations.
 
-        Args:
-            view: The view.
-            sort: The order: newest, most or biggest first, titles A to Z; ties by last activity.
-            reverse: Reverse that order.
-            sources: Only these sources of the root segment; empty means any.
-            amounts: See `sort_key`.
+        Newest, most or biggest come first, titles A to Z, ties by last activity. Only roots of these `sources` are
+        returned; empty means any. `amounts` are those of `sort_key`.
         """
         sessions, segments = self.forest.sessions, self.forest.segments
         roots = list(self.forest.listed(view))

@@ -64,14 +64,7 @@ def whole_catalog(reader: Reader, catalog: Catalog, view: View, conditions: Cond
 
 
 class Counting:
-    """Completes and counts the results after they are first shown; the next keystroke stops it.
-
-    Args:
-        context: The store.
-        panes: For the timer.
-        hits: The results shown.
-        say_status: Called when the hits have been counted.
-    """
+    """Completes and counts the results after they are first shown; the next keystroke stops it."""
 
     def __init__(self, context: Context, panes: Panes, hits: HitWalk, say_status: Callable[[], None]) -> None:
         self._context, self._panes, self._hits, self._say_status = context, panes, hits, say_status
@@ -146,17 +139,10 @@ def count_hits(
     now: float,
     coverage: Coverage | None,
 ) -> HitCounts:
-    """Count all hits of a search and the conversations they are in, on a worker's thread.
+    """Count all hits of a search and the conversations they are in; look for others if there are none.
 
-    Args:
-        reader: Open.
-        found: The search and its first hits.
-        conditions: Filters of its query.
-        catalog: Of the whole store if the view or a filter needs that.
-        view: The view searched.
-        location: Of the store; its siblings are the other profiles.
-        now: Unix seconds.
-        coverage: Coverage of the index; None to read it.
+    Called on a worker's thread. The catalog is from `whole_catalog`; the siblings of the location are the other
+    profiles; `coverage` is None if it is to be read. `now` is in Unix seconds.
     """
 
     def is_cancelled() -> bool:

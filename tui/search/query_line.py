@@ -33,12 +33,9 @@ class Offer(NamedTuple):
 
 
 def complete(text: str, known: Vocabulary, now: float) -> Offer | None:
-    """Complete the word at the end of a query; None if there is no completion.
+    """Complete the word at the end of a query with values of the store; None if there is no completion.
 
-    Args:
-        text: The query up to the cursor.
-        known: The values of the store.
-        now: Unix seconds, for dates.
+    `now` is in Unix seconds, for dates.
     """
     match = _LAST.search(text)
     if match is None or text.count('"') % 2:
@@ -60,14 +57,7 @@ def complete(text: str, known: Vocabulary, now: float) -> Offer | None:
 
 
 class Typing:
-    """Parses the query at each keystroke and passes it on.
-
-    Args:
-        context: The store.
-        panes: The search box and the list.
-        history: Past searches.
-        ask: Called with the query and messages about its problems.
-    """
+    """Parses the query at each keystroke and passes it on: `ask` is called with it and messages about its problems."""
 
     def __init__(
         self, context: Context, panes: Panes, history: QueryHistory, ask: Callable[[Query, Sequence[str]], None]
@@ -118,12 +108,7 @@ class Typing:
         return True
 
     def put(self, text: str, word: str = "") -> None:
-        """Search for a text that was not typed.
-
-        Args:
-            text: The query.
-            word: A message to show with the results.
-        """
+        """Search for a text that was not typed; `word` is a message to show with the results."""
         self._recalling, self._word = True, word
         try:
             self._panes.box.value = text

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from types import MappingProxyType
 
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.messages.chat_message import Hit
@@ -47,11 +46,7 @@ def _shown(hits: Sequence[Hit], fold: Fold) -> list[Hit]:
 
 
 def best(hits: Sequence[Hit]) -> Hit:
-    """Return the best of some hits; the first of equally good ones.
-
-    Args:
-        hits: In the order of the search; at least one.
-    """
+    """Return the best of some hits, at least one; the first of equally good ones."""
     return max(hits, key=_worth)
 
 
@@ -109,11 +104,10 @@ class SearchResults:
             groups.setdefault(conversation.root_id if conversation is not None else hit.session_id, []).append(hit)
         return groups
 
-    def rows(self, folds: Mapping[str, Fold] = MappingProxyType({})) -> FixedRows:
+    def rows(self, folds: Mapping[str, Fold]) -> FixedRows:
         """Build the rows: titles, then each conversation with its hits; or suggestions if there are none.
 
-        Args:
-            folds: By root id; `Fold.SOME` for others.
+        `folds` are by root id, `Fold.SOME` for others.
         """
         groups = self.groups()
         # A conversation with hits is listed with these only.
@@ -169,8 +163,7 @@ class SearchResults:
     def status(self, problems: Sequence[str] = ()) -> str:
         """Return the status: counts, then problems and coverage, then engine and time; narrow terminals cut the end.
 
-        Args:
-            problems: Messages about parts of the query that could not be understood.
+        `problems` are messages about parts of the query that could not be understood.
         """
         answer, coverage = self.answer, self.counts.coverage
         if self.of_list:

@@ -56,13 +56,7 @@ class SearchingCallbacks(NamedTuple):
 
 
 class Searching:
-    """Runs the query and shows its results in the list.
-
-    Args:
-        context: The store.
-        panes: The list and the search box.
-        callbacks: Callbacks into the main screen.
-    """
+    """Runs the query and shows its results in the list."""
 
     def __init__(self, context: Context, panes: Panes, callbacks: SearchingCallbacks) -> None:
         self._context, self._panes, self._callbacks = context, panes, callbacks
@@ -109,12 +103,7 @@ class Searching:
     # Searching
 
     def asked(self, query: Query, problems: Sequence[str]) -> None:
-        """Take a changed query; called within the keystroke.
-
-        Args:
-            query: Parsed.
-            problems: Messages about parts that could not be understood.
-        """
+        """Take a changed query, and messages about parts that could not be understood; called within the keystroke."""
         self._problems = problems
         if query.is_empty:
             self.counting.forget()
@@ -168,11 +157,7 @@ class Searching:
         self._context.show_header()
 
     def stop(self) -> bool:
-        """Stop a scan that is shown as one; its results so far stay.
-
-        Returns:
-            Whether there was one.
-        """
+        """Stop a scan that is shown as one, and return whether there was one; its results so far stay."""
         scan = self._scan
         if scan is None or not scan.is_told:
             return False
@@ -232,11 +217,7 @@ class Searching:
         self._follow(scan)
 
     def maybe_more(self, last: int) -> None:
-        """Read the next page when the end of the results is on screen.
-
-        Args:
-            last: Index of the last row on screen.
-        """
+        """Read the next page if the `last` row on screen, an index, is the end of the results."""
         found, query = self.hits.found, self._query
         if found is None or query is None or not found.answer.more or self._reading_on:
             return
