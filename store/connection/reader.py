@@ -93,7 +93,7 @@ def decode(raw: bytes) -> str:
 
 
 def translate(error: sqlite3.Error, path: Path) -> StoreError | QueryInterruptedError:
-    """Return the error with a sentence about the store at a path that fits what a statement or an open raised."""
+    """Return our error for what SQLite raised on a statement or an open; its sentence names the store."""
     extended = getattr(error, "sqlite_errorcode", 0)
     code, said = extended & 0xFF, str(error)
     if code == sqlite3.SQLITE_INTERRUPT:

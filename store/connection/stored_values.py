@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from ..text import as_text
@@ -54,6 +55,11 @@ def as_money(value: object) -> float | None:
 def as_flag(value: object) -> bool:
     """Whether a stored 0/1 column is set; text and blobs are not."""
     return isinstance(value, int | float) and value != 0
+
+
+def first_texts(rows: Iterable[Sequence[object]]) -> list[str]:
+    """Return the first column of rows as text, without NULL."""
+    return [text for row in rows if (text := as_text(row[0])) is not None]
 
 
 def read_json(text: str) -> object:

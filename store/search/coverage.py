@@ -48,7 +48,7 @@ def _sqlite(path: Path, statement: str) -> str:
 
 
 def remedy(schema: Schema, damage: Damage, path: Path | None = None) -> str:
-    """Return how to repair the index: a whole command with the path of the store, without that a few words."""
+    """Return how to repair the index: a whole command if the path of the store is given, else a few words."""
     has_trigger = "messages_fts_insert" in schema.triggers
     if damage is Damage.BROKEN:
         return _("`hermes sessions repair` rebuilds it (Hermes 0.17 and later)")

@@ -11,6 +11,7 @@ from heapq import merge
 from typing import NamedTuple
 
 from ..connection.reader import Reader
+from ..connection.stored_values import first_texts
 from ..text import as_text
 from .conversations import Forest
 from .models import FAR_PAST, Chain, Conversation, Hidden, Sort, View, newest_activity, title_of
@@ -266,14 +267,14 @@ def read_increment(
     rows = reader.rows("SELECT DISTINCT session_id FROM messages WHERE id > ?", [mark.message])
     added = reader.rows("SELECT id FROM sessions WHERE rowid > ?", [mark.session])
     known = catalog.forest.sessions
-    ids = {text: None for text in (as_text(row[0]) for row in (*rows, *added)) if text is not None}
+    ids = dict.fromkeys(first_texts((*rows, *added)))
     in_new_rows = set(ids)
     for chain in catalog.forest.newest(_REREAD):
-        ids.update((segment.id, None) for segment in chain.segments)
+        ids.update(dict.fromkeys(segment.id for segment in chain.segments))
     ids.update(dict.fromkeys(mark.busy ^ new.busy))
     for each in touched:
         ids[each] = None
-        ids.update((child.id, None) for child in catalog.forest.children_of(each))
+        ids.update(dict.fromkeys(child.id for child in catalog.forest.children_of(each)))
     sessions = read_sessions(reader, list(ids), busy=new.busy)
     existing = {each.id for each in sessions}
     gone = {each for each in touched if each in known and each not in existing}

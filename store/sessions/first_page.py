@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from ..connection.reader import Reader
-from ..connection.stored_values import as_time
-from ..text import as_text
+from ..connection.stored_values import as_time, first_texts
 from .catalog import Catalog
 from .conversations import Forest
 from .models import View
@@ -47,7 +46,7 @@ def _newest_candidates(reader: Reader, view: View, tail: int, started: int, amon
             f"WHERE source IS NULL OR source NOT IN ({','.join('?' * len(skipped))}) LIMIT ?)"
         )
         values += [among, *skipped, started]
-    return [text for text in (as_text(row[0]) for row in reader.rows(sql, values)) if text is not None]
+    return first_texts(reader.rows(sql, values))
 
 
 def _ids_follow_time(reader: Reader, tail: int, started: int) -> bool:
@@ -56,7 +55,7 @@ def _ids_follow_time(reader: Reader, tail: int, started: int) -> bool:
     They are not after an import or a restore into another store, which give new ids to old conversations, nor after a
     clock was set back. An import is detected by comparing start times with rowids of sessions, a clock by the times of
     some messages at growing distances from the end. An undetected case is corrected once the whole catalog is read.
-    The last `tail` messages count as newest; that many newest sessions as `started` says are checked.
+    `tail` is the number of last messages that count as newest, `started` the number of newest sessions to check.
     """
     if "timestamp" not in reader.schema.message_columns or "started_at" not in reader.schema.session_columns:
         return True

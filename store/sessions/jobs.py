@@ -23,7 +23,7 @@ _MAX_BYTES = 4_000_000
 
 
 def job_of(root: Session) -> str | None:
-    """Return the id of the cron job that a conversation, given by its first session, is a run of; else None."""
+    """Return the id of the cron job that a conversation is a run of, by its first session; else None."""
     match = _RUN.fullmatch(root.id) if root.source == "cron" else None
     return match[1] if match else None
 

@@ -84,7 +84,7 @@ def continuation_rank(child: Session) -> tuple[int, float, float, str]:
 
 
 def status(segments: Sequence[Session], now: float) -> Status:
-    """Return the state of a session, or of a conversation by its segments, root first; `now` is in Unix seconds."""
+    """Return the state of a session or of a conversation, as segments, root first; `now` is in Unix seconds."""
     tip = segments[-1]
     if any([each.busy for each in segments]):
         return Status.LIVE

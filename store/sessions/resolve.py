@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..connection.connect import Reader
+from ..connection.stored_values import first_texts
 from ..errors import AmbiguousError, NotFoundError
 from ..text import as_text
 from ..wording import _
@@ -57,7 +58,7 @@ def resolve_session(reader: Reader, text: str) -> str:
         if text
         else []
     )
-    ids = [found for found in (as_text(row[0]) for row in matches) if found is not None]
+    ids = first_texts(matches)
     if len(ids) == 1:
         return ids[0]
     titled = resolve_title(reader, text) if text else None

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..connection.connect import Reader, Row
 from ..connection.schema import Schema
-from ..connection.stored_values import as_count, as_flag, as_mapping, as_money, as_time
+from ..connection.stored_values import as_count, as_flag, as_mapping, as_money, as_time, first_texts
 from ..text import as_text
 from .session import Session
 
@@ -193,7 +193,7 @@ def read_busy(reader: Reader, now: float | None = None) -> frozenset[str]:
     ids: set[str] = set()
     for table, column in reader.schema.leases:
         rows = reader.rows(f"SELECT {column} FROM {table} WHERE expires_at > ?", [moment])
-        ids.update(text for text in (as_text(row[0]) for row in rows) if text)
+        ids.update(filter(None, first_texts(rows)))
     return frozenset(ids)
 
 
@@ -210,8 +210,7 @@ def read_child_ids(reader: Reader, ids: Sequence[str]) -> list[str]:
     """
     if "parent_session_id" not in reader.schema.session_columns:
         return []
-    rows = reader.rows_in("SELECT s.id FROM sessions s WHERE s.parent_session_id IN ({keys})", list(ids))
-    return [text for text in (as_text(row[0]) for row in rows) if text is not None]
+    return first_texts(reader.rows_in("SELECT s.id FROM sessions s WHERE s.parent_session_id IN ({keys})", list(ids)))
 
 
 def read_all(reader: Reader, known: Mapping[str, Session]) -> Iterator[Session]:

@@ -150,8 +150,8 @@ def count_hits(
         reader.check()  # a newer query interrupts the reader of this store, not that of another
         return False
 
-    counts, answer = found.counts, found.answer
-    if answer.more and not answer.stopped and counts.total is None:  # a stopped search is not resumed
+    counts = found.counts
+    if found.goes_on and counts.total is None:
         total = count(
             reader,
             found.query,
@@ -163,7 +163,7 @@ def count_hits(
         )
         root_of = catalog.forest.root_of
         counts = replace(counts, total=total, roots=len({root_of(each) or each for each in total.sessions}))
-    if not found.hits and not found.titles and not answer.stopped:
+    if not found.hits and not found.titles and not found.answer.stopped:
         suggestions = _suggest_here(reader, found.query, conditions, catalog, view, now, is_cancelled)
         others, notes = _suggest_profiles(found.query, conditions, location, now, is_cancelled)
         counts = replace(counts, suggestions=(*suggestions, *others), notes=notes)

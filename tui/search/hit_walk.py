@@ -33,7 +33,7 @@ class HitWalk:
         self._is_stepping = False
 
     def show(self, found: SearchResults, *, key: str | None = None, top: bool = False) -> None:
-        """Show results, with the cursor on the row with this key, or at the top."""
+        """Show results; move the cursor to the row with this key, or scroll to the top."""
         self.found = found
         self._panes.rows.show(self._rows(), key=key, top=top)
 
@@ -82,7 +82,7 @@ class HitWalk:
                 widget.show(self._rows())
                 index = widget.cursor
             index += by
-        if by > 0 and self.found.answer.more and not self.found.answer.stopped:
+        if by > 0 and self.found.goes_on:
             self._is_stepping = True
             self._read_on()
             self._context.say(_("reading on …"))

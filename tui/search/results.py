@@ -96,6 +96,11 @@ class SearchResults:
         """The hits in order."""
         return self.answer.hits
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether there may be further hits to read; a stopped search is not resumed."""
+        return self.answer.more and not self.answer.stopped
+
     def groups(self) -> dict[str, list[Hit]]:
         """Return the hits by root id of their conversation, ordered by the first hit of each."""
         groups: dict[str, list[Hit]] = {}

@@ -217,12 +217,10 @@ class Searching:
         self._follow(scan)
 
     def maybe_more(self, last: int) -> None:
-        """Read the next page if the `last` row on screen, an index, is the end of the results."""
+        """Read the next page if the last row on screen, by its index, is the end of the results."""
         found, query = self.hits.found, self._query
-        if found is None or query is None or not found.answer.more or self._reading_on:
+        if found is None or query is None or not found.goes_on or self._reading_on:
             return
-        if found.answer.stopped:
-            return  # a stopped search is not resumed
         if last < len(self._panes.rows) - 1:
             return
         self.counting.forget()  # or this would wait for a count
