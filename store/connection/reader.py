@@ -191,11 +191,7 @@ class Reader:
             self.is_stopped = True
 
     def rows(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:
-        """Run one statement and fetch all of it; no cursor stays open.
-
-        Args:
-            sql: One SELECT or PRAGMA.
-            parameters: Values to bind.
+        """Run one SELECT or PRAGMA and fetch all of it; no cursor stays open.
 
         Raises:
             StoreError: With the sentence for what SQLite said.
@@ -271,10 +267,7 @@ class Reader:
     def rows_in(self, sql: str, keys: Sequence[object], before: Sequence[object] = ()) -> list[Row]:
         """Run a statement for many keys, in chunks short enough for any SQLite and any lock.
 
-        Args:
-            sql: A statement with `{keys}` where the placeholders go (inside `IN (…)`).
-            keys: Values for the placeholders.
-            before: Values bound ahead of the keys.
+        The placeholders of the keys replace `{keys}` in it (inside `IN (…)`); the values `before` are bound ahead.
         """
         return rows_in(self.rows, sql, keys, before)
 

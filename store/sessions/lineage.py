@@ -31,10 +31,8 @@ def predict_resume(forest: Forest, session_id: str, schema_version: int | None) 
     requested session, and up to 0.20.0 also a chat after a reset. Hermes does not check whether a marker names the
     parent.
 
-    Args:
-        forest: Must hold the descendants of the session.
-        session_id: The id passed to Hermes.
-        schema_version: Of the store, which implies the version of Hermes; None means the newest.
+    The forest must hold the descendants of the session. The schema version of the store implies that of Hermes; None
+    means the newest.
     """
     session = forest.sessions.get(session_id)
     if session is None:

@@ -19,12 +19,7 @@ def _folded(text: str) -> bytes:
 
 
 class TitleIndex:
-    """Names of conversations, newest first; scanning 100,000 of them one by one would take several frames.
-
-    Args:
-        keys: In the order in which `find` yields them.
-        names: The name of each key; iterated once.
-    """
+    """Names of conversations, newest first, by their keys; scanning 100,000 one by one would take several frames."""
 
     def __init__(self, keys: Sequence[str], names: Iterable[str]) -> None:
         self._keys = keys

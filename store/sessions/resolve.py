@@ -32,8 +32,7 @@ def resolve_title(reader: Reader, title: str) -> str | None:
     )
     if numbered:
         return as_text(numbered[0][0])
-    exact = reader.rows("SELECT s.id FROM sessions s WHERE s.title = ? LIMIT 1", [title])
-    return as_text(exact[0][0]) if exact else None
+    return as_text(reader.value("SELECT s.id FROM sessions s WHERE s.title = ? LIMIT 1", [title]))
 
 
 def resolve_session(reader: Reader, text: str) -> str:
@@ -47,23 +46,17 @@ def resolve_session(reader: Reader, text: str) -> str:
     exact = reader.rows("SELECT id FROM sessions WHERE id = ?", [text])
     if exact:
         return as_text(exact[0][0]) or ""
-    started = reader.schema.session("started_at")
-    matches = (
-        reader.rows(
-            # Not LIKE, which ignores the case of ASCII letters.
-            "SELECT s.id FROM sessions s WHERE s.id >= ? AND substr(s.id, 1, length(?)) = ? "
-            f"ORDER BY {started} DESC LIMIT ?",
-            [text, text, text, _CANDIDATES + 1],
-        )
-        if text
-        else []
-    )
-    ids = first_texts(matches)
-    if len(ids) == 1:
-        return ids[0]
-    titled = resolve_title(reader, text) if text else None
-    if titled is not None:
-        return titled
+    ids: list[str] = []
+    if text:
+        # Not LIKE, which ignores the case of ASCII letters.
+        sql = "SELECT s.id FROM sessions s WHERE s.id >= ? AND substr(s.id, 1, length(?)) = ?"
+        sql += f" ORDER BY {reader.schema.session('started_at')} DESC LIMIT ?"
+        ids = first_texts(reader.rows(sql, [text, text, text, _CANDIDATES + 1]))
+        if len(ids) == 1:
+            return ids[0]
+        titled = resolve_title(reader, text)
+        if titled is not None:
+            return titled
     if ids:
         named = ", ".join(ids[:_CANDIDATES]) + (", …" if len(ids) > _CANDIDATES else "")
         raise AmbiguousError(
@@ -86,9 +79,5 @@ def resolve_last(reader: Reader, source: str = "cli") -> str | None:
         return None
     newest = newest_message_sql(schema)
     started = schema.session("started_at")
-    rows = reader.rows(
-        f"SELECT s.id FROM sessions s WHERE s.source = ? ORDER BY COALESCE({newest}, {started}) DESC, {started} DESC, "
-        "s.id DESC LIMIT 1",
-        [as_text(source)],
-    )
-    return as_text(rows[0][0]) if rows else None
+    sql = f"SELECT s.id FROM sessions s WHERE s.source = ? ORDER BY COALESCE({newest}, {started}) DESC, {started} DESC"
+    return as_text(reader.value(f"{sql}, s.id DESC LIMIT 1", [as_text(source)]))
