@@ -42,16 +42,12 @@ def _size(path: Path) -> int:
 
 
 class Store:
-    """A store by its path: holds no handle; all threads share it.
-
-    Args:
-        path: The database file.
-        busy_seconds: How long a statement waits for a writer; Hermes' own readers wait as long (0.20).
-    """
+    """A store by the path of its database file: holds no handle; all threads share it."""
 
     def __init__(self, path: Path, busy_seconds: float = 5.0) -> None:
         self.path = path
         self.busy_seconds = busy_seconds
+        """How long a statement waits for a writer; Hermes' own readers wait as long (0.20)."""
         self._shared: dict[tuple[int, int], dict[type, object]] = {}
         self._lock = threading.Lock()
 

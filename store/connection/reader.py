@@ -59,11 +59,6 @@ def _watch(reader: Reader) -> None:
             _watchdog.start()
 
 
-def _unwatch(reader: Reader) -> None:
-    with _watch_lock:
-        _watched.discard(reader)
-
-
 def _interrupt_late_statements() -> None:
     global _watchdog
     while True:
@@ -98,12 +93,7 @@ def decode(raw: bytes) -> str:
 
 
 def translate(error: sqlite3.Error, path: Path) -> StoreError | QueryInterruptedError:
-    """Return the error with a sentence for a person that fits an error of SQLite.
-
-    Args:
-        error: What a statement or an open raised.
-        path: The store, for the sentence.
-    """
+    """Return our error for what SQLite raised on a statement or an open; its sentence names the store."""
     extended = getattr(error, "sqlite_errorcode", 0)
     code, said = extended & 0xFF, str(error)
     if code == sqlite3.SQLITE_INTERRUPT:
@@ -187,7 +177,9 @@ class Reader:
         self.began = 0.0
         """When the running statement began, by the monotonic clock; 0 when none is running."""
         self._began_lock = threading.Lock()
-        self._stopped = self._timed_out = False
+        self.is_stopped = False
+        """Whether it was interrupted, and `begin` was not called since."""
+        self._timed_out = False
         self._cache: dict[type, object] = {}
         self._version: object = None
         self.statements = 0
@@ -196,14 +188,10 @@ class Reader:
         """The thread that made it."""
         _watch(self)
         if self.thread in _interrupted:
-            self._stopped = True
+            self.is_stopped = True
 
     def rows(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:
-        """Run one statement and fetch all of it; no cursor stays open.
-
-        Args:
-            sql: One SELECT or PRAGMA.
-            parameters: Values to bind.
+        """Run one SELECT or PRAGMA and fetch all of it; no cursor stays open.
 
         Raises:
             StoreError: With the sentence for what SQLite said.
@@ -260,11 +248,6 @@ class Reader:
             remedy=_("The file may be damaged, or the disk very slow. Reading a copy may work."),
         )
 
-    @property
-    def is_stopped(self) -> bool:
-        """Whether it was interrupted, and `begin` was not called since."""
-        return self._stopped
-
     def time_out(self, began: float) -> None:
         """Interrupt the statement that began at a time, unless it has ended; called by the watchdog.
 
@@ -273,7 +256,7 @@ class Reader:
         """
         with self._began_lock:  # no other statement takes its place meanwhile
             if self.began == began:
-                self._timed_out = self._timed_out or not self._stopped
+                self._timed_out = self._timed_out or not self.is_stopped
                 self.interrupt()
 
     def value(self, sql: str, parameters: Sequence[object] = ()) -> object:
@@ -284,10 +267,7 @@ class Reader:
     def rows_in(self, sql: str, keys: Sequence[object], before: Sequence[object] = ()) -> list[Row]:
         """Run a statement for many keys, in chunks short enough for any SQLite and any lock.
 
-        Args:
-            sql: A statement with `{keys}` where the placeholders go (inside `IN (…)`).
-            keys: Values for the placeholders.
-            before: Values bound ahead of the keys.
+        The placeholders of the keys replace `{keys}` in it (inside `IN (…)`); the values `before` are bound ahead.
         """
         return rows_in(self.rows, sql, keys, before)
 
@@ -308,7 +288,7 @@ class Reader:
 
     def begin(self) -> None:
         """Start another piece of work: clear an interrupt or a time-out."""
-        self._stopped = self._timed_out = False
+        self.is_stopped = self._timed_out = False
 
     def check(self) -> None:
         """Raise if `interrupt` was called; for work between statements.
@@ -316,12 +296,12 @@ class Reader:
         Raises:
             QueryInterruptedError: It was.
         """
-        if self._stopped:
+        if self.is_stopped:
             raise QueryInterruptedError(_("The query was interrupted."))
 
     def interrupt(self) -> None:
         """Stop the running statement and those to come until `begin`, from any thread."""
-        self._stopped = True
+        self.is_stopped = True
         try:
             self._connection.interrupt()
         except sqlite3.ProgrammingError:
@@ -329,6 +309,7 @@ class Reader:
 
     def close(self) -> None:
         """Close the file."""
-        _unwatch(self)
+        with _watch_lock:
+            _watched.discard(self)
         self._cache.clear()
         self._connection.close()

@@ -72,21 +72,21 @@ class Schema(NamedTuple):
         """Whether the file was written by a Hermes newer than any we have seen."""
         return self.version is not None and self.version > NEWEST_KNOWN
 
-    def session(self, column: str, *, table: str = "s", default: str = "NULL") -> str:
-        """Return SQL for a column of `sessions`, or the default where this file lacks it."""
-        return f"{table}.{column}" if column in self.session_columns else default
+    def session(self, column: str, *, default: str = "NULL") -> str:
+        """Return SQL for a column of `sessions s`, or the default where this file lacks it."""
+        return f"s.{column}" if column in self.session_columns else default
 
-    def message(self, column: str, *, table: str = "m", default: str = "NULL") -> str:
-        """Return SQL for a column of `messages`, or the default where this file lacks it."""
-        return f"{table}.{column}" if column in self.message_columns else default
+    def message(self, column: str, *, default: str = "NULL") -> str:
+        """Return SQL for a column of `messages m`, or the default where this file lacks it."""
+        return f"m.{column}" if column in self.message_columns else default
 
-    def active(self, table: str = "m") -> str:
-        """Return SQL that is 1 for rows the model still sees; upgraded files hold NULL for active."""
-        return f"COALESCE({table}.active, 1)" if "active" in self.message_columns else "1"
+    def active(self) -> str:
+        """Return SQL that is 1 for rows of `messages m` the model still sees; upgraded files hold NULL for active."""
+        return "COALESCE(m.active, 1)" if "active" in self.message_columns else "1"
 
-    def compacted(self, table: str = "m") -> str:
-        """Return SQL that is 1 for rows replaced by a summary but still part of the record (0.18 and later)."""
-        return f"COALESCE({table}.compacted, 0)" if "compacted" in self.message_columns else "0"
+    def compacted(self) -> str:
+        """Return SQL that is 1 for rows of `messages m` that a summary replaced (0.18 and later); still shown."""
+        return "COALESCE(m.compacted, 0)" if "compacted" in self.message_columns else "0"
 
     def without_search(self) -> Schema:
         """Return the same schema without the search indexes, for when they cannot be used."""
@@ -149,11 +149,7 @@ def _columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
 
 
 def discover(connection: sqlite3.Connection, path: Path) -> Schema:
-    """Describe the file behind a connection; nothing is assumed from its version number.
-
-    Args:
-        connection: An open read connection.
-        path: The store, for the sentences.
+    """Describe the file behind an open read connection; nothing is assumed from its version number.
 
     Raises:
         StoreEmptyError: It has no tables yet.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from ..text import as_text
@@ -16,8 +17,7 @@ _LAST_TIME = 253_402_300_799.0 - 172_800
 def as_time(value: object) -> float | None:
     """Return Unix seconds, or None for anything that is no usable time.
 
-    Args:
-        value: A number, or text with a number or an ISO time in it (other tools have written both).
+    Times are numbers, or texts with a number or an ISO time in them (other tools have written both).
     """
     if type(value) is float and _FIRST_TIME <= value <= _LAST_TIME:
         return value
@@ -55,6 +55,11 @@ def as_money(value: object) -> float | None:
 def as_flag(value: object) -> bool:
     """Whether a stored 0/1 column is set; text and blobs are not."""
     return isinstance(value, int | float) and value != 0
+
+
+def first_texts(rows: Iterable[Sequence[object]]) -> list[str]:
+    """Return the first column of rows as text, without NULL."""
+    return [text for row in rows if (text := as_text(row[0])) is not None]
 
 
 def read_json(text: str) -> object:

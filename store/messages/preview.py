@@ -175,7 +175,7 @@ def with_details(reader: Reader, conversations: Sequence[Conversation]) -> list[
     """Add preview and row count to the conversations of a page; each takes a few index seeks."""
     counts = count_rows(reader, [segment.id for each in conversations for segment in each.segments])
     return [
-        each.with_details(
+        each._replace(
             preview=read_preview(reader, each.segments),
             rows=sum(counts.get(segment.id, 0) for segment in each.segments),
         )

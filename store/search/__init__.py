@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .conditions import EVERYTHING, Conditions, Scope, make_conditions, split_by_edits
+from .conditions import EVERYTHING, Conditions, Scope, make_conditions, make_scope, split_by_edits
 from .coverage import Coverage, read_coverage
 from .engine import Answer, Total, count, prepare, search
 from .filter_values import Vocabulary, parse_date, read_vocabulary
@@ -34,6 +34,7 @@ __all__ = [
     "help_lines",
     "make_conditions",
     "make_plan",
+    "make_scope",
     "parse",
     "parse_date",
     "prepare",

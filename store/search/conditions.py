@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import TypeVar
 
 from ..connection.connect import Reader
@@ -134,12 +135,14 @@ class Scope:
 EVERYTHING = Scope()
 
 
-def make_scope(conditions: Conditions, catalog: Catalog | None) -> Scope:
-    """Return the scope of a query's filters in the whole store; the catalog may be None if no filter needs it."""
-    if conditions.conversation is None or catalog is None:
-        return Scope(message=conditions.message)
-    sessions = allowed_sessions(catalog, View.ALL, (), conditions.conversation)
-    return Scope(sessions.__contains__, message=conditions.message)
+def make_scope(conditions: Conditions, catalog: Catalog | None, view: View = View.ALL) -> Scope:
+    """Return the scope of a query's filters in a view; the catalog may be None if neither needs it."""
+    sessions: Callable[[str], bool] | None = None
+    if catalog is not None and conditions.conversation is not None:
+        sessions = allowed_sessions(catalog, view, (), conditions.conversation).__contains__
+    elif catalog is not None and view is not View.ALL:
+        sessions = cache(partial(catalog.forest.is_in, view=view))  # a keystroke tests few of all sessions
+    return Scope(sessions, message=conditions.message)
 
 
 def read_scope(reader: Reader, query: Query, now: float | None = None) -> Scope:

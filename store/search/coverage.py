@@ -48,13 +48,7 @@ def _sqlite(path: Path, statement: str) -> str:
 
 
 def remedy(schema: Schema, damage: Damage, path: Path | None = None) -> str:
-    """Return how to repair the index.
-
-    Args:
-        schema: Of the store.
-        damage: What is wrong.
-        path: The store, where there is room for a whole command; None returns a few words.
-    """
+    """Return how to repair the index: a whole command if the path of the store is given, else a few words."""
     has_trigger = "messages_fts_insert" in schema.triggers
     if damage is Damage.BROKEN:
         return _("`hermes sessions repair` rebuilds it (Hermes 0.17 and later)")

@@ -15,7 +15,7 @@ from .checker import RELEVANT, Checker, most_relevant
 from .conditions import EVERYTHING, Scope, read_scope
 from .coverage import Damage, remedy
 from .message_rows import RowText, SearchCache, StoredRow
-from .query import Query, QueryProblem
+from .query import Query
 from .snippets import make_snippet
 from .spelled import find_joined, other_spellings
 from .streams import other_spellings_of
@@ -34,18 +34,17 @@ class Answer:
     """What a search found, and what it did not cover."""
 
     query: Query
-    hits: tuple[Hit, ...]
-    engine: str
+    hits: tuple[Hit, ...] = ()
+    engine: str = "none"
     """`fts5`, `trigram`, `scan`, `mixed` or `none`."""
-    complete: bool
+    complete: bool = True
     """False when rows that may be hits were not checked: the search was stopped, or too many are in no index."""
-    total: int | None
+    total: int | None = 0
     """The number of all hits; None when not counted."""
-    at_least: bool
+    at_least: bool = False
     """`total` is a lower bound: counting stopped there."""
-    elapsed_ms: float
+    elapsed_ms: float = 0.0
     notes: tuple[str, ...] = ()
-    problems: tuple[QueryProblem, ...] = ()
     stopped: bool = False
     """The search was stopped before the page was full."""
     more: bool = False
@@ -226,7 +225,7 @@ def search(
     """
     start = time.perf_counter()
     if query.is_empty:
-        return Answer(query, (), "none", True, 0, False, 0.0, problems=query.problems)
+        return Answer(query)
     plan, stopped = make_plan(query, prefix_last=prefix_last), _stopper(cancelled, deadline)
     scope = read_scope(reader, query, now) if scope is None else scope
     cache = reader.cached(SearchCache)
@@ -266,7 +265,6 @@ def search(
         at_least=at_least or (walk.tally.skipped and total is not None),
         elapsed_ms=(time.perf_counter() - start) * 1000,
         notes=tuple(dict.fromkeys([*notes, *walk.notes])),
-        problems=query.problems,
         stopped=walk.incomplete,
         more=more or walk.incomplete,
         matchers=tuple(plan.matchers),

@@ -10,7 +10,7 @@ from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..connection.connect import Reader
-from ..text import as_text
+from ..connection.stored_values import first_texts
 from .times import read_edges, time_order
 
 if TYPE_CHECKING:
@@ -45,11 +45,7 @@ def _day(day: date) -> tuple[float, float]:
 
 
 def parse_date(text: str, now: float) -> tuple[float, float] | None:
-    """Parse a local date or age: `2026`, `2026-03`, `2026-03-05`, `today`, `mon`, `3d`.
-
-    Args:
-        text: As typed.
-        now: Unix seconds.
+    """Parse a local date or age: `2026`, `2026-03`, `2026-03-05`, `today`, `mon`, `3d`. `now` is in Unix seconds.
 
     Returns:
         Half-open span of Unix seconds; for an age (`3d`) the moment that long ago, twice. None when it is no date.
@@ -104,7 +100,7 @@ def recent_tools(reader: Reader, most: int) -> tuple[str, ...]:
         rows = reader.rows(f"SELECT {tool} FROM messages m ORDER BY m.id DESC LIMIT ?", [_RECENT])
     else:
         rows = reader.rows_in(f"SELECT {tool} FROM messages m WHERE m.id IN ({{keys}})", order.ids[-_RECENT:])
-    counted = Counter(filter(None, (as_text(row[0]) for row in rows)))
+    counted = Counter(filter(None, first_texts(rows)))
     return tuple(sorted(counted, key=lambda name: (-counted[name], name))[:most])
 
 
@@ -113,7 +109,7 @@ def known_sources(reader: Reader) -> tuple[str, ...]:
     if "source" not in reader.schema.session_columns:
         return ()
     rows = reader.rows("SELECT DISTINCT source FROM sessions WHERE source <> ''")
-    return tuple(sorted(filter(None, (as_text(row[0]) for row in rows))))
+    return tuple(sorted(filter(None, first_texts(rows))))
 
 
 def read_vocabulary(reader: Reader, catalog: Catalog) -> Vocabulary:

@@ -68,10 +68,9 @@ def has_cjk(text: str) -> bool:
 
 
 def caseless_part(text: str) -> str:
-    """Return the longest part of a text that has only one spelling, for `instr`; empty when there is none.
+    """Return the longest part of a folded term that has only one spelling, for `instr`; empty when there is none.
 
-    Args:
-        text: A folded term: CJK, emoji, punctuation, perhaps mixed with letters.
+    The term is CJK, emoji or punctuation, perhaps mixed with letters.
     """
     # Digits and symbols have one spelling; letters may be accented, or in another case.
     has_case = "".join(each for each in set(text) if not _CJK.match(each) and (each.isalpha() or each.upper() != each))

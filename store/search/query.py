@@ -185,11 +185,9 @@ def _without_dangling(tokens: list[_Token]) -> list[_Token]:
 
 
 def parse(text: str, *, now: float | None = None) -> Query:
-    """Parse what a person typed; never raises.
+    """Parse what a person typed, anything, cut at 2,048 code points as in Hermes; never raises.
 
-    Args:
-        text: Anything; it is cut at 2,048 code points, as in Hermes.
-        now: Unix seconds, for dates in filters.
+    `now` is in Unix seconds, for dates in filters.
 
     Returns:
         The query. A filter with an invalid value is left out, with a problem that says why.

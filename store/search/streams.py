@@ -46,7 +46,7 @@ def _checked(walk: Walk, group: Sequence[Matcher], ids: Iterator[int], only: str
     """
     plan = CompiledQuery((tuple(group),), ())
     while chunk := list(islice(ids, _CHECKED)):
-        yield ScannedTo(chunk[0] - 1 if walk.ascending else chunk[0] + 1)
+        yield walk.scanned_before(chunk[0])
         if only:
             rows = walk.reader.rows_in(f"SELECT m.id FROM messages m WHERE m.id IN ({{keys}}) AND {only}", chunk)
             possible = {row[0] for row in rows}
@@ -98,7 +98,7 @@ def _partly_indexed(walk: Walk, index: FtsIndex, group: Sequence[Matcher]) -> It
     ids = [key for key in (cut if walk.ascending else reversed(cut)) if walk.low <= key <= walk.high]
     for start in range(0, len(ids), _CHECKED):
         chunk = ids[start : start + _CHECKED]
-        yield ScannedTo(chunk[0] - 1 if walk.ascending else chunk[0] + 1)
+        yield walk.scanned_before(chunk[0])
         if walk.tally.read_whole >= _MOST_CUT:
             walk.tally.skipped = True
             note = _("Hermes' index has only the beginning of {count:,} messages; {read:,} of them were read in full.")
@@ -173,7 +173,9 @@ def _short_stream(walk: Walk, index: FtsIndex, terms: Sequence[Matcher], trigram
         newest, walk = walk.split(_GLANCE)
         yield from scanned(newest, terms)
         walk.tally.is_certain = True
-    yield walk.scanned_to()  # these may be enough: show them before the prefix is merged
+    yield walk.scanned_before(
+        walk.low if walk.ascending else walk.high
+    )  # these may be enough: show them before the prefix is merged
     yield from indexed(walk, index, any_spelling(walk.reader, index, terms))
 
 

@@ -70,13 +70,7 @@ def asks_for_conversations(query: Query, conditions: Conditions) -> bool:
 
 
 def count_conversations(catalog: Catalog, conditions: Conditions, sessions: Callable[[str], bool] | None = None) -> int:
-    """Count the conversations that pass the filters on conversations.
-
-    Args:
-        catalog: All conversations.
-        conditions: Filters of a query.
-        sessions: A test of the root's id; None admits all.
-    """
+    """Count the conversations that pass the filters on conversations, and a test of the root's id if there is one."""
     test = conditions.conversation
     if test is None:
         return 0

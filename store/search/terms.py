@@ -77,11 +77,9 @@ class Matcher:
         return self.spelling[:1].isalnum(), not is_open and self.spelling[-1:].isalnum()
 
     def find(self, folded: str, marked: bool | None = None) -> Iterator[tuple[int, int]]:
-        """Yield where a folded text contains the term: half-open ranges in order.
+        """Yield where a text from `fold` contains the term: half-open ranges in order.
 
-        Args:
-            folded: From `fold`.
-            marked: `has_marks` of it, where that is known.
+        `marked` is `has_marks` of it, where that is known.
         """
         if has_marks(folded) if marked is None else marked:
             yield from (match.span() for match in self.marked.finditer(folded))
@@ -227,12 +225,7 @@ class CompiledQuery:
     """The texts are reasoning, not messages; no index holds those."""
 
     def accepts_folded(self, folded: str, marked: bool | None = None) -> bool:
-        """Whether a folded text contains all terms of a group, and none that is excluded.
-
-        Args:
-            folded: From `fold`.
-            marked: `has_marks` of it, where that is known.
-        """
+        """Whether a folded text contains all terms of a group, and none that is excluded; arguments as of `find`."""
         marked = has_marks(folded) if marked is None else marked
         if any(each.in_folded(folded, marked) for each in self.excluded):
             return False

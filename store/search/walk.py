@@ -93,9 +93,9 @@ class Walk:
         low, high = self.cache.edges(self.reader)
         return max(low, self.low), min(high, self.high)
 
-    def scanned_to(self) -> ScannedTo:
-        """Return the marker that everything before this run has been scanned."""
-        return ScannedTo(self.low - 1 if self.ascending else self.high + 1)
+    def scanned_before(self, message_id: int) -> ScannedTo:
+        """Return the marker that everything before an id has been scanned."""
+        return ScannedTo(message_id - 1 if self.ascending else message_id + 1)
 
     def stop(self) -> bool:
         """Tell whether to stop now, and remember it."""

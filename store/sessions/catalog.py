@@ -1,4 +1,4 @@
-"""The list of conversations: views, order and counts.
+"""The list of conversations: views, order, counts, and an index of titles and ids.
 
 A `Catalog` is immutable data built from all sessions of a store (`read_catalog`), from an earlier catalog and what has
 changed since (`read_increment`), or from the newest sessions (`first_page.read_first_page`).
@@ -6,15 +6,17 @@ changed since (`read_increment`), or from the newest sessions (`first_page.read_
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from heapq import merge
 from typing import NamedTuple
 
 from ..connection.reader import Reader
+from ..connection.stored_values import first_texts
 from ..text import as_text
 from .conversations import Forest
 from .models import FAR_PAST, Chain, Conversation, Hidden, Sort, View, newest_activity, title_of
-from .names import NameIndex, TitleIndex
 from .session import Session
 from .session_rows import read_all, read_busy, read_sessions
 
@@ -26,15 +28,15 @@ _REREAD = 200
 """Most recently used conversations whose sessions an increment always reads again."""
 _MAX_MESSAGES = 20_000
 """If there are more new messages than this (an import), everything is read again."""
+_END = b"\n"
+"""Behind each name in the text of a `TitleIndex`."""
 
 
 def sort_key(sort: Sort, amounts: Mapping[str, int]) -> Callable[[Sequence[Session]], float | str]:
     """Return the sort key function of conversations, which takes their segments.
 
-    Args:
-        sort: The order.
-        amounts: Values that sessions do not hold, by root id: bytes for `Sort.SIZE` (default 0), chat messages for
-            `Sort.MESSAGES` (default: the stored counters).
+    `amounts` are values that sessions do not hold, by root id: bytes for `Sort.SIZE` (default 0), chat messages for
+    `Sort.MESSAGES` (default: the stored counters).
     """
 
     def started(segments: Sequence[Session]) -> float:
@@ -65,22 +67,69 @@ def sort_key(sort: Sort, amounts: Mapping[str, int]) -> Callable[[Sequence[Sessi
     return keys[sort]
 
 
-class Catalog:
-    """All conversations of a store at one moment.
+def _folded(text: str) -> bytes:
+    return text.casefold().encode("utf-8", "surrogatepass")
 
-    Args:
-        forest: All sessions, or those of a neighbourhood.
-        now: Unix seconds when it was read; determines what is live.
-        exact: Whether it holds all conversations; False for a first page.
-        names: Index of the names, if an earlier catalog has built it.
+
+class TitleIndex:
+    """Names of conversations, newest first, by their keys: one text that is searched by `bytes.find`.
+
+    Scanning 100,000 names one by one would take several frames.
     """
+
+    def __init__(self, keys: Sequence[str], names: Iterable[str]) -> None:
+        self._keys = keys
+        self._starts = array("Q")
+        self._text = bytearray()
+        """All names in UTF-8: in a `str`, one letter outside Latin-1 would make every letter take two bytes or four."""
+        for name in names:
+            self._starts.append(len(self._text))
+            self._text += _folded(name).replace(_END, b" ") + _END
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def find(self, words: Sequence[str]) -> Iterator[str]:
+        """Yield the keys of names that contain all words, ignoring case, in order; without words, all keys."""
+        folded = sorted(map(_folded, words), key=len, reverse=True)
+        if not folded or not folded[0]:
+            yield from self._keys
+            return
+        first, others = folded[0], folded[1:]
+        position = self._text.find(first)
+        while position >= 0:
+            row = bisect_right(self._starts, position) - 1
+            start = self._starts[row]
+            end = self._starts[row + 1] if row + 1 < len(self._starts) else len(self._text)
+            # A word that contains a line end may match across two names.
+            if position + len(first) < end and all(self._text.find(each, start, end - 1) >= 0 for each in others):
+                yield self._keys[row]
+            elif position + len(first) >= end:
+                end = position + 1
+            position = self._text.find(first, end)
+
+
+class NameIndex(NamedTuple):
+    """Names of conversations, brought up to date without rebuilding the whole index: that takes half a second."""
+
+    whole: TitleIndex
+    """The index of all names at some moment."""
+    fresh: TitleIndex = TitleIndex((), ())
+    """The names that were added or changed since."""
+    hidden: frozenset[str] = frozenset()
+    """Keys of `whole` that were removed, or are in `fresh`."""
+
+
+class Catalog:
+    """All conversations of a store at one moment."""
 
     def __init__(self, forest: Forest, now: float, *, exact: bool = True, names: NameIndex | None = None) -> None:
         self.forest = forest
+        """All sessions, or those of a neighbourhood."""
         self.now = now
-        """Unix seconds when it was read."""
+        """Unix seconds when it was read; determines what is live."""
         self.exact = exact
-        """Whether it holds all conversations of the store."""
+        """Whether it holds all conversations of the store; False for a first page."""
         self._cache: dict[str, Conversation] = {}
         self._names = names
 
@@ -107,10 +156,11 @@ class Catalog:
 
     def named(self, words: Sequence[str]) -> Iterator[str]:
         """Yield the root ids of conversations whose titles or ids contain all of these words, newest first."""
-        if self._names is None:
-            self._names = NameIndex(self._index_names(reversed(self.forest.listed(View.ALL))))
-        fresh, others = self._names.find(words)
-        return merge(fresh, others, key=self.forest.rank, reverse=True) if len(self._names.fresh) else others
+        names = self._names
+        if names is None:
+            names = self._names = NameIndex(self._index_names(reversed(self.forest.listed(View.ALL))))
+        found = (key for key in names.whole.find(words) if key not in names.hidden)
+        return merge(names.fresh.find(words), found, key=self.forest.rank, reverse=True) if names.fresh else found
 
     def _index_names(self, roots: Iterable[str]) -> TitleIndex:
         keys, sessions, segments = list(roots), self.forest.sessions, self.forest.segments
@@ -130,12 +180,7 @@ class Catalog:
         return updated
 
     def hidden(self, view: View, shown: int) -> Hidden:
-        """Count the conversations that are not on screen; with the shown ones they sum up to all.
-
-        Args:
-            view: The view on screen.
-            shown: Conversations of it that are shown.
-        """
+        """Count the conversations that are not on screen: with the `shown` ones of a view they sum up to all."""
         counts = self.forest.counts()
         automation = 0 if view in (View.ALL, View.AUTOMATION) else counts[View.AUTOMATION]
         archived = 0 if view in (View.ALL, View.ARCHIVED) else counts[View.ARCHIVED]
@@ -152,12 +197,8 @@ class Catalog:
     ) -> list[str]:
         """Return the root ids of a view in order, without building conversations.
 
-        Args:
-            view: The view.
-            sort: The order: newest, most or biggest first, titles A to Z; ties by last activity.
-            reverse: Reverse that order.
-            sources: Only these sources of the root segment; empty means any.
-            amounts: See `sort_key`.
+        Newest, most or biggest come first, titles A to Z, ties by last activity. Only roots of these `sources` are
+        returned; empty means any. `amounts` are those of `sort_key`.
         """
         sessions, segments = self.forest.sessions, self.forest.segments
         roots = list(self.forest.listed(view))
@@ -179,21 +220,16 @@ class Catalog:
         *,
         sort: Sort = Sort.ACTIVITY,
         reverse: bool = False,
-        sources: Collection[str] = (),
         amounts: Mapping[str, int] | None = None,
     ) -> list[Conversation]:
         """Return the conversations of a view in order; arguments as of `order`."""
-        ordered = self.order(view, sort=sort, reverse=reverse, sources=sources, amounts=amounts)
-        return [self.conversation(root) for root in ordered]
+        return [self.conversation(root) for root in self.order(view, sort=sort, reverse=reverse, amounts=amounts)]
 
 
 def read_catalog(reader: Reader, now: float, known: Catalog | None = None) -> Catalog:
-    """Read all conversations of a store; each row of `sessions` once.
+    """Read all conversations of a store, each row of `sessions` once; unchanged parts of a `known` catalog are reused.
 
-    Args:
-        reader: An open reader.
-        now: Unix seconds.
-        known: An earlier catalog, whose unchanged parts are reused.
+    `now` is in Unix seconds.
     """
     if known is None or not known.exact:
         return Catalog(Forest(read_all(reader, {})), now)
@@ -215,13 +251,9 @@ def allowed_sessions(
     sources: Collection[str] = (),
     condition: Callable[[Conversation], bool] | None = None,
 ) -> frozenset[str]:
-    """Return the ids of all sessions of the conversations that match a view, sources and filters.
+    """Return the ids of all sessions of the conversations in a view that pass the filters of a query.
 
-    Args:
-        catalog: Of the whole store.
-        view: The view.
-        sources: Only these sources; empty means any.
-        condition: Further filter of conversations, from a query.
+    The catalog is of the whole store. Only roots of these `sources` count; empty means any.
     """
     return frozenset(
         segment.id
@@ -279,7 +311,7 @@ def read_increment(
         catalog: An exact catalog.
         mark: Read before that catalog.
         now: Unix seconds.
-        touched: Ids of sessions known to have been changed, deleted or restored since.
+        touched: Ids of sessions that are known to have been changed, deleted or restored since.
 
     Returns:
         The new catalog and its mark; None if everything must be read again, because sessions are missing or the
@@ -291,14 +323,14 @@ def read_increment(
     rows = reader.rows("SELECT DISTINCT session_id FROM messages WHERE id > ?", [mark.message])
     added = reader.rows("SELECT id FROM sessions WHERE rowid > ?", [mark.session])
     known = catalog.forest.sessions
-    ids = {text: None for text in (as_text(row[0]) for row in (*rows, *added)) if text is not None}
+    ids = dict.fromkeys(first_texts((*rows, *added)))
     in_new_rows = set(ids)
     for chain in catalog.forest.newest(_REREAD):
-        ids.update((segment.id, None) for segment in chain.segments)
+        ids.update(dict.fromkeys(segment.id for segment in chain.segments))
     ids.update(dict.fromkeys(mark.busy ^ new.busy))
     for each in touched:
         ids[each] = None
-        ids.update((child.id, None) for child in catalog.forest.children_of(each))
+        ids.update(dict.fromkeys(child.id for child in catalog.forest.children_of(each)))
     sessions = read_sessions(reader, list(ids), busy=new.busy)
     existing = {each.id for each in sessions}
     gone = {each for each in touched if each in known and each not in existing}

@@ -36,10 +36,8 @@ def _start_key(session: Session) -> tuple[float, str]:
 class Forest:
     """All sessions of a store or of a neighbourhood: immutable data, without access to the store.
 
-    Chains are computed on request and not cached, so compare ids, not chains.
-
-    Args:
-        sessions: In iteration order; if an id occurs twice, the later session replaces the earlier one.
+    If an id occurs twice, the later session replaces the earlier one. Chains are computed on request and not cached, so
+    compare ids, not chains.
     """
 
     def __init__(self, sessions: Iterable[Session]) -> None:
@@ -79,11 +77,9 @@ class Forest:
         return frozenset(ring_roots)
 
     def updated(self, fresh: Iterable[Session], gone: Collection[str] = ()) -> Forest:
-        """Return a new forest with some sessions added, replaced or removed; only their families are listed anew.
+        """Return a new forest with `fresh` sessions added or replaced and `gone` ids removed.
 
-        Args:
-            fresh: Added and replaced sessions.
-            gone: Removed ids. A child of one that has lost its parent id must be in `fresh`.
+        A child of a removed one that has lost its parent id must be in `fresh`. Only families of these are listed anew.
         """
         new = {session.id: session for session in fresh}
         forest = Forest(())
@@ -240,11 +236,7 @@ class Forest:
         return self.root_of(session_id) == session_id
 
     def chain_of(self, session_id: str) -> Chain:
-        """Return the chain that a session is a segment of.
-
-        Raises:
-            KeyError: There is no such session.
-        """
+        """Return the chain that a session is a segment of; raises KeyError if there is no such session."""
         return self._chain(self._root(self.sessions[session_id]))
 
     def chains(self) -> Iterator[Chain]:
@@ -282,12 +274,7 @@ class Forest:
         return ConversationKind.AUTOMATION if root.source in AUTOMATION_SOURCES else ConversationKind.CHAT
 
     def conversation(self, chain: Chain, now: float) -> Conversation:
-        """Build the list entry of a chain.
-
-        Args:
-            chain: From this forest.
-            now: Unix seconds; determines what is live.
-        """
+        """Build the list entry of a chain of this forest; `now`, in Unix seconds, determines what is live."""
         branches, subagents = self._count_below(chain)
         active, note = chain.last_active, chain.note
         if chain.root.hidden:

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from ..connection.reader import Reader
-from ..connection.stored_values import as_time
-from ..text import as_text
+from ..connection.stored_values import as_time, first_texts
 from .catalog import Catalog
 from .conversations import Forest
 from .models import View
@@ -29,19 +28,14 @@ _MAX_CANDIDATES = 3000
 def _newest_candidates(reader: Reader, view: View, tail: int, started: int, among: int, *, in_order: bool) -> list[str]:
     """Return the ids of the sessions with the newest messages and of those started last, both by index.
 
-    Args:
-        reader: An open reader.
-        view: The view.
-        tail: Number of messages.
-        started: Number of sessions.
-        among: Number of sessions among which those are searched.
-        in_order: From `_ids_follow_time`. If False, no index finds the newest messages: the sessions with the latest
-            activity are read instead, at the cost of a seek for each session of the store.
+    `tail`, `started` and `among` are those of `_ROUNDS`; `in_order` is from `_ids_follow_time`. If it is False, no
+    index finds the newest messages: the sessions with the latest activity are read instead, at the cost of a seek for
+    each session of the store.
     """
     sql = "SELECT session_id FROM (SELECT session_id FROM messages ORDER BY id DESC LIMIT ?)"
     values: list[object] = [tail]
     if {"started_at", "source"} <= reader.schema.session_columns:
-        newest, recorded = newest_message_sql(reader.schema, "s.id"), reader.schema.session("last_activity_at")
+        newest, recorded = newest_message_sql(reader.schema), reader.schema.session("last_activity_at")
         active = f"COALESCE(max({newest}, {recorded}), {newest}, {recorded}, s.started_at)"
         # If cron jobs start a session a minute, the newest sixty hold no chat. `source` is an early column, so that
         # skipping rows by it is cheap.
@@ -52,7 +46,7 @@ def _newest_candidates(reader: Reader, view: View, tail: int, started: int, amon
             f"WHERE source IS NULL OR source NOT IN ({','.join('?' * len(skipped))}) LIMIT ?)"
         )
         values += [among, *skipped, started]
-    return [text for text in (as_text(row[0]) for row in reader.rows(sql, values)) if text is not None]
+    return first_texts(reader.rows(sql, values))
 
 
 def _ids_follow_time(reader: Reader, tail: int, started: int) -> bool:
@@ -61,11 +55,7 @@ def _ids_follow_time(reader: Reader, tail: int, started: int) -> bool:
     They are not after an import or a restore into another store, which give new ids to old conversations, nor after a
     clock was set back. An import is detected by comparing start times with rowids of sessions, a clock by the times of
     some messages at growing distances from the end. An undetected case is corrected once the whole catalog is read.
-
-    Args:
-        reader: An open reader.
-        tail: Number of last messages that count as newest.
-        started: Number of newest sessions to check.
+    `tail` is the number of last messages that count as newest, `started` the number of newest sessions to check.
     """
     if "timestamp" not in reader.schema.message_columns or "started_at" not in reader.schema.session_columns:
         return True
@@ -101,13 +91,7 @@ def read_first_page(reader: Reader, now: float, *, view: View = View.CHATS, limi
     """Read the newest conversations of a view, at a cost that does not grow with the store.
 
     Candidates are the sessions of the last messages and those started last. If most of them are automation, more are
-    read, until a page is full or a limit is reached.
-
-    Args:
-        reader: An open reader.
-        now: Unix seconds.
-        view: The view.
-        limit: Conversations per page.
+    read, until a page of `limit` conversations is full or a limit of the cost is reached. `now` is in Unix seconds.
 
     Returns:
         A catalog of these and related sessions; `exact` only if it holds the whole store.

@@ -23,11 +23,7 @@ _MAX_BYTES = 4_000_000
 
 
 def job_of(root: Session) -> str | None:
-    """Return the id of the cron job that a conversation is a run of; None for other conversations.
-
-    Args:
-        root: The first session of the conversation.
-    """
+    """Return the id of the cron job that a conversation is a run of, by its first session; else None."""
     match = _RUN.fullmatch(root.id) if root.source == "cron" else None
     return match[1] if match else None
 
@@ -39,11 +35,7 @@ def name_in_title(title: str | None) -> str:
 
 
 def read_job_names(home: Path) -> Mapping[str, str]:
-    """Read the names of the jobs of a profile by id, as stored; empty if the file is missing or damaged.
-
-    Args:
-        home: The folder of the store.
-    """
+    """Read the names of the jobs in the folder of a store by id, as stored; none if the file is missing or damaged."""
     path = home / "cron" / "jobs.json"
     try:
         if path.stat().st_size > _MAX_BYTES:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ..connection.connect import Reader
 from ..errors import NotFoundError
@@ -31,10 +31,8 @@ def predict_resume(forest: Forest, session_id: str, schema_version: int | None) 
     requested session, and up to 0.20.0 also a chat after a reset. Hermes does not check whether a marker names the
     parent.
 
-    Args:
-        forest: Must hold the descendants of the session.
-        session_id: The id passed to Hermes.
-        schema_version: Of the store, which implies the version of Hermes; None means the newest.
+    The forest must hold the descendants of the session. The schema version of the store implies that of Hermes; None
+    means the newest.
     """
     session = forest.sessions.get(session_id)
     if session is None:
@@ -83,12 +81,9 @@ def resume_target(conversation: Conversation) -> ResumeTarget:
 
 
 def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
-    """Read the family tree of a session: its topmost ancestor with all descendants.
+    """Read the family tree of a session, by its exact id: its topmost ancestor with all descendants.
 
-    Args:
-        reader: An open reader.
-        session_id: An exact id.
-        now: Unix seconds.
+    `now` is in Unix seconds.
 
     Raises:
         NotFoundError: There is no such session.
@@ -103,8 +98,7 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
         seen.add(above.root.id)
         top = above
     counts = count_rows(reader, list(forest.sessions))
-    nodes: list[Node] = []
-    _add_nodes(forest, top, None, focus, counts, now, nodes, set())
+    nodes = list(_nodes(forest, top, focus, counts, now))
     previews = read_previews(reader, {each.session.id: [each.session] for each in nodes if not each.session.title})
     named = tuple(each._replace(name=_name(each.session, previews.get(each.session.id, ""))) for each in nodes)
     target = resume_target(catalog.conversation(focus.root.id))
@@ -116,12 +110,9 @@ def _name(session: Session, preview: str) -> str:
 
 
 def draw_tree(nodes: Sequence[Node]) -> list[TreeLine]:
-    """Return the lines of a family tree, top to bottom.
+    """Return the lines of a family tree, top to bottom, from nodes in the order of a `Lineage`.
 
     All segments of a conversation have the same indent. The children of a segment follow it, indented by one more step.
-
-    Args:
-        nodes: Parents before children, as in a `Lineage`.
     """
     heads: dict[str, str] = {}
     segments: dict[str, list[Node]] = {}
@@ -160,39 +151,28 @@ def draw_tree(nodes: Sequence[Node]) -> list[TreeLine]:
     return lines
 
 
-def _add_nodes(
-    forest: Forest,
-    chain: Chain,
-    parent_id: str | None,
-    focus: Chain,
-    counts: dict[str, int],
-    now: float,
-    nodes: list[Node],
-    seen: set[str],
-) -> None:
-    """Append the nodes of a chain and of everything below it, parents before children."""
-    stack = [(chain, parent_id)]
+def _nodes(forest: Forest, top: Chain, focus: Chain, counts: dict[str, int], now: float) -> Iterator[Node]:
+    """Yield the nodes of a chain and of everything below it, parents before children; names are missing."""
+    seen: set[str] = set()
+    stack: list[tuple[Chain, str | None]] = [(top, None)]
     while stack:
-        current, above = stack.pop()
-        if current.root.id in seen:
+        chain, above = stack.pop()
+        if chain.root.id in seen:
             continue
-        seen.add(current.root.id)
-        for index, session in enumerate(current.segments):
-            first = index == 0
-            note = current.note if first else ""
-            if first and session.delegate_from == ORPHANED:
-                note = _("possibly a subagent")
-            nodes.append(
-                Node(
-                    session=session,
-                    parent_id=above if first else current.segments[index - 1].id,
-                    relation=current.relation if first else Relation.CONTINUED,
-                    on_path=current.root.id == focus.root.id,
-                    status=status([session], now),
-                    rows=counts.get(session.id, 0),
-                    note=note,
-                )
+        seen.add(chain.root.id)
+        relation, note = chain.relation, chain.note
+        if chain.root.delegate_from == ORPHANED:
+            note = _("possibly a subagent")
+        for session in chain.segments:
+            yield Node(
+                session=session,
+                parent_id=above,
+                relation=relation,
+                on_path=chain.root.id == focus.root.id,
+                status=status([session], now),
+                rows=counts.get(session.id, 0),
+                note=note,
             )
+            above, relation, note = session.id, Relation.CONTINUED, ""
         # The oldest child is pushed last, because it is to be popped first.
-        for child in reversed(forest.child_chains(current)):
-            stack.append((child, child.root.parent_id))
+        stack += [(child, child.root.parent_id) for child in reversed(forest.child_chains(chain))]

@@ -198,10 +198,6 @@ class Conversation(NamedTuple):
         """`rows`, or the sum of the stored counters until they have been counted."""
         return self.rows if self.rows is not None else sum(s.message_count for s in self.segments)
 
-    def with_details(self, *, preview: str, rows: int) -> "Conversation":
-        """Return a copy with the values that are read from its messages."""
-        return self._replace(preview=preview, rows=rows)
-
 
 class Node(NamedTuple):
     """One session in a lineage tree."""

@@ -29,11 +29,9 @@ LIVE_SECONDS = 300.0
 
 
 def edge(child: Session, parent: Session | None) -> Relation:
-    """Return the meaning of the link from a session to its parent; of several continuations, each counts as one.
+    """Return the meaning of the link from a session to its parent, None if that does not exist.
 
-    Args:
-        child: A session.
-        parent: The session with its parent id; None if there is none.
+    Of several continuations of one session, each counts as one.
     """
     if child.parent_id is None:
         return Relation.ROOT
@@ -86,12 +84,7 @@ def continuation_rank(child: Session) -> tuple[int, float, float, str]:
 
 
 def status(segments: Sequence[Session], now: float) -> Status:
-    """Return the state of a session or of a conversation.
-
-    Args:
-        segments: Root first.
-        now: Unix seconds.
-    """
+    """Return the state of a session or of a conversation, as segments, root first; `now` is in Unix seconds."""
     tip = segments[-1]
     if any([each.busy for each in segments]):
         return Status.LIVE

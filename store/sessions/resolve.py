@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..connection.connect import Reader
+from ..connection.stored_values import first_texts
 from ..errors import AmbiguousError, NotFoundError
 from ..text import as_text
 from ..wording import _
@@ -19,10 +20,6 @@ def resolve_title(reader: Reader, title: str) -> str | None:
     """Return the id of the newest session titled "title #2", "title #3" …, else the one titled "title" (0.13 to 0.22).
 
     As in Hermes, only the match of the plain title is case-sensitive.
-
-    Args:
-        reader: An open reader.
-        title: A title, with or without a number.
     """
     schema = reader.schema
     if "title" not in schema.session_columns:
@@ -35,16 +32,11 @@ def resolve_title(reader: Reader, title: str) -> str | None:
     )
     if numbered:
         return as_text(numbered[0][0])
-    exact = reader.rows("SELECT s.id FROM sessions s WHERE s.title = ? LIMIT 1", [title])
-    return as_text(exact[0][0]) if exact else None
+    return as_text(reader.value("SELECT s.id FROM sessions s WHERE s.title = ? LIMIT 1", [title]))
 
 
 def resolve_session(reader: Reader, text: str) -> str:
-    """Return the id of the session that a user means.
-
-    Args:
-        reader: An open reader.
-        text: A full id, a unique prefix of one, or a title.
+    """Return the id of the session that a user means by a full id, a unique prefix of one, or a title.
 
     Raises:
         NotFoundError: Nothing matches.
@@ -54,23 +46,17 @@ def resolve_session(reader: Reader, text: str) -> str:
     exact = reader.rows("SELECT id FROM sessions WHERE id = ?", [text])
     if exact:
         return as_text(exact[0][0]) or ""
-    started = reader.schema.session("started_at")
-    matches = (
-        reader.rows(
-            # Not LIKE, which ignores the case of ASCII letters.
-            "SELECT s.id FROM sessions s WHERE s.id >= ? AND substr(s.id, 1, length(?)) = ? "
-            f"ORDER BY {started} DESC LIMIT ?",
-            [text, text, text, _CANDIDATES + 1],
-        )
-        if text
-        else []
-    )
-    ids = [found for found in (as_text(row[0]) for row in matches) if found is not None]
-    if len(ids) == 1:
-        return ids[0]
-    titled = resolve_title(reader, text) if text else None
-    if titled is not None:
-        return titled
+    ids: list[str] = []
+    if text:
+        # Not LIKE, which ignores the case of ASCII letters.
+        sql = "SELECT s.id FROM sessions s WHERE s.id >= ? AND substr(s.id, 1, length(?)) = ?"
+        sql += f" ORDER BY {reader.schema.session('started_at')} DESC LIMIT ?"
+        ids = first_texts(reader.rows(sql, [text, text, text, _CANDIDATES + 1]))
+        if len(ids) == 1:
+            return ids[0]
+        titled = resolve_title(reader, text)
+        if titled is not None:
+            return titled
     if ids:
         named = ", ".join(ids[:_CANDIDATES]) + (", …" if len(ids) > _CANDIDATES else "")
         raise AmbiguousError(
@@ -86,18 +72,12 @@ def resolve_session(reader: Reader, text: str) -> str:
 def resolve_last(reader: Reader, source: str = "cli") -> str | None:
     """Return the id of the session that `hermes -c` continues: the last active one of a source, in any state (0.19).
 
-    Args:
-        reader: An open reader.
-        source: Hermes uses `cli`, or `tui` in its terminal interface.
+    Hermes takes the source `cli`, or `tui` in its terminal interface.
     """
     schema = reader.schema
     if "source" not in schema.session_columns:
         return None
-    newest = newest_message_sql(schema, "s.id")
+    newest = newest_message_sql(schema)
     started = schema.session("started_at")
-    rows = reader.rows(
-        f"SELECT s.id FROM sessions s WHERE s.source = ? ORDER BY COALESCE({newest}, {started}) DESC, {started} DESC, "
-        "s.id DESC LIMIT 1",
-        [as_text(source)],
-    )
-    return as_text(rows[0][0]) if rows else None
+    sql = f"SELECT s.id FROM sessions s WHERE s.source = ? ORDER BY COALESCE({newest}, {started}) DESC, {started} DESC"
+    return as_text(reader.value(f"{sql}, s.id DESC LIMIT 1", [as_text(source)]))

@@ -111,32 +111,18 @@ class _Compact:
         if unknown:
             raise TypeError(f"there is no field {min(unknown)}")
         columns = {name: [value] for name, value in (self._defaults | given).items()}
-        self._set(*next(_storage(self.kept, columns, {})))
+        self._set(next(_storage(self.kept, columns, {})))
 
-    def _set(
-        self,
-        id: str,
-        parent_id: str | None,
-        title: str | None,
-        shared: tuple[Any, ...],
-        links: tuple[Any, ...],
-        numbers: bytes,
-    ) -> None:
-        self.id, self.parent_id, self.title = id, parent_id, title
-        self.shared, self.links, self.numbers = shared, links, numbers
+    def _set(self, values: tuple[Any, ...]) -> None:
+        self.id, self.parent_id, self.title, self.shared, self.links, self.numbers = values
 
     @classmethod
     def from_columns(cls, columns: Mapping[str, Sequence[Any]], alike: dict[Any, Any]) -> Iterator[Self]:
-        """Build many records from columns.
-
-        Args:
-            columns: The values of each field, all of one length.
-            alike: Cache of shared values; grows.
-        """
+        """Build many records from the values of each field, all of one length; `alike` caches shared ones and grows."""
         new = cls.__new__
         for row in _storage(cls.kept, columns, alike):
             record = new(cls)
-            record._set(*row)
+            record._set(row)
             yield record
 
     def _fields(self) -> dict[str, Any]:
@@ -169,7 +155,7 @@ def _pack(*numbers: Any) -> bytes:
 def _storage(
     kept: Mapping[str, Sequence[str]], columns: Mapping[str, Sequence[Any]], alike: dict[Any, Any]
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield the arguments of `_Compact._set` for each record of some columns."""
+    """Yield the values for `_Compact._set` of each record of some columns."""
     shared_tuples = []
     for place in ("shared", "links"):
         tuples = zip(*(columns[name] for name in kept[place]), strict=True)

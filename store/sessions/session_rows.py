@@ -13,7 +13,7 @@ from typing import Any
 
 from ..connection.connect import Reader, Row
 from ..connection.schema import Schema
-from ..connection.stored_values import as_count, as_flag, as_mapping, as_money, as_time
+from ..connection.stored_values import as_count, as_flag, as_mapping, as_money, as_time, first_texts
 from ..text import as_text
 from .session import Session
 
@@ -21,17 +21,17 @@ _MARKERS = ("_branched_from", "_delegate_from", "_reset_from")
 _NO_MARKERS = (None, None, None)
 _BATCH = 1000
 """Rows decoded in one go: with fewer the overhead per column dominates, with more the memory does."""
+_SLICE = 250
+"""Rows of `read_all` per statement."""
 
 Column = Sequence[object]
 
 
-def newest_message_sql(schema: Schema, session: str) -> str:
-    """Return SQL for the newest timestamp of one session: one seek to the end of a covering index."""
-    return (
-        f"(SELECT max(m.timestamp) FROM messages m WHERE m.session_id = {session})"
-        if ("timestamp" in schema.message_columns)
-        else "NULL"
-    )
+def newest_message_sql(schema: Schema) -> str:
+    """Return SQL for the newest timestamp of a row of `sessions s`: one seek to the end of a covering index."""
+    if "timestamp" not in schema.message_columns:
+        return "NULL"
+    return "(SELECT max(m.timestamp) FROM messages m WHERE m.session_id = s.id)"
 
 
 # Columns are decoded whole. Checking the types of all values is much cheaper than decoding each of them, and most
@@ -142,7 +142,7 @@ def _statement(schema: Schema) -> str:
     marked = f"CASE WHEN instr({config}, '\"_') THEN {config} END" if config != "NULL" else config
     columns = (marked if column == "model_config" else schema.session(column) for column in _COLUMNS)
     has = "CASE WHEN EXISTS (SELECT 1 FROM messages m WHERE m.session_id = s.id) THEN '' END"
-    newest = f"COALESCE({newest_message_sql(schema, 's.id')}, {has})"
+    newest = f"COALESCE({newest_message_sql(schema)}, {has})"
     return f"SELECT {', '.join(columns)}, {newest}, s.rowid FROM sessions s"
 
 
@@ -158,11 +158,7 @@ def _decode(
 ) -> Iterator[Session]:
     """Decode rows of `_statement`; rows without an id are skipped, because nothing can refer to them.
 
-    Args:
-        rows: Any number.
-        busy: From `read_busy`.
-        alike: Cache of shared values; grows.
-        known: See `read_all`.
+    `busy` is from `read_busy`; `known` as of `read_all`; `alike` caches shared values and grows.
     """
     rows = [row for row in rows if row[0] is not None]
     if not rows:
@@ -197,18 +193,12 @@ def read_busy(reader: Reader, now: float | None = None) -> frozenset[str]:
     ids: set[str] = set()
     for table, column in reader.schema.leases:
         rows = reader.rows(f"SELECT {column} FROM {table} WHERE expires_at > ?", [moment])
-        ids.update(text for text in (as_text(row[0]) for row in rows) if text)
+        ids.update(filter(None, first_texts(rows)))
     return frozenset(ids)
 
 
 def read_sessions(reader: Reader, ids: Sequence[str], *, busy: frozenset[str] = frozenset()) -> list[Session]:
-    """Read the sessions with these ids, as far as they exist, in no order.
-
-    Args:
-        reader: An open reader.
-        ids: Session ids, any number.
-        busy: From `read_busy`.
-    """
+    """Read the sessions with these ids, any number, as far as they exist, in no order; `busy` is from `read_busy`."""
     rows = reader.rows_in(f"{_statement(reader.schema)} WHERE s.id IN ({{keys}})", list(ids))
     return list(_decode(rows, busy, {}, {}))
 
@@ -220,20 +210,14 @@ def read_child_ids(reader: Reader, ids: Sequence[str]) -> list[str]:
     """
     if "parent_session_id" not in reader.schema.session_columns:
         return []
-    rows = reader.rows_in("SELECT s.id FROM sessions s WHERE s.parent_session_id IN ({keys})", list(ids))
-    return [text for text in (as_text(row[0]) for row in rows) if text is not None]
+    return first_texts(reader.rows_in("SELECT s.id FROM sessions s WHERE s.parent_session_id IN ({keys})", list(ids)))
 
 
-def read_all(reader: Reader, known: Mapping[str, Session], *, slice_rows: int = 250) -> Iterator[Session]:
+def read_all(reader: Reader, known: Mapping[str, Session]) -> Iterator[Session]:
     """Read all sessions of a store, in slices by rowid.
 
     In DELETE journal mode a read blocks every commit (Hermes 0.20), so many short statements are used instead of one
-    that takes half a second at 100,000 sessions.
-
-    Args:
-        reader: An open reader.
-        known: Sessions read earlier, by id; their id objects are reused.
-        slice_rows: Rows per statement.
+    that takes half a second at 100,000 sessions. `known` has sessions read earlier, by id: their id objects are reused.
     """
     busy = read_busy(reader)
     statement = f"{_statement(reader.schema)} WHERE s.rowid > ? ORDER BY s.rowid LIMIT ?"
@@ -241,11 +225,12 @@ def read_all(reader: Reader, known: Mapping[str, Session], *, slice_rows: int = 
     pending: list[Row] = []
     last = -(2**63)
     while True:
-        rows = reader.rows(statement, [last, slice_rows])
+        rows = reader.rows(statement, [last, _SLICE])
         pending += rows
-        if len(rows) < slice_rows or len(pending) >= _BATCH:
+        is_last = len(rows) < _SLICE
+        if is_last or len(pending) >= _BATCH:
             yield from _decode(pending, busy, alike, known)
             pending.clear()
-        if len(rows) < slice_rows:
+        if is_last:
             return
         last = int(str(rows[-1][-1]))

@@ -195,7 +195,7 @@ def test_what_fails_because_it_was_interrupted_is_no_fault_of_the_store(
             text_factory = str
 
             def execute(self, *given: object) -> object:
-                reader._stopped = True  # as `interrupt` does, from another thread
+                reader.is_stopped = True  # as `interrupt` does, from another thread
                 raise sqlite3.OperationalError("vtable constructor failed: messages_fts")
 
         with monkeypatch.context() as patch:

@@ -15,6 +15,7 @@ from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.search import Scope, Total, count, make_conditions, parse, search
 from hermes_browse.store.sessions.catalog import allowed_sessions, read_catalog
 from hermes_browse.store.sessions.models import View
+from hermes_browse.tui.screens.scanning import Scan
 from hermes_browse.tui.search.run import PAGE, run
 
 
@@ -216,7 +217,7 @@ def test_a_keystroke_asks_no_more_than_its_search(large: Path, typed: str) -> No
         answer = search(reader, query, limit=PAGE, prefix_last=True, scope=Scope(ids.__contains__))
         searched = reader.statements - before
         before = reader.statements
-        found = run(reader, query, conditions, catalog=catalog, view=View.ALL, sort="newest", now=NOW, deadline=2e9)
+        found = run(reader, query, conditions, Scan(), catalog=catalog, view=View.ALL, sort="newest", now=NOW)
         assert [hit.message_id for hit in found.hits] == [hit.message_id for hit in answer.hits]
         named = 8  # previews of conversations without a title
         assert reader.statements - before <= searched + named

@@ -159,7 +159,7 @@ class Dialogue:
             details = with_details(reader, list({each.root_id: each for _hit, each in pairs if each}.values()))
         by_root = {each.root_id: each for each in details}
         self._hits = [(hit, by_root.get(each.root_id) if each is not None else None) for hit, each in pairs]
-        self._say_all(one_line(each) for each in (*(problem.text for problem in answer.problems), *answer.notes))
+        self._say_all(one_line(each) for each in (*(problem.text for problem in answer.query.problems), *answer.notes))
         hits = counted(len(self._hits), "hit")
         if answer.more:
             hits = _("more than {hits}").format(hits=hits)

@@ -109,7 +109,7 @@ class SearchCommand(Subcommand):
             contexts = [
                 read_context(reader, hit, arguments.context) if arguments.context else None for hit in answer.hits
             ]
-        notes = [problem.text for problem in (*answer.problems, *unknown_filters(query))]
+        notes = [problem.text for problem in (*query.problems, *unknown_filters(query))]
         if not query.text.strip():
             notes.append(_("The query is empty: nothing was looked for."))
         notes += [*answer.notes, *([uncovered] if uncovered else [])]

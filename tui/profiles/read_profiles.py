@@ -15,7 +15,7 @@ from hermes_browse.store.hermes.health import summarize
 from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location
 from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.messages.preview import with_details, with_names
-from hermes_browse.store.sessions.catalog import Catalog, allowed_sessions, read_catalog
+from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.wording import _
@@ -189,7 +189,7 @@ def search_everywhere(
         limit: Maximum hits per profile.
         cancelled: Called between statements; True stops the search.
     """
-    from hermes_browse.store.search import Scope, make_conditions, parse, search  # with the first search
+    from hermes_browse.store.search import make_conditions, make_scope, parse, search  # with the first search
 
     query = parse(text)
     conditions = make_conditions(query, now)
@@ -200,20 +200,18 @@ def search_everywhere(
     for location, catalog in everywhere.catalogs:
         if cancelled():
             break
-        sessions = None
-        if conditions.conversation is not None:
-            sessions = allowed_sessions(catalog, View.ALL, (), conditions.conversation).__contains__
-        scope = Scope(sessions, frozenset(), conditions.message)
         try:
             with Store(location.path).reader() as reader:
-                answer = search(reader, query, limit=limit, scope=scope, cancelled=cancelled)
+                answer = search(reader, query, limit=limit, scope=make_scope(conditions, catalog), cancelled=cancelled)
         except StoreError as error:
             notes.append(f"{location.profile}: {short_reason(error, location)}")
             complete = False
             continue
         pairs = ((catalog.of_session(hit.session_id), hit) for hit in answer.hits)
         found += [ProfileMatch(location, conversation, hit) for conversation, hit in pairs if conversation is not None]
-        notes += [f"{location.profile}: {note}" for note in (*(each.text for each in answer.problems), *answer.notes)]
+        notes += [
+            f"{location.profile}: {note}" for note in (*(each.text for each in answer.query.problems), *answer.notes)
+        ]
         more, complete = more or answer.more, complete and answer.complete
         engines.add(answer.engine)
     engines = engines - {"none"} or engines

@@ -24,7 +24,7 @@ PLACES = {
     "hosts-card": "tui.profiles.hosts_screen.HostsCard",
     "insights": "tui.insights.screen.InsightsScreen",
     "keymap": "tui.config.keymap.settle",
-    "letters": "tui.search.searching.make_letters",
+    "letters": "store.search.trigrams.variants",
     "measuring": "tui.list.measuring.Measuring",
     "old": "tui.legacy.old_screen.OldScreen",
     "old-shelf": "tui.legacy.old_screen.read_shelf",

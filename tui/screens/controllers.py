@@ -131,7 +131,8 @@ class Controllers:
     def load_search(self) -> None:
         """Import what the first letter in the search box needs, on a thread, as it takes about three frames."""
         load("typing")
-        load("letters")()
+        load("searching")
+        load("letters")("a")  # builds the table of letter variants now instead of at its first use
         self.history.load()
 
     # Commands and state that involve several of them

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.highlighter import Highlighter
-from rich.style import Style
 from rich.text import Text
 from textual import events
 from textual.actions import SkipAction
@@ -34,7 +33,7 @@ class _Marks(Highlighter):
     def highlight(self, text: Text) -> None:
         """Apply the box's marks to its text."""
         for name, start, end in self._box.marks:
-            text.stylize(self._box.look(name), start, end)
+            text.stylize(self._box.get_component_rich_style(f"search--{name}", partial=True), start, end)
 
 
 class SearchBox(TextBox):
@@ -60,7 +59,6 @@ class SearchBox(TextBox):
         """Enter was pressed."""
 
     def __init__(self, *, id: str | None = None) -> None:
-        self._looks: dict[str, Style] = {}  # before super: it calls notify_style_update
         super().__init__(placeholder=_(_HINT), id=id, compact=True, select_on_focus=False)
         self.on_edit: Callable[[str], None] = lambda text: None
         """Called with the query within the keystroke; `Input.Changed` would come a frame later."""
@@ -77,18 +75,6 @@ class SearchBox(TextBox):
         # The cursor has not moved yet: its position is that in the old value.
         self._at_end = self.cursor_position >= min(len(old), len(value))
         self.on_edit(value)
-
-    def look(self, name: str) -> Style:
-        """Return the style of a mark."""
-        style = self._looks.get(name)
-        if style is None:
-            style = self._looks[name] = self.get_component_rich_style(f"search--{name}", partial=True)
-        return style
-
-    def notify_style_update(self) -> None:
-        """Clear the cached styles after a change of theme."""
-        super().notify_style_update()
-        self._looks.clear()
 
     def offer(self, completed: str) -> None:
         """Show the completed query behind the cursor; empty for none."""

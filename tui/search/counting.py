@@ -1,27 +1,59 @@
-"""Read details of the rows of a search and count its hits when typing pauses."""
+"""When typing pauses, read details of the rows of a search and count its hits.
+
+If there are none, other searches are suggested that have some: in other views, with other queries, in other profiles.
+Each suggestion has been counted. Profiles that cannot be searched are reported.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from textual.timer import Timer
 
-from hermes_browse.store.connection.connect import Fingerprint, Reader
-from hermes_browse.store.search import Conditions, Coverage, make_conditions
+from hermes_browse.store.connection.connect import Fingerprint, Reader, Store
+from hermes_browse.store.errors import BrowseError, QueryInterruptedError, StoreEmptyError, StoreMissingError
+from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.search import (
+    Conditions,
+    Coverage,
+    Query,
+    asks_for_conversations,
+    count,
+    count_conversations,
+    make_conditions,
+    make_scope,
+    read_coverage,
+    suggest,
+)
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
+from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.sessions.models import View
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import N_, _
 
 from ..context import Context
+from ..list.list_rows import SuggestionRow
 from ..screens.panes import Panes
-from .results import Counted, SearchResults
-from .totals import count_hits
+from .hit_walk import HitWalk
+from .results import HitCounts, SearchResults
 
 _REST = 0.15
 """Seconds without a keystroke before this begins."""
 _COUNTING = 20.0
 """Seconds until a count ends with "at least"."""
+_BREATH = 0.001
+"""Seconds to sleep between two batches of a count."""
+_SECONDS = 1.0
+"""Maximum seconds to count hits in another view or profile."""
+_WHERE = {
+    View.CHATS: N_("in chats"),
+    View.AUTOMATION: N_("in automation"),
+    View.ARCHIVED: N_("in archived"),
+    View.ALL: N_("everywhere"),
+}
+_MOST_PROFILES = 20
+"""Maximum number of other profiles to search."""
 
 
 def whole_catalog(reader: Reader, catalog: Catalog, view: View, conditions: Conditions, now: float) -> Catalog:
@@ -32,28 +64,12 @@ def whole_catalog(reader: Reader, catalog: Catalog, view: View, conditions: Cond
 
 
 class Counting:
-    """Completes and counts the results after they are first shown; the next keystroke stops it.
+    """Completes and counts the results after they are first shown; the next keystroke stops it."""
 
-    Args:
-        context: The store.
-        panes: For the timer.
-        found: Returns the results shown.
-        detailed: Called with the results with details of their rows.
-        counted: Called with the results with their hits counted.
-    """
-
-    def __init__(
-        self,
-        context: Context,
-        panes: Panes,
-        found: Callable[[], SearchResults | None],
-        detailed: Callable[[SearchResults], None],
-        counted: Callable[[SearchResults], None],
-    ) -> None:
-        self._context, self._panes = context, panes
-        self._found, self._detailed, self._counted = found, detailed, counted
+    def __init__(self, context: Context, panes: Panes, hits: HitWalk, say_status: Callable[[], None]) -> None:
+        self._context, self._panes, self._hits, self._say_status = context, panes, hits, say_status
         self._timer: Timer | None = None
-        self._coverage: tuple[Fingerprint, Coverage] | None = None
+        self._coverage: tuple[Fingerprint, Coverage | None] | None = None
         """Coverage of the index, and the state of the file it was read in."""
 
     @property
@@ -65,17 +81,14 @@ class Counting:
         """After a pause count the messages of the conversations shown, as Hermes' own counters are only hints."""
         self.forget()
 
-        def work(reader: Reader) -> SearchResults:
-            return found.completed(reader)
-
         def done(completed: SearchResults) -> None:
-            shown = self._found()
+            shown = self._hits.found
             if shown is not None and shown.answer is found.answer:
-                self._detailed(shown.detailed(completed))
+                self._hits.show(replace(completed, counts=shown.counts))
 
         def go() -> None:
             self._timer = None
-            self._context.page_worker.submit("hit details", work, done, self._context.failed)
+            self._context.page_worker.submit("hit details", found.completed, done, self._context.failed)
             self._count(found, view)
 
         self._timer = self._panes.set_timer(_REST, go)
@@ -85,31 +98,26 @@ class Counting:
         now, catalog = self._context.clock(), self._context.catalog
         conditions = make_conditions(found.query, now)
         store, cached, location = self._context.store, self._coverage, self._context.location
-        is_of_files = self._context.location.old_files is not None
 
-        def work(reader: Reader) -> tuple[Fingerprint, Counted]:
+        def work(reader: Reader) -> tuple[Fingerprint, HitCounts]:
             stamp = store.fingerprint()
             coverage = cached[1] if cached is not None and cached[0] == stamp else None
-            if is_of_files:  # names no remedy, as there is none
+            if location.old_files is not None:  # names no remedy, as there is none
                 coverage = Coverage(0, 0, _("files have no search index: all of them are scanned"))
-            return stamp, count_hits(
-                reader,
-                found,
-                conditions,
-                catalog=whole_catalog(reader, catalog, view, conditions, now),
-                view=view,
-                location=location,
-                now=now,
-                deadline=time.monotonic() + _COUNTING,
-                coverage=coverage,
-            )
+            whole = whole_catalog(reader, catalog, view, conditions, now)
+            return stamp, count_hits(reader, found, conditions, whole, view, location, now, coverage)
 
-        def done(answer: tuple[Fingerprint, Counted]) -> None:
-            stamp, counted = answer
-            self._coverage = (stamp, counted.coverage)
-            shown = self._found()
-            if shown is not None and shown.answer is found.answer:
-                self._counted(shown.counted(counted))
+        def done(answer: tuple[Fingerprint, HitCounts]) -> None:
+            stamp, counts = answer
+            self._coverage = (stamp, counts.coverage)
+            shown = self._hits.found
+            if shown is None or shown.answer is not found.answer:
+                return
+            self._hits.found = replace(shown, counts=counts)
+            self._say_status()
+            if counts.suggestions and not shown.hits:
+                # The cursor moves from the note to the first suggestion.
+                self._hits.show(self._hits.found, key=counts.suggestions[0].key)
 
         self._context.count_worker.submit("count", work, done, self._context.failed)
 
@@ -119,3 +127,119 @@ class Counting:
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
+
+
+def count_hits(
+    reader: Reader,
+    found: SearchResults,
+    conditions: Conditions,
+    catalog: Catalog,
+    view: View,
+    location: Location,
+    now: float,
+    coverage: Coverage | None,
+) -> HitCounts:
+    """Count all hits of a search and the conversations they are in; look for others if there are none.
+
+    Called on a worker's thread. The catalog is from `whole_catalog`; the siblings of the location are the other
+    profiles; `coverage` is None if it is to be read. `now` is in Unix seconds.
+    """
+
+    def is_cancelled() -> bool:
+        time.sleep(_BREATH)  # yields the interpreter lock to the screen's thread
+        reader.check()  # a newer query interrupts the reader of this store, not that of another
+        return False
+
+    counts = found.counts
+    if found.goes_on and counts.total is None:
+        total = count(
+            reader,
+            found.query,
+            cap=0,
+            prefix_last=True,
+            scope=make_scope(conditions, catalog, view),
+            cancelled=is_cancelled,
+            deadline=time.monotonic() + _COUNTING,
+        )
+        root_of = catalog.forest.root_of
+        counts = replace(counts, total=total, roots=len({root_of(each) or each for each in total.sessions}))
+    if not found.hits and not found.titles and not found.answer.stopped:
+        suggestions = _suggest_here(reader, found.query, conditions, catalog, view, now, is_cancelled)
+        others, notes = _suggest_profiles(found.query, conditions, location, now, is_cancelled)
+        counts = replace(counts, suggestions=(*suggestions, *others), notes=notes)
+    return replace(counts, coverage=coverage or read_coverage(reader))
+
+
+def _suggest_here(
+    reader: Reader,
+    query: Query,
+    conditions: Conditions,
+    catalog: Catalog,
+    view: View,
+    now: float,
+    cancelled: Callable[[], bool],
+) -> list[SuggestionRow]:
+    """Try the query in other views, then other queries in this one."""
+    suggestions: list[SuggestionRow] = []
+    if view is not View.ALL:
+        for other_view in View:
+            if other_view not in (view, View.ALL):
+                suggestions += _measure(reader, query, conditions, catalog, other_view, cancelled)
+        if not suggestions:  # only ALL has subagents of chats and sessions Hermes hides
+            suggestions += _measure(reader, query, conditions, catalog, View.ALL, cancelled)
+    sessions = make_scope(Conditions(), catalog, view).sessions
+    whole = catalog if catalog.exact else None
+    for other in suggest(reader, query, sessions=sessions, cancelled=cancelled, now=now, catalog=whole, lists=True):
+        suggestions.append(SuggestionRow(other.text, other.query, view, other.hits, other.at_least, other.of_list))
+    return suggestions
+
+
+def _measure(
+    reader: Reader,
+    query: Query,
+    conditions: Conditions,
+    catalog: Catalog,
+    view: View,
+    cancelled: Callable[[], bool],
+    profile: str = "",
+) -> list[SuggestionRow]:
+    """Count the hits in a view; return a suggestion of it if there are any."""
+    where = _("in profile {name}").format(name=profile) if profile else _(_WHERE[view])
+    if asks_for_conversations(query, conditions):
+        number = count_conversations(catalog, conditions, make_scope(Conditions(), catalog, view).sessions)
+        return [SuggestionRow(where, query.text, view, number, False, True, profile)] if number else []
+    deadline = time.monotonic() + _SECONDS
+    scope = make_scope(conditions, catalog, view)
+    total = count(reader, query, prefix_last=True, scope=scope, cancelled=cancelled, deadline=deadline)
+    if not total.count:
+        return []
+    return [SuggestionRow(where, query.text, view, total.count, total.at_least, False, profile)]
+
+
+def _suggest_profiles(
+    query: Query, conditions: Conditions, location: Location, now: float, cancelled: Callable[[], bool]
+) -> tuple[list[SuggestionRow], tuple[str, ...]]:
+    """Count the hits in the stores of the other profiles, opening and closing one after the other."""
+    suggestions: list[SuggestionRow] = []
+    notes: list[str] = []
+    others = [each for each in location.profiles() if each.path != location.path]
+    for other in others[:_MOST_PROFILES]:
+        name = other.profile or ""
+        if cancelled():
+            break
+        try:
+            with Store(other.path).reader() as reader:
+                needed = conditions.conversation is not None
+                catalog = read_catalog(reader, now) if needed else Catalog(Forest(()), now, exact=False)
+                suggestions += _measure(reader, query, conditions, catalog, View.ALL, cancelled, name)
+        except (StoreMissingError, StoreEmptyError):
+            continue  # a profile that has not been used yet
+        except QueryInterruptedError:
+            raise
+        except BrowseError as error:
+            sentence = _("profile {name} could not be searched: {reason}")
+            notes.append(sentence.format(name=name, reason=error.sentence))
+    if len(others) > _MOST_PROFILES:
+        left = len(others) - _MOST_PROFILES
+        notes.append(_("{count:,} further profiles were not searched").format(count=left))
+    return suggestions, tuple(notes)

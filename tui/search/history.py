@@ -90,11 +90,7 @@ class QueryHistory:
         self._save()
 
     def keep(self, text: str) -> bool:
-        """Keep a search, or stop keeping it.
-
-        Returns:
-            Whether it is kept now.
-        """
+        """Keep a search, or stop keeping it; return whether it is kept now."""
         text = text.strip()[:_LONGEST]
         with self._lock:
             is_new = text not in self._kept
@@ -123,8 +119,7 @@ class QueryHistory:
     def older(self, text: str) -> str | None:
         """Step to the previous search; None at the oldest.
 
-        Args:
-            text: The text of the box; the first step saves it, for `newer` to return last.
+        The first step saves the text of the box, for `newer` to return last.
         """
         with self._lock:
             past = self._past

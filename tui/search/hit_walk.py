@@ -14,13 +14,7 @@ from .results import Fold, SearchResults, best
 
 
 class HitWalk:
-    """Holds the results shown and the fold of each conversation.
-
-    Args:
-        context: For the status line.
-        panes: The list.
-        read_on: Reads the next page of hits.
-    """
+    """Holds the results shown and the fold of each conversation; `read_on` reads the next page of hits."""
 
     def __init__(self, context: Context, panes: Panes, read_on: Callable[[], None]) -> None:
         self._context, self._panes, self._read_on = context, panes, read_on
@@ -38,14 +32,8 @@ class HitWalk:
         """Drop the step that waits for the next page."""
         self._is_stepping = False
 
-    def show(self, found: SearchResults | None, *, key: str | None = None, top: bool = False) -> None:
-        """Show results.
-
-        Args:
-            found: The results; None empties the list.
-            key: Move the cursor to the row with this key.
-            top: Scroll to the first row.
-        """
+    def show(self, found: SearchResults, *, key: str | None = None, top: bool = False) -> None:
+        """Show results; move the cursor to the row with this key, or scroll to the top."""
         self.found = found
         self._panes.rows.show(self._rows(), key=key, top=top)
 
@@ -53,11 +41,7 @@ class HitWalk:
         return self.found.rows(self._folds) if self.found is not None else FixedRows(())
 
     def fold(self, by: int) -> None:
-        """Show more or fewer hits of the conversation of the current row.
-
-        Args:
-            by: 1 for more, -1 for fewer.
-        """
+        """Show more hits of the conversation of the current row (1), or fewer (-1)."""
         row = self._panes.rows.current
         root = row.root_id if isinstance(row, MoreRow) else None
         if isinstance(row, ConversationRow | HitRow) and row.conversation is not None and self.found is not None:
@@ -98,7 +82,7 @@ class HitWalk:
                 widget.show(self._rows())
                 index = widget.cursor
             index += by
-        if by > 0 and self.found.answer.more and not self.found.answer.stopped:
+        if by > 0 and self.found.goes_on:
             self._is_stepping = True
             self._read_on()
             self._context.say(_("reading on …"))

@@ -1,29 +1,63 @@
-"""The controller of the search box: marks, completion, history."""
+"""The controller of the search box: marks, completion of filters and of their values in this store, history."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
-from hermes_browse.store.search import Query, Vocabulary, parse, read_vocabulary, unknown_filters
+from hermes_browse.store.search import FILTERS, Query, Vocabulary, parse, read_vocabulary, unknown_filters
+from hermes_browse.store.search.query import quoted
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import _
 
 from ..context import Context
 from ..screens.panes import Panes
-from .completion import Offer, complete
 from .history import QueryHistory
 from .searches import SearchesScreen
 
+_LEAST_NAME = 3
+"""Minimum letters before names of filters are offered: fewer are mostly words."""
+_LAST = re.compile(r"(?:^|(?<=\s))-?(?:([A-Za-z]+)(:))?([^\s\"]*)$")
+
+
+class Offer(NamedTuple):
+    """Completions of the end of a query."""
+
+    start: int
+    """Index where the replaced text begins."""
+    key: str
+    """The filter whose values these are; empty for names of filters."""
+    choices: tuple[str, ...]
+    """Full texts, the likeliest first; never empty."""
+
+
+def complete(text: str, known: Vocabulary, now: float) -> Offer | None:
+    """Complete the word at the end of a query with values of the store; None if there is no completion.
+
+    `now` is in Unix seconds, for dates.
+    """
+    match = _LAST.search(text)
+    if match is None or text.count('"') % 2:
+        return None
+    key, typed = (match[1] or "").lower(), match[3]
+    start = match.start(3) if match[2] else match.end() - len(typed.lstrip("-"))
+    if match[2]:
+        values = [quoted(value) for each in FILTERS if each.key == key for value in each.values(known, now)]
+        choices = [f"{each} " for each in values if each.casefold().startswith(typed.casefold())]
+        if choices and choices[0].casefold() == f"{typed.casefold()} ":
+            return None
+        return Offer(start, key, tuple(choices)) if choices else None
+    word = typed.lstrip("-").casefold()
+    if len(word) < _LEAST_NAME:
+        return None
+    names = [each.key + each.sign for each in FILTERS]
+    matching = tuple(name for name in names if name.startswith(word) and name != word)
+    return Offer(start, "", matching) if matching else None
+
 
 class Typing:
-    """Parses the query at each keystroke and passes it on.
-
-    Args:
-        context: The store.
-        panes: The search box and the list.
-        history: Past searches.
-        ask: Called with the query and messages about its problems.
-    """
+    """Parses the query at each keystroke and passes it on: `ask` is called with it and messages about its problems."""
 
     def __init__(
         self, context: Context, panes: Panes, history: QueryHistory, ask: Callable[[Query, Sequence[str]], None]
@@ -74,12 +108,7 @@ class Typing:
         return True
 
     def put(self, text: str, word: str = "") -> None:
-        """Search for a text that was not typed.
-
-        Args:
-            text: The query.
-            word: A message to show with the results.
-        """
+        """Search for a text that was not typed; `word` is a message to show with the results."""
         self._recalling, self._word = True, word
         try:
             self._panes.box.value = text
@@ -111,10 +140,10 @@ class Typing:
     def _offer(self, text: str) -> None:
         """Offer completions of the end of the query: the first behind the cursor, all above the list."""
         vocabulary = self._vocabulary or Vocabulary()
-        before = self.offered
-        self.offered = complete(text, vocabulary, self._context.clock()) if text else None
-        self._panes.box.offer(self.offered.apply(text) if self.offered is not None else "")
-        if before != self.offered:
+        before, offered = self.offered, complete(text, vocabulary, self._context.clock()) if text else None
+        self.offered = offered
+        self._panes.box.offer(text[: offered.start] + offered.choices[0] if offered is not None else "")
+        if before != offered:
             self._context.show_header()
         catalog = self._context.catalog
         if ":" not in text or self._vocabulary_of is catalog:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from types import MappingProxyType
 
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.messages.chat_message import Hit
@@ -47,11 +46,7 @@ def _shown(hits: Sequence[Hit], fold: Fold) -> list[Hit]:
 
 
 def best(hits: Sequence[Hit]) -> Hit:
-    """Return the best of some hits; the first of equally good ones.
-
-    Args:
-        hits: In the order of the search; at least one.
-    """
+    """Return the best of some hits, at least one; the first of equally good ones."""
     return max(hits, key=_worth)
 
 
@@ -61,14 +56,15 @@ def _worth(hit: Hit) -> tuple[int, bool]:
 
 
 @dataclass(frozen=True)
-class Counted:
+class HitCounts:
     """Counts and suggestions for a search, read when typing pauses."""
 
-    total: Total | None
-    """All hits; None if the search itself returned all."""
-    roots: int
-    """Number of conversations with hits."""
-    coverage: Coverage
+    total: Total | None = None
+    """All hits; None until they are counted, or if the search itself returned all."""
+    roots: int = 0
+    """Number of conversations with hits, as counted."""
+    coverage: Coverage | None = None
+    """Coverage of the index; None until it is read."""
     suggestions: tuple[SuggestionRow, ...] = ()
     """Other searches that have hits, if this one has none."""
     notes: tuple[str, ...] = ()
@@ -81,23 +77,15 @@ class SearchResults:
 
     query: Query
     answer: Answer
-    titles: tuple[Conversation, ...]
+    titles: tuple[Conversation, ...] = ()
     """Conversations whose title or id matches."""
     conversations: dict[str, Conversation] = field(default_factory=dict)
     """By session id, for the hits."""
-    suggestions: tuple[SuggestionRow, ...] = ()
-    total: Total | None = None
-    """All hits; None until they are counted."""
-    roots: int = 0
-    """Number of conversations with hits, as counted."""
-    coverage: Coverage | None = None
-    """Coverage of the index; None until it is read."""
+    counts: HitCounts = field(default_factory=HitCounts)
     past_edits: bool = False
     """In a search for a file: all edits are listed, and mentions follow."""
     of_list: bool = False
     """The search is for conversations only, and none matches."""
-    notes: tuple[str, ...] = ()
-    """Messages about profiles that could not be searched."""
     sort: str = "newest"
     """The order of the hits."""
     is_partial: bool = False
@@ -108,6 +96,11 @@ class SearchResults:
         """The hits in order."""
         return self.answer.hits
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether there may be further hits to read; a stopped search is not resumed."""
+        return self.answer.more and not self.answer.stopped
+
     def groups(self) -> dict[str, list[Hit]]:
         """Return the hits by root id of their conversation, ordered by the first hit of each."""
         groups: dict[str, list[Hit]] = {}
@@ -116,11 +109,10 @@ class SearchResults:
             groups.setdefault(conversation.root_id if conversation is not None else hit.session_id, []).append(hit)
         return groups
 
-    def rows(self, folds: Mapping[str, Fold] = MappingProxyType({})) -> FixedRows:
+    def rows(self, folds: Mapping[str, Fold]) -> FixedRows:
         """Build the rows: titles, then each conversation with its hits; or suggestions if there are none.
 
-        Args:
-            folds: By root id; `Fold.SOME` for others.
+        `folds` are by root id, `Fold.SOME` for others.
         """
         groups = self.groups()
         # A conversation with hits is listed with these only.
@@ -135,8 +127,8 @@ class SearchResults:
                 rows.append(MoreRow(root, len(hits) - len(shown), conversation))
         if not rows:
             rows.append(NoteRow(self._nothing()))
-            rows += self.suggestions
-            rows += map(NoteRow, self.notes)
+            rows += self.counts.suggestions
+            rows += map(NoteRow, self.counts.notes)
         elif self.answer.more:
             rows.append(NoteRow(self._what_follows()))
         return FixedRows(rows)
@@ -162,49 +154,23 @@ class SearchResults:
         conversations = {session: counted[each.root_id] for session, each in self.conversations.items()}
         return replace(self, titles=tuple(counted[each.root_id] for each in self.titles), conversations=conversations)
 
-    @property
-    def is_counted(self) -> bool:
-        """Whether the number of hits is known, or counted up to the time limit."""
-        answer = self.answer
-        return self.total is not None or not (answer.at_least or (answer.more and answer.total is None))
-
-    def detailed(self, completed: SearchResults) -> SearchResults:
-        """Return a copy with the details of `completed`."""
-        return replace(self, titles=completed.titles, conversations=completed.conversations)
-
-    def with_counts(self, shorter: SearchResults) -> SearchResults:
-        """Return a copy with the counts of `shorter`, an earlier state of the same search."""
-        return replace(self, total=shorter.total, roots=shorter.roots, coverage=shorter.coverage)
-
-    def counted(self, counted: Counted) -> SearchResults:
-        """Return a copy with these counts and suggestions."""
-        return replace(
-            self,
-            total=counted.total or self.total,
-            roots=counted.roots or self.roots,
-            coverage=counted.coverage,
-            suggestions=counted.suggestions,
-            notes=counted.notes,
-        )
-
     def _count(self) -> str:
-        answer = self.answer
+        answer, total = self.answer, self.counts.total
         roots = len({each.root_id for each in self.conversations.values()})
-        if self.total is not None:
-            plus, count = "+" if self.total.at_least else "", max(self.total.count, len(answer.hits))
-            return _hits(count, plus, max(self.roots, roots), at_least=self.total.at_least)
+        if total is not None:
+            plus, count = "+" if total.at_least else "", max(total.count, len(answer.hits))
+            return _hits(count, plus, max(self.counts.roots, roots), at_least=total.at_least)
         count = max(answer.total or 0, len(answer.hits))
-        plus = "" if self.is_counted else "+"
+        plus = "+" if answer.at_least or (answer.more and answer.total is None) else ""
         # The conversations of further hits are not counted yet.
         return _hits(count, plus, roots, at_least=answer.more)
 
     def status(self, problems: Sequence[str] = ()) -> str:
         """Return the status: counts, then problems and coverage, then engine and time; narrow terminals cut the end.
 
-        Args:
-            problems: Messages about parts of the query that could not be understood.
+        `problems` are messages about parts of the query that could not be understood.
         """
-        answer, coverage = self.answer, self.coverage
+        answer, coverage = self.answer, self.counts.coverage
         if self.of_list:
             return " · ".join([_("0 conversations"), *problems])
         parts = [self._count()]
@@ -217,11 +183,6 @@ class SearchResults:
         if coverage is not None and not coverage.reason:
             parts.append(str(coverage))
         return " · ".join(parts)
-
-
-def no_conversations(query: Query) -> SearchResults:
-    """Return the result of a search for conversations that found none."""
-    return SearchResults(query, Answer(query, (), "none", True, 0, False, 0.0), (), of_list=True)
 
 
 def _hits(count: int, plus: str, conversations: int, *, at_least: bool) -> str:

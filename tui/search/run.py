@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.messages.preview import with_names
-from hermes_browse.store.search import Answer, Conditions, Query, Scope, make_plan, search, split_by_edits
+from hermes_browse.store.search import Answer, Conditions, Query, Scope, make_plan, make_scope, search, split_by_edits
 from hermes_browse.store.search.terms import CompiledQuery
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import Conversation, View
 
 from .results import SearchResults
-from .totals import scope_of
+
+if TYPE_CHECKING:
+    from ..screens.scanning import Scan
 
 PAGE = 32
 """Hits per page: more than a screen shows; each costs a snippet."""
 _MOST_TITLES = 8
+_PATIENCE = 120.0
+"""Seconds until a scan ends with a partial result; Esc stops it at any time."""
 
 
 def _titles(
@@ -51,16 +57,13 @@ def run(
     reader: Reader,
     query: Query,
     conditions: Conditions,
+    scan: Scan,
     *,
     catalog: Catalog,
     view: View,
     sort: str,
     now: float,
-    deadline: float,
     earlier: SearchResults | None = None,
-    cancelled: Callable[[], bool] = lambda: False,
-    progress: Callable[[float], None] = lambda share: None,
-    portion: Callable[[SearchResults], None] = lambda found: None,
 ) -> SearchResults:
     """Search, on a worker's thread.
 
@@ -68,39 +71,40 @@ def run(
         reader: Open.
         query: Parsed, not empty.
         conditions: Its filters.
+        scan: Is told the progress and the hits so far; can end the search with a partial result.
         catalog: Of the whole store if it has been read, for views and filters.
         view: The view to search.
         sort: `newest`, `relevance` or `oldest`.
         now: Unix seconds.
-        deadline: `time.monotonic()` at which a scan ends with a partial result.
         earlier: Read on after these results.
-        cancelled: Called between statements; True ends the search with a partial result.
-        progress: Called with the share of the rows scanned, from 0 to 1.
-        portion: Called with the results of a scan so far, each time there are more.
     """
-    scope, plan = scope_of(catalog, view, conditions), make_plan(query, prefix_last=True)
-    sessions = scope.sessions
-    before = earlier.hits[-1] if earlier is not None and earlier.hits else None
-    titles = (
-        earlier.titles if earlier is not None else tuple(with_names(reader, _titles(catalog, query, plan, sessions)))
-    )
-    conversations = dict(earlier.conversations) if earlier is not None else {}
-    # Hits by relevance have no position to read on from: read all pages again.
-    from_start = earlier is None or sort == "relevance"
-    shown = earlier.hits if earlier is not None and not from_start else ()
-    limit = PAGE + (len(earlier.hits) if earlier is not None and from_start else 0)
+    scope, plan = make_scope(conditions, catalog, view), make_plan(query, prefix_last=True)
+    deadline, limit = time.monotonic() + _PATIENCE, PAGE
+    shown: tuple[Hit, ...] = ()
+    before: Hit | None = None
+    past_edits = False
+    if earlier is None:
+        titles = tuple(with_names(reader, _titles(catalog, query, plan, scope.sessions)))
+        conversations: dict[str, Conversation] = {}
+    else:
+        titles, conversations = earlier.titles, dict(earlier.conversations)
+        if sort == "relevance":  # these hits have no position to read on from: read all pages again
+            limit += len(earlier.hits)
+        else:
+            shown, past_edits = earlier.hits, earlier.past_edits
+            before = shown[-1] if shown else None
 
     def add_conversations(hits: Sequence[Hit]) -> None:
         missing = [hit.session_id for hit in hits if hit.session_id not in conversations]
         conversations.update(_conversations(reader, catalog, missing, now))
 
-    def search_in(scope: Scope, after: Hit | None, shown: tuple[Hit, ...] = shown) -> Answer:
+    def search_in(scope: Scope, before: Hit | None, shown: tuple[Hit, ...]) -> Answer:
         def report(hits: tuple[Hit, ...]) -> None:
             add_conversations(hits)
             so_far = Answer(
-                query, (*shown, *hits), "scan", False, None, False, 0.0, stopped=True, more=True, matchers=matchers
+                query, (*shown, *hits), "scan", False, None, stopped=True, more=True, matchers=tuple(plan.matchers)
             )
-            portion(SearchResults(query, so_far, titles, dict(conversations), sort=sort, is_partial=True))
+            scan.take(SearchResults(query, so_far, titles, dict(conversations), sort=sort, is_partial=True))
 
         return search(
             reader,
@@ -109,20 +113,19 @@ def run(
             sort=sort,
             prefix_last=True,
             scope=scope,
-            before=after,
-            cancelled=cancelled,
+            before=before,
+            cancelled=scan.stopped.is_set,
             deadline=deadline,
-            progress=progress,
+            progress=scan.tell,
             portion=report,
         )
 
-    matchers = tuple(plan.matchers)
-    parts, past_edits = split_by_edits(query, conditions), earlier is not None and not from_start and earlier.past_edits
+    parts = split_by_edits(query, conditions)
     if parts is None:
-        answer = search_in(scope, None if from_start else before)
+        answer = search_in(scope, before, shown)
     else:  # a search for a file lists its edits first, then its mentions
         edits, mentions = (replace(scope, message=part.message) for part in parts)
-        answer = search_in(mentions if past_edits else edits, None if from_start else before)
+        answer = search_in(mentions if past_edits else edits, before, shown)
         if not past_edits and not answer.more:
             past_edits = True
             answer = _joined(answer, search_in(mentions, None, (*shown, *answer.hits)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -85,19 +87,16 @@ class SearchesScreen(Card[str | None]):
         else:
             self._list.action_cursor_up()
 
-    def _change(self, change: str) -> None:
-        text, index = self._current, self._list.highlighted or 0
-        if text is not None:
-            if change == "keep":
-                self._history.keep(text)
-            else:
-                self._history.forget(text)
+    def _change(self, change: Callable[[str], object]) -> None:
+        if self._current is not None:
+            index = self._list.highlighted or 0
+            change(self._current)
             self._fill(self.query_one("#narrow", Input).value, index)
 
     def action_keep(self) -> None:
         """Keep the search, or stop keeping it."""
-        self._change("keep")
+        self._change(self._history.keep)
 
     def action_forget(self) -> None:
         """Remove the search from the history."""
-        self._change("forget")
+        self._change(self._history.forget)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.errors import BrowseError, StoreBusyError
-from hermes_browse.store.search import Conditions, Matcher, Query, asks_for_conversations, make_conditions
-from hermes_browse.store.search.trigrams import variants
-from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.search import (
+    Answer,
+    Matcher,
+    Query,
+    asks_for_conversations,
+    make_conditions,
+)
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -20,14 +24,11 @@ from ..list.list_model import CatalogRows, Order
 from ..list.list_rows import FixedRows, NoteRow, SuggestionRow
 from ..screens.panes import Panes
 from ..screens.scanning import Scan, follow
-from . import results as search_model
-from . import run as search_run
 from .counting import Counting, whole_catalog
 from .hit_walk import HitWalk
 from .results import SearchResults
+from .run import run
 
-_PATIENCE = 120.0
-"""Seconds until a scan ends with a partial result; Esc stops it at any time."""
 _GLANCE = 0.012
 """Seconds a keystroke waits for its result, less than a frame; most take less."""
 _ORDERS = ("newest", "relevance", "oldest")
@@ -37,11 +38,6 @@ _ORDER_MESSAGE = {
     "relevance": N_("hits: best first"),
     "oldest": N_("hits: oldest first"),
 }
-
-
-def make_letters() -> None:
-    """Build the table of letter variants now instead of at its first use."""
-    variants("a")
 
 
 class SearchingCallbacks(NamedTuple):
@@ -60,13 +56,7 @@ class SearchingCallbacks(NamedTuple):
 
 
 class Searching:
-    """Runs the query and shows its results in the list.
-
-    Args:
-        context: The store.
-        panes: The list and the search box.
-        callbacks: Callbacks into the main screen.
-    """
+    """Runs the query and shows its results in the list."""
 
     def __init__(self, context: Context, panes: Panes, callbacks: SearchingCallbacks) -> None:
         self._context, self._panes, self._callbacks = context, panes, callbacks
@@ -75,7 +65,7 @@ class Searching:
         self.order = _ORDERS[0]
         self.hits = HitWalk(context, panes, lambda: self.maybe_more(len(panes.rows) - 1))
         """The results shown."""
-        self.counting = Counting(context, panes, lambda: self.hits.found, self._take_details, self._take_counts)
+        self.counting = Counting(context, panes, self.hits, self._say_status)
         """Details and counts, read when typing pauses."""
         self._query: Query | None = None
         self._reading_on = False
@@ -113,12 +103,7 @@ class Searching:
     # Searching
 
     def asked(self, query: Query, problems: Sequence[str]) -> None:
-        """Take a changed query; called within the keystroke.
-
-        Args:
-            query: Parsed.
-            problems: Messages about parts that could not be understood.
-        """
+        """Take a changed query, and messages about parts that could not be understood; called within the keystroke."""
         self._problems = problems
         if query.is_empty:
             self.counting.forget()
@@ -172,11 +157,7 @@ class Searching:
         self._context.show_header()
 
     def stop(self) -> bool:
-        """Stop a scan that is shown as one; its results so far stay.
-
-        Returns:
-            Whether there was one.
-        """
+        """Stop a scan that is shown as one, and return whether there was one; its results so far stay."""
         scan = self._scan
         if scan is None or not scan.is_told:
             return False
@@ -202,11 +183,9 @@ class Searching:
         self.hits.forget_step()
         context = self._context
         now, catalog, details = context.clock(), context.catalog, context.details
-        view, order = self.view, self._callbacks.order()
+        view, sort, order = self.view, self.order, self._callbacks.order()
         conditions = make_conditions(query, now)
         scan = self._scan = Scan()
-
-        run = self._runner(query, conditions, scan, now)
 
         def work(reader: Reader) -> SearchResults | CatalogRows:
             whole = whole_catalog(reader, catalog, view, conditions, now)
@@ -216,9 +195,9 @@ class Searching:
                 listed = whole.select(view, sort=order.sort, reverse=order.reverse, amounts=order.amounts)
                 roots = [each.root_id for each in listed if matches is not None and matches(each)]
                 if not roots:
-                    return search_model.no_conversations(query)
+                    return SearchResults(query, Answer(query), of_list=True)
                 return CatalogRows(whole, roots, details, (), "", order=order)
-            return run(reader, whole)
+            return run(reader, query, conditions, scan, catalog=whole, view=view, sort=sort, now=now)
 
         def done(found: SearchResults | CatalogRows) -> None:
             self._scan = None
@@ -237,58 +216,31 @@ class Searching:
         self._context.search_worker.submit("search", work, done, self._failed, wait=_GLANCE)
         self._follow(scan)
 
-    def _runner(
-        self, query: Query, conditions: Conditions, scan: Scan, now: float, *, earlier: SearchResults | None = None
-    ) -> Callable[[Reader, Catalog], SearchResults]:
-        """Return the function that a worker runs to search, or to read on after earlier hits."""
-        view, order = self.view, self.order
-
-        def run(reader: Reader, catalog: Catalog) -> SearchResults:
-            return search_run.run(
-                reader,
-                query,
-                conditions,
-                catalog=catalog,
-                view=view,
-                sort=order,
-                now=now,
-                deadline=time.monotonic() + _PATIENCE,
-                cancelled=scan.stopped.is_set,
-                progress=scan.tell,
-                portion=scan.take,
-                earlier=earlier,
-            )
-
-        return run
-
     def maybe_more(self, last: int) -> None:
-        """Read the next page when the end of the results is on screen.
-
-        Args:
-            last: Index of the last row on screen.
-        """
+        """Read the next page if the last row on screen, by its index, is the end of the results."""
         found, query = self.hits.found, self._query
-        if found is None or query is None or not found.answer.more or self._reading_on:
+        if found is None or query is None or not found.goes_on or self._reading_on:
             return
-        if found.answer.stopped:
-            return  # a stopped search is not resumed
         if last < len(self._panes.rows) - 1:
             return
         self.counting.forget()  # or this would wait for a count
         self._reading_on = True
         scan = self._scan = Scan()
-        now, catalog = self._context.clock(), self._context.catalog
-        run = self._runner(query, make_conditions(query, now), scan, now, earlier=found)
+        now, catalog, view, sort = self._context.clock(), self._context.catalog, self.view, self.order
+        conditions = make_conditions(query, now)
+
+        def work(reader: Reader) -> SearchResults:
+            return run(reader, query, conditions, scan, catalog=catalog, view=view, sort=sort, now=now, earlier=found)
 
         def done(longer: SearchResults) -> None:
             self._scan, self._reading_on = None, False
-            whole = longer.with_counts(self.hits.found or found)
+            whole = replace(longer, counts=(self.hits.found or found).counts)
             self.hits.show(whole)
             self._say_status()
             self.hits.page_read()
             self.counting.begin(whole, self.view)
 
-        self._context.search_worker.submit("search", lambda reader: run(reader, catalog), done, self._failed)
+        self._context.search_worker.submit("search", work, done, self._failed)
         self._follow(scan)
 
     def _failed(self, error: BrowseError) -> None:
@@ -306,22 +258,14 @@ class Searching:
         scan, before = self._scan, self.hits.found
         if scan is not None and scan.found is not None and scan.found is not scan.shown:
             begins = scan.shown is None and not self._reading_on
-            scan.shown = scan.found
-            self.hits.show(scan.found.with_counts(before) if self._reading_on and before else scan.found, top=begins)
+            found = scan.shown = scan.found
+            if before is not None and self._reading_on:
+                found = replace(found, counts=before.counts)
+            self.hits.show(found, top=begins)
         elif first and not self._reading_on:  # the rows shown are of another query
             note = NoteRow(_("Reading the messages: no index covers this."))
             self._panes.rows.show(FixedRows([note]), top=True)
         self._context.say(" · ".join([*self._problems, text]))
-
-    def _take_details(self, found: SearchResults) -> None:
-        self.hits.show(found)
-
-    def _take_counts(self, found: SearchResults) -> None:
-        self.hits.found = found
-        self._say_status()
-        if found.suggestions and not found.hits:
-            # The cursor moves from the note to the first suggestion.
-            self.hits.show(found, key=found.suggestions[0].key)
 
     def shortfall(self) -> str:
         """Return the status of the results if they are incomplete or the query has problems; else empty."""
@@ -329,8 +273,8 @@ class Searching:
         if found is None:
             return ""
         is_whole = found.answer.complete and not found.answer.stopped and not self._problems
-        is_covered = found.coverage is None or not found.coverage.reason
-        return "" if is_whole and is_covered else found.status(self._problems)
+        coverage = found.counts.coverage
+        return "" if is_whole and not (coverage and coverage.reason) else found.status(self._problems)
 
     def _say_status(self) -> None:
         if self.hits.found is not None:
