@@ -26,9 +26,9 @@ from ..trash.shelf import Bundle, describe, discard, sweep, ties_of
 from ..trash.tables import Layout, TableRows, chunks, discover, fill, prompt_columns, read_links
 from ..wording import _, ngettext
 from .delete_plan import PREVIEW, Affected, affected_by_delete, plan_delete, refuse_protected
-from .guards import check_writable
+from .guards import Needs, check_writable
 from .search_index import SearchIndexes
-from .transaction import Needs, Transaction, file_identity, write
+from .transaction import Transaction, file_identity, write
 
 NEEDS = Needs(tables=frozenset({"sessions", "messages"}), columns=frozenset({"sessions.parent_session_id"}))
 _SESSIONS_AT_ONCE = 50
@@ -68,7 +68,6 @@ def delete(
     now: float | None = None,
     catalog: Catalog | None = None,
     sessions_folder: Path | None = None,
-    patience: float = 5.0,
     stop: Callable[[], bool] = never,
     tell: Tell = quiet,
 ) -> Deleted:
@@ -84,7 +83,6 @@ def delete(
         now: Unix seconds; default the clock.
         catalog: Of the whole store; may be slightly out of date, since whatever has changed is refused.
         sessions_folder: Where Hermes keeps files of sessions, if there is such a folder.
-        patience: Seconds to wait for other writers.
         stop: Polled between statements until the rows are deleted.
         tell: Receives progress reports.
 
@@ -131,7 +129,6 @@ def delete(
                 work,
                 lambda fresh, _none: _check_gone(fresh, affected, written),
                 needs=NEEDS,
-                patience=patience,
                 beside=reader,
                 in_doubt=holds.format(name=written.manifest.name),
             )

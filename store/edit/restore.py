@@ -24,10 +24,10 @@ from ..trash.progress import NOBODY, Progress, Tell, never, quiet
 from ..trash.shelf import family_of, find, mark_restored
 from ..trash.tables import Tables
 from ..wording import _, ngettext
-from .guards import check_writable
+from .guards import Needs, check_writable
 from .restore_rows import RestoredRows
 from .search_index import SearchIndexes
-from .transaction import Needs, Transaction, write
+from .transaction import Transaction, write
 
 NEEDS = Needs(tables=frozenset({"sessions", "messages"}))
 _AT_ONCE = 400
@@ -66,7 +66,6 @@ def restore(
     now: float | None = None,
     sessions_folder: Path | None = None,
     any_store: bool = False,
-    patience: float = 5.0,
     stop: Callable[[], bool] = never,
     tell: Tell = quiet,
     check: bool = True,
@@ -83,7 +82,6 @@ def restore(
         now: Unix seconds; default the clock.
         sessions_folder: Where Hermes keeps files of sessions, if there is such a folder.
         any_store: Allow another store than the one the bundle is from.
-        patience: Seconds to wait for other writers.
         stop: Polled between rows until all are inserted.
         tell: Receives progress reports.
         check: Compare the search index with the rows; after several bundles `check_index` does so once.
@@ -122,8 +120,8 @@ def restore(
         if check:
             index_notes.extend(SearchIndexes(tx).compare())
 
-    write(store, work, lambda fresh, _none: rows.check(fresh), needs=NEEDS, patience=patience)
-    parent_notes = _restore_missing_parents(store, rows.missing_parents, patience)
+    write(store, work, lambda fresh, _none: rows.check(fresh), needs=NEEDS)
+    parent_notes = _restore_missing_parents(store, rows.missing_parents)
     put_back = session_files.put_back(manifest.files, folder, sessions_folder, restored | comparison.file_owners)
     if not comparison.refused or only is not None:
         mark_restored(folder, manifest, now if now is not None else time.time(), restored)
@@ -175,15 +173,13 @@ def _check_store(reader: Reader, store: Store, manifest: Manifest, *, any_store:
     return [_("The bundle is from {path}.").format(path=origin.path)]
 
 
-def check_index(store: Store, patience: float = 5.0) -> tuple[str, ...]:
+def check_index(store: Store) -> tuple[str, ...]:
     """Compare the search indexes with the rows, once after several restores; return a sentence per mismatch.
 
-    This reads the whole store. Restored rows stay whatever the result. `patience` is in seconds.
+    This reads the whole store. Restored rows stay whatever the result.
     """
     try:
-        return write(
-            store, lambda tx: SearchIndexes(tx).compare(), lambda _reader, _notes: None, needs=NEEDS, patience=patience
-        )
+        return write(store, lambda tx: SearchIndexes(tx).compare(), lambda _reader, _notes: None, needs=NEEDS)
     except BrowseError as error:
         return (_("The search index was not compared with the messages: {reason}").format(reason=error.sentence),)
 
@@ -278,7 +274,7 @@ def _read_messages(reader: Reader, tables: Tables, messages: Mapping[int, TableR
     return {int(str(row[0])): write_line(TableRow("messages", None, encode_row(columns, row[1:]))) for row in rows}
 
 
-def _restore_missing_parents(store: Store, parents: Sequence[tuple[str, Encoded]], patience: float) -> list[str]:
+def _restore_missing_parents(store: Store, parents: Sequence[tuple[str, Encoded]]) -> list[str]:
     """Restore references to parents that were in no store when the sessions were deleted.
 
     Stores changed with foreign keys off, the default of SQLite, hold such rows, and Hermes lists them as any other
@@ -287,13 +283,7 @@ def _restore_missing_parents(store: Store, parents: Sequence[tuple[str, Encoded]
     foreign keys on, and this transaction runs without: it inserts and deletes nothing, and only sets the empty parent
     of a session that was just restored to the value in the bundle.
 
-    Args:
-        store: The store.
-        parents: Restored sessions, each with its missing parent.
-        patience: Seconds to wait for other writers.
-
-    Returns:
-        A sentence for each session that has no parent now.
+    `parents` holds restored sessions, each with its missing parent. Returns a sentence for each that has none now.
     """
     if not parents:
         return []
@@ -318,7 +308,7 @@ def _restore_missing_parents(store: Store, parents: Sequence[tuple[str, Encoded]
                 )
 
     try:
-        done = write(store, work, check, needs=NEEDS, patience=patience, foreign_keys=False)
+        done = write(store, work, check, needs=NEEDS, foreign_keys=False)
     except WriteUnverifiedError:
         raise
     except WriteInDoubtError as error:
