@@ -20,10 +20,10 @@ from ..errors import BrowseError, RefusedError, WriteInDoubtError, WriteUnverifi
 from ..trash import session_files
 from ..trash.bundle import is_same_store, origin_of, read_lines, verify
 from ..trash.format import Encoded, Manifest, TableRow, bound, encode_row, reading, text_of, write_line
-from ..trash.progress import NOBODY, Progress, Tell, never, quiet
+from ..trash.progress import Progress, Tell, never, quiet, summary
 from ..trash.shelf import family_of, find, mark_restored
 from ..trash.tables import Tables
-from ..wording import _, ngettext
+from ..wording import _
 from .guards import Needs, check_writable
 from .restore_rows import RestoredRows
 from .search_index import SearchIndexes
@@ -51,11 +51,7 @@ class Restored(NamedTuple):
     @property
     def sentence(self) -> str:
         """Summary in the past tense."""
-        count = len(self.sessions)
-        return _("restored {sessions}, {messages}").format(
-            sessions=ngettext("1 session", "{count:,} sessions", count).format(count=count),
-            messages=ngettext("1 message", "{count:,} messages", self.messages).format(count=self.messages),
-        )
+        return summary(_("restored {sessions}, {messages}"), len(self.sessions), self.messages)
 
 
 def restore(
@@ -202,7 +198,7 @@ class Comparison(NamedTuple):
         return self._replace(refused=refused, there=self.there & sessions, file_owners=self.file_owners & sessions)
 
 
-def compare(reader: Reader, folder: Path, manifest: Manifest, progress: Progress = NOBODY) -> Comparison:
+def compare(reader: Reader, folder: Path, manifest: Manifest, progress: Progress) -> Comparison:
     """Compare a bundle, in its folder, with a store before it is restored; `progress` is polled for a stop."""
     tables = Tables(reader)
     rows = reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", list(manifest.sessions))

@@ -11,7 +11,7 @@ import hashlib
 import os
 import secrets
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -40,7 +40,7 @@ from .format import (
     text_of,
     write_line,
 )
-from .progress import NOBODY, Progress, Tell, never, quiet
+from .progress import NOBODY, Progress
 from .session_files import (
     NewFile,
     SessionFile,
@@ -51,7 +51,7 @@ from .session_files import (
     take_along,
     write_file,
 )
-from .tables import Layout, Rows, read_links, read_part
+from .tables import Layout, Rows, discover, read_links, read_part
 
 PARTIAL = ".partial-"
 """Prefix of the folder of a bundle that is being written."""
@@ -80,10 +80,11 @@ class WrittenBundle(NamedTuple):
     layout: Layout
 
     @property
-    def cut(self) -> tuple[str | None, ...]:
-        """Ids of the sessions that stay and lose their parent; None for one without an id."""
+    def cut(self) -> tuple[str, ...]:
+        """Ids of the sessions that stay and lose their parent, except those whose id is NULL, which no list shows."""
         parents = ("sessions", "parent_session_id")
-        return tuple(text_of(each.key["id"]) for each in self.manifest.links if (each.table, each.column) == parents)
+        links = (each for each in self.manifest.links if (each.table, each.column) == parents)
+        return tuple(id for each in links if (id := text_of(each.key["id"])) is not None)
 
 
 def new_name(now: float) -> str:
@@ -132,35 +133,32 @@ def rows_digest(source: Rows, layout: Layout, ids: Sequence[str]) -> str:
 
 def write_bundle(
     reader: Reader,
-    layout: Layout,
     contents: Contents,
     trash: Path,
     now: float,
-    stop: Callable[[], bool] = never,
+    progress: Progress = NOBODY,
     *,
     messages: int = 0,
-    tell: Tell = quiet,
 ) -> WrittenBundle:
     """Write all rows and files of some sessions into the trash; an incomplete bundle is removed.
 
     Args:
-        reader: An open reader.
-        layout: Of its store.
+        reader: An open reader of the store.
         contents: The sessions and files.
         trash: The folder of the bundles; created if missing.
         now: Unix seconds.
-        stop: Called between statements; True stops the work.
-        messages: Approximate number of messages, for progress reports only.
-        tell: Receives progress reports.
+        progress: Checked for a stop between statements, and receives reports.
+        messages: Approximate number of messages, for the reports only.
 
     Raises:
-        RefusedError: The store is not encoded in UTF-8, so that bytes would not be preserved.
+        RefusedError: The store is not encoded in UTF-8, so that bytes would not be preserved, or a table refers to
+            sessions in a way that a restore could not recreate.
         TrashError: Lack of space or permission, or the bundle reads back differently.
         QueryInterruptedError: It was stopped.
     """
     if reader.value("PRAGMA encoding") != "UTF-8":
         raise RefusedError(_("This store keeps its text in UTF-16, which we do not write."))
-    name, progress = new_name(now), Progress(stop, tell)
+    layout, name = discover(reader), new_name(now)
     temporary = trash / f"{PARTIAL}{name}"
     try:
         make_folder(trash)

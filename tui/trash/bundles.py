@@ -20,6 +20,7 @@ from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.opened import OpenedBundle
+from hermes_browse.store.trash.progress import summary
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.store.wording import _, ngettext
 
@@ -165,7 +166,6 @@ def tell_restored(controllers: Controllers, restored: Sequence[Restored], more: 
     store, folder = controllers.context.store, trash_folder(controllers.context.location)
     files = sessions_folder(controllers.context.location)
     sessions = tuple(session for each in restored for session in each.sessions)
-    messages = sum(each.messages for each in restored)
     notes = [*(note for each in restored for note in each.notes), *more]
 
     # An undo deletes only the sessions that were not in the store before.
@@ -175,11 +175,8 @@ def tell_restored(controllers: Controllers, restored: Sequence[Restored], more: 
         done = delete(store, new, folder, sessions_folder=files)
         return done.sentence, done.sessions
 
-    sentence = _("restored {sessions}, {messages}")
-    sentence = sentence.format(
-        sessions=formats.counted(len(sessions), "session"), messages=formats.counted(messages, "message")
-    )
-    message = " · ".join([sentence, *notes])
+    messages = sum(each.messages for each in restored)
+    message = " · ".join([summary(_("restored {sessions}, {messages}"), len(sessions), messages), *notes])
     if new:
         controllers.changing.done(Undoable(message, back), sessions)
     else:
