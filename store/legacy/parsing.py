@@ -6,7 +6,6 @@ Files may be cut short by a full disk, half written, huge, or foreign. No conten
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Generator, Iterator
 from datetime import datetime
@@ -17,6 +16,7 @@ from ..connection.stored_values import as_time, write_json
 from ..demo.store_writer import Row
 from ..messages.decode import SENTINEL
 from ..text import as_text, one_line
+from ..trash.session_files import open_plain
 from ..wording import _
 from .transcript_files import OldFile
 
@@ -54,9 +54,8 @@ Piece = OldFileFacts | ParsingNote | Object
 
 def read_pieces(path: Path) -> Iterator[Piece]:
     """Yield the contents of a transcript in order: a `.jsonl` file by lines, any other as one JSON document."""
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
-        with os.fdopen(os.open(path, flags), "rb") as file:
+        with open_plain(path) as file:
             yield from _lines(file) if path.suffix == ".jsonl" else _document(file)
     except OSError as error:
         yield ParsingNote(_("the file cannot be read: {reason}").format(reason=error.strerror or error))

@@ -6,6 +6,7 @@ read back and compared with its checksums, and only then is the folder renamed.
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
 import os
@@ -244,8 +245,7 @@ def _write_rows(
 ) -> tuple[dict[str, BundleTable], str, str, BundleFile]:
     total, taken = hashlib.sha256(), hashlib.sha256()
     tables: dict[str, BundleTable] = {}
-    file = NewFile(folder / ROWS)
-    try:
+    with contextlib.closing(NewFile(folder / ROWS)) as file:
         with gzip.GzipFile("", "wb", _LEVEL, file, mtime=0) as packed:
             for part in layout.parts:
                 count = 0
@@ -261,8 +261,6 @@ def _write_rows(
                 if count:
                     tables[part.table] = BundleTable(part.fate, part.columns, part.key, count)
         return tables, total.hexdigest(), taken.hexdigest(), file.finish()
-    finally:
-        file.abandon()
 
 
 def load(folder: Path) -> Manifest:
