@@ -80,11 +80,9 @@ def _children_by_session(forest: Forest) -> dict[str, list[str]]:
 
 
 def affected_by_delete(forest: Forest, session_ids: Iterable[str]) -> Affected:
-    """Find all sessions of a delete.
+    """Find all sessions of a delete of the conversations that some sessions belong to.
 
-    Args:
-        forest: All sessions of the store, because a subagent is found by its marker, wherever its parent link leads.
-        session_ids: Any segments of the conversations to delete.
+    The forest must have all sessions of the store: a subagent is found by its marker, wherever its parent link leads.
 
     Raises:
         KeyError: A session is not in the forest.
@@ -123,13 +121,9 @@ class DeletePlan(NamedTuple):
 
 
 def plan_delete(reader: Reader, catalog: Catalog, session_ids: Sequence[str], now: float) -> DeletePlan:
-    """Plan a delete of the conversations that some sessions belong to.
+    """Plan a delete of the conversations that some sessions belong to, by a catalog of the whole store.
 
-    Args:
-        reader: An open reader.
-        catalog: Of the whole store.
-        session_ids: Any segments.
-        now: Unix seconds.
+    `now` is in Unix seconds.
 
     Raises:
         NotFoundError: There is no such session.

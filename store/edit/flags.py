@@ -228,10 +228,8 @@ def _set_flag(
 def archive(store: Store, session_ids: Sequence[str], *, spared: Collection[str] = ()) -> Change:
     """Hide conversations from lists, in one transaction; `unarchive` shows them again.
 
-    Args:
-        store: The store.
-        session_ids: Any segments; the flag is set on their whole lineages.
-        spared: Members of the lineages to leave unchanged, though Hermes would archive them too.
+    The sessions are any segments: the flag is set on their whole lineages, except on those members that are `spared`,
+    though Hermes would archive these too.
 
     Raises:
         NotFoundError: There is no such session; nothing was changed.

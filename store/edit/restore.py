@@ -25,7 +25,7 @@ from ..trash.shelf import family_of, find, mark_restored
 from ..trash.tables import Tables
 from ..wording import _
 from .guards import Needs, check_writable
-from .restore_rows import RestoredRows
+from .restore_rows import RestoredRows, read_messages
 from .search_index import SearchIndexes
 from .transaction import Transaction, write
 
@@ -105,10 +105,9 @@ def restore(
     if len(comparison.refused) == len(requested):
         return _restore_files_only(manifest, folder, sessions_folder, comparison, notes)
     restored = requested - comparison.refused.keys()
-    excluded = frozenset(manifest.sessions) - restored
     family = family_of(trash, manifest)
     bundles = {session: bundle for session, bundle in family.bundles.items() if session not in comparison.refused}
-    rows = RestoredRows(folder, manifest, family._replace(bundles=bundles), excluded, comparison.there, progress)
+    rows = RestoredRows(folder, manifest, family._replace(bundles=bundles), restored, comparison.there, progress)
     index_notes: list[str] = []
 
     def work(tx: Transaction) -> None:
@@ -120,7 +119,7 @@ def restore(
     parent_notes = _restore_missing_parents(store, rows.missing_parents)
     put_back = session_files.put_back(manifest.files, folder, sessions_folder, restored | comparison.file_owners)
     if not comparison.refused or only is not None:
-        mark_restored(folder, manifest, now if now is not None else time.time(), restored)
+        mark_restored(folder, manifest, time.time() if now is None else now, restored)
     return Restored(
         manifest.name,
         tuple(each for each in manifest.sessions if each in restored),
@@ -213,14 +212,16 @@ def compare(reader: Reader, folder: Path, manifest: Manifest, progress: Progress
             if str(line.row["id"]) in present and not _is_same_session(reader, tables, line):
                 differing.add(str(line.row["id"]))
         expected.update(str(line.row["session_id"]) for line in batch if line.table == "messages")
-        messages = {id: line for line in batch if line.table == "messages" and type(id := line.row["id"]) is int}
-        stored = _read_messages(reader, tables, messages)
+        lines_of_messages = [_without_unknown_columns(tables, each) for each in batch if each.table == "messages"]
+        messages = {id: line for line in lines_of_messages if type(id := line.row["id"]) is int}
+        columns = tuple(lines_of_messages[0].row) if messages else ()
+        stored = read_messages(reader, columns, list(messages))
         for id, line in messages.items():
             owner = str(line.row["session_id"])
             if owner not in present and id in stored:
                 refused.setdefault(owner, _("message {id} is another one's by now").format(id=id))
             elif owner in present:
-                equal[owner] += stored.get(id) == write_line(_without_unknown_columns(tables, line))
+                equal[owner] += id in stored and write_line(line._replace(row=stored[id])) == write_line(line)
     rows = reader.rows_in(
         "SELECT session_id, count(*) FROM messages WHERE session_id IN ({keys}) GROUP BY session_id", sorted(present)
     )
@@ -259,15 +260,6 @@ def _is_same_session(reader: Reader, tables: Tables, line: TableRow) -> bool:
                 row.pop(name, None)
                 stored.pop(name, None)
     return write_line(TableRow("sessions", None, stored)) == write_line(TableRow("sessions", None, row))
-
-
-def _read_messages(reader: Reader, tables: Tables, messages: Mapping[int, TableRow]) -> dict[int, bytes]:
-    """Return the store's versions of some messages as lines, by id; missing ones are left out."""
-    if not messages:
-        return {}
-    columns = tuple(_without_unknown_columns(tables, next(iter(messages.values()))).row)
-    rows = reader.rows_in(f"SELECT id, {reading(columns)} FROM messages WHERE id IN ({{keys}})", list(messages))
-    return {int(str(row[0])): write_line(TableRow("messages", None, encode_row(columns, row[1:]))) for row in rows}
 
 
 def _restore_missing_parents(store: Store, parents: Sequence[tuple[str, Encoded]]) -> list[str]:

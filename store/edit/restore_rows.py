@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -26,7 +26,7 @@ from ..trash.format import (
 )
 from ..trash.progress import EVERY, Progress, Stage
 from ..trash.shelf import RecordedLinks, loose_children
-from ..trash.tables import Tables, prompt_columns
+from ..trash.tables import Rows, Tables, prompt_columns
 from ..wording import _
 from .search_index import SearchIndexes
 from .transaction import Transaction
@@ -47,7 +47,7 @@ class RestoredRows:
         folder: Of the bundle.
         manifest: Of the same bundle.
         family: What the trash knows of the family of its sessions.
-        refused: Sessions to leave out.
+        restored: Its sessions, except those to leave out.
         there: Sessions in the store as the bundle has them: at most their parents are restored.
         progress: Polled for a stop between rows; receives progress reports.
     """
@@ -57,16 +57,16 @@ class RestoredRows:
         folder: Path,
         manifest: Manifest,
         family: RecordedLinks,
-        refused: Collection[str],
+        restored: frozenset[str],
         there: frozenset[str],
         progress: Progress,
     ) -> None:
         self._folder = folder
         self._manifest = manifest
         self._family = family
-        self._refused = frozenset(refused)
+        self._restored = restored
+        self._excluded = frozenset(manifest.sessions) - restored
         self._there = there
-        self._restored = frozenset(manifest.sessions) - self._refused
         self._progress = progress
         self._untitled: list[tuple[str, Encoded]] = []
         """Sessions whose title another session has, each with that title."""
@@ -92,7 +92,7 @@ class RestoredRows:
                 continue
             if fate is RowFate.TAKEN and excluded and self._belongs_to(tables, line, excluded):
                 continue
-            if fate is RowFate.SHARED and self._refused and str(line.row.get("hash")) in self._unused:
+            if fate is RowFate.SHARED and self._excluded and str(line.row.get("hash")) in self._unused:
                 continue
             columns = frozenset(tables.columns[line.table])
             row = {name: value for name, value in line.row.items() if name in columns}
@@ -139,7 +139,7 @@ class RestoredRows:
         self._note_losses(tables)
         pending: list[TableRow] = []
         there, indexes = _with_goals(self._there), SearchIndexes(tx)
-        for number, line in self._lines(tables, without=self._refused):
+        for number, line in self._lines(tables, without=self._excluded):
             self._progress.check()
             if there and self._belongs_to(tables, line, there):
                 if line.table == "sessions":
@@ -244,12 +244,7 @@ class RestoredRows:
     @staticmethod
     def _undo_triggers(tx: Transaction, lines: Sequence[TableRow]) -> None:
         """Reset columns that a trigger of the store filled on insert (`message_uid`, `display_order`; 0.22)."""
-        columns = tuple(lines[0].row)
-        marks = ",".join("?" * len(lines))
-        rows = tx.rows(
-            f"SELECT id, {reading(columns)} FROM messages WHERE id IN ({marks})", [line.row["id"] for line in lines]
-        )
-        stored_rows = {row[0]: encode_row(columns, row[1:]) for row in rows}
+        stored_rows = read_messages(tx, tuple(lines[0].row), [line.row["id"] for line in lines])
         for line in lines:
             id = line.row["id"]
             stored = stored_rows.get(id) if isinstance(id, int) else None
@@ -340,7 +335,7 @@ class RestoredRows:
             WriteUnverifiedError: A row differs.
         """
         tables = Tables(reader)
-        for number, line in self._lines(tables, without=self._refused | self._there):
+        for number, line in self._lines(tables, without=self._excluded | self._there):
             if (line.table, number) in self._skipped:
                 continue
             if line.table == "sessions":
@@ -357,6 +352,12 @@ class RestoredRows:
                     ),
                     remedy=_("The bundle stays in the trash."),
                 )
+
+
+def read_messages(source: Rows, columns: Sequence[str], ids: Sequence[object]) -> dict[object, dict[str, Encoded]]:
+    """Return these columns of the messages that are in the store, by id."""
+    rows = source.rows_in(f"SELECT id, {reading(columns)} FROM messages WHERE id IN ({{keys}})", ids)
+    return {row[0]: encode_row(columns, row[1:]) for row in rows}
 
 
 def _set_parent(tx: Transaction, session: str, column: str, parent: Encoded) -> bool:

@@ -110,12 +110,7 @@ def _check_session(tx: Transaction, session_id: str) -> None:
 
 
 def rename(store: Store, session_id: str, typed: str) -> Renamed:
-    """Set or clear the title of a session.
-
-    Args:
-        store: The store.
-        session_id: The session, usually the tip of a conversation.
-        typed: The new title; a blank text clears it.
+    """Set the title of a session, usually the tip of a conversation; a blank text clears it.
 
     Raises:
         TitleError: The text is not allowed.

@@ -60,12 +60,7 @@ def reading(columns: Sequence[str]) -> str:
 
 
 def encode(kind: object, value: object) -> Encoded:
-    """Encode one value for a line.
-
-    Args:
-        kind: The result of `typeof`.
-        value: As read by `reading`: text and blobs as bytes.
-    """
+    """Encode for a line one value read by `reading`: its storage class, and text and blobs as bytes."""
     if isinstance(value, bytes):
         if kind == "text":
             try:
@@ -258,7 +253,6 @@ class Manifest(NamedTuple):
     def to_json(self) -> bytes:
         """Encode `manifest.json`, in ASCII."""
         document = self._asdict() | {
-            "format": FORMAT,
             "origin": self.origin._asdict(),
             "tables": {name: table._asdict() for name, table in self.tables.items()},
             "links": [link._asdict() for link in self.links],

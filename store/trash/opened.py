@@ -28,10 +28,7 @@ _KEYS = {"sessions": "id", "messages": "id", "system_prompts": "hash"}
 
 
 class OpenedBundle:
-    """The temporary store of a bundle; use it as a context manager, or `close` it.
-
-    Args:
-        folder: Of the bundle.
+    """The temporary store of a bundle, given by its folder; use it as a context manager, or `close` it.
 
     Raises:
         BundleDamagedError: It cannot be read.

@@ -185,7 +185,7 @@ def check(trash: Path, name: str) -> Manifest:
     return verify(find(trash, name))
 
 
-def drop(trash: Path, name: str) -> Bundle:
+def drop(trash: Path, name: str) -> None:
     """Remove a bundle permanently.
 
     Raises:
@@ -193,19 +193,11 @@ def drop(trash: Path, name: str) -> Bundle:
         TrashError: It cannot be removed.
     """
     sweep(trash, time.time())  # including the remains of an incomplete removal
-    folder = find(trash, name)
-    bundle = describe(folder)
-    discard(folder)
-    return bundle
+    discard(find(trash, name))
 
 
 def expire(trash: Path, older_than: float, now: float) -> list[Bundle]:
-    """Permanently remove old bundles; damaged ones are kept for inspection.
-
-    Args:
-        trash: The folder of the bundles.
-        older_than: Seconds.
-        now: Unix seconds.
+    """Permanently remove bundles older than some seconds, except damaged ones, which are kept for inspection.
 
     Returns:
         The removed bundles.
@@ -243,15 +235,11 @@ def discard(folder: Path) -> None:
         )
 
 
-def sweep(trash: Path, now: float) -> int:
+def sweep(trash: Path, now: float) -> None:
     """Remove the remains of interrupted work: unfinished bundles a day old, and incompletely removed ones.
 
     All rows of an unfinished bundle are still in the store, because they are deleted only once it is complete.
-
-    Returns:
-        Number of removed folders.
     """
-    count = 0
     with contextlib.suppress(OSError):
         for entry in list(os.scandir(trash)):
             is_garbage = entry.name.startswith(_DROPPED)
@@ -259,19 +247,10 @@ def sweep(trash: Path, now: float) -> int:
                 is_garbage = now - entry.stat(follow_symlinks=False).st_mtime > _UNFINISHED_AGE
             if is_garbage and entry.is_dir(follow_symlinks=False):
                 remove_folder(Path(entry.path))
-                count += 1
-    return count
 
 
 def mark_restored(folder: Path, manifest: Manifest, now: float, sessions: Collection[str]) -> None:
-    """Record in a bundle which sessions were restored; failures are ignored.
-
-    Args:
-        folder: Of the bundle.
-        manifest: Of the same bundle.
-        now: Unix seconds.
-        sessions: Ids of those just restored.
-    """
+    """Record in a bundle which of its sessions have just been restored; failures are ignored."""
     whole, parts = _restored_times(folder)
     parts |= dict.fromkeys(sessions, now)
     if parts.keys() >= set(manifest.sessions):
@@ -285,12 +264,7 @@ def mark_restored(folder: Path, manifest: Manifest, now: float, sessions: Collec
 
 
 def known(trash: Path, origin: Origin) -> RecordedLinks:
-    """Collect the parent links and sessions of all intact bundles of a store.
-
-    Args:
-        trash: The folder of the bundles; may be missing.
-        origin: Of the store.
-    """
+    """Collect the parent links and sessions of all intact bundles of a store; the trash may be missing."""
     bundles: list[_BundleLinks] = []
     try:
         names = [entry.name for entry in os.scandir(trash) if not entry.name.startswith(".")]
@@ -337,16 +311,7 @@ def _links_in_rows(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def ties_of(reader: Reader, trash: Path, ids: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the parent links between these sessions and others, for `Manifest.kin`.
-
-    Args:
-        reader: An open reader of the store.
-        trash: The folder of the bundles.
-        ids: Of the sessions.
-
-    Returns:
-        Child and parent, of which one is among the sessions.
-    """
+    """Return the parent links between these sessions and others, for `Manifest.kin`: child and parent."""
     if _PARENT not in reader.schema.session_columns:
         return []
     own = set(ids)
@@ -373,13 +338,7 @@ def _parents(source: Rows, ids: Sequence[str]) -> dict[str, str | None]:
 
 
 def loose_children(source: Rows, known_ties: RecordedLinks, parents: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the sessions in the store whose parent was set to NULL by a delete, each with that parent.
-
-    Args:
-        source: A transaction.
-        known_ties: From `family_of`.
-        parents: Ids of restored sessions.
-    """
+    """Return the sessions in the store whose parent, one of `parents`, a delete has set to NULL, each with it."""
     restored = set(parents)
     children = [child for child, parent in known_ties.parents.items() if parent in restored]
     stored = _parents(source, children)

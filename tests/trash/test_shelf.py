@@ -35,7 +35,8 @@ def test_bundles_are_listed_newest_first(trash: Path) -> None:
 
 def test_no_trash_is_an_empty_one(tmp_path: Path) -> None:
     """Until something has been deleted there is none."""
-    assert shelf.list_bundles(tmp_path / "none") == [] and shelf.sweep(tmp_path / "none", NOW) == 0
+    shelf.sweep(tmp_path / "none", NOW)
+    assert shelf.list_bundles(tmp_path / "none") == []
 
 
 def test_a_damaged_bundle_is_one_line_with_its_reason(trash: Path) -> None:
@@ -74,7 +75,7 @@ def test_dropping_removes_that_bundle_and_nothing_else(trash: Path, tmp_path: Pa
     (older.path / "link").symlink_to(tmp_path / "mine")
     (trash / "20200101-000000-00000000").symlink_to(tmp_path / "mine")
     (trash / "notes.txt").write_text("kept")
-    assert shelf.drop(trash, older.name).name == older.name
+    shelf.drop(trash, older.name)
     assert sorted(each.name for each in trash.iterdir()) == ["20200101-000000-00000000", newer.name, "notes.txt"]
     assert (tmp_path / "mine" / "kept").read_text() == "kept"
     with pytest.raises(BundleNotFoundError):
@@ -111,7 +112,7 @@ def test_only_old_leftovers_are_swept(trash: Path) -> None:
     for name, age in ((".partial-old", 90_000.0), (".partial-new", 60.0), (".dropped-x", 60.0), (".other", 90_000.0)):
         (trash / name).mkdir()
         os.utime(trash / name, (NOW - age, NOW - age))
-    assert shelf.sweep(trash, NOW) == 2
+    shelf.sweep(trash, NOW)
     left = {each.name for each in trash.iterdir()}
     assert {".partial-new", ".other"} <= left and not left & {".partial-old", ".dropped-x"}
     assert len(shelf.list_bundles(trash)) == 2
