@@ -24,15 +24,7 @@ _AT_ONCE = 200
 
 
 def make_undo(store: Store, changes: Sequence[Change]) -> Callable[[], tuple[str, tuple[str, ...]]]:
-    """Return a function that undoes changes, the last first.
-
-    Args:
-        store: The store.
-        changes: In the order in which they were made.
-
-    Returns:
-        As `Undoable.undo`.
-    """
+    """Return a function, for `Undoable.undo`, that undoes changes, the last first."""
     left = list(changes)
 
     def back() -> tuple[str, tuple[str, ...]]:
@@ -175,13 +167,7 @@ class Changing:
             self._flag(conversations, pin, N_("pinned {count:,} sessions"))
 
     def _flag(self, conversations: Sequence[Conversation], work: Callable[..., Change], many: str) -> None:
-        """Set or clear a flag of conversations.
-
-        Args:
-            conversations: The conversations.
-            work: Called with the store and ids of up to `_AT_ONCE` of them.
-            many: Message for several transactions, with a field `count` of sessions.
-        """
+        """Set or clear a flag by `work`, called with the store and up to `_AT_ONCE` ids; `many` as in `changed`."""
         store = self._context.store
         ids = [each.id for each in conversations]
 
@@ -193,9 +179,7 @@ class Changing:
     def changed(self, changes: Sequence[Change], many: str = "") -> None:
         """Report changes, add them to the undo journal, and update the list.
 
-        Args:
-            changes: The changes.
-            many: Message for several, with a field `count` of sessions.
+        `many` is the message for several transactions, with a field `count` of sessions.
         """
         done = [each for each in changes if each.rows]
         if not done:
@@ -210,9 +194,7 @@ class Changing:
     def done(self, entry: Undoable, touched: Sequence[str]) -> None:
         """Add a change to the undo journal, report it, and update the list.
 
-        Args:
-            entry: The journal entry.
-            touched: Ids of sessions that were changed, deleted or restored.
+        `touched` has the ids of the sessions that were changed, deleted or restored.
         """
         self.journal.append(entry)
         self.clear()

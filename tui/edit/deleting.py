@@ -29,6 +29,11 @@ _ORPHANS = 3
 """Maximum number of kept relatives it names."""
 
 
+def and_more(count: int) -> list[Content]:
+    """Return the line for items that a list leaves out, if there are any."""
+    return [Content.styled("  " + _("… and {count:,} more").format(count=count), "dim")] if count > 0 else []
+
+
 def _kept(sessions: Sequence[Session]) -> str:
     """Return a sentence on the conversations that lose their parent: by title if all have one, else their number."""
     titles = [one_line(each.title, 40) for each in sessions if each.title]
@@ -56,15 +61,14 @@ class DeleteScreen(CountCard):
         trash: Sentence on where they go.
         totals: Sentence on the totals.
         spared: Sentence on the spared conversations.
-        warning: A further sentence.
+        warning: A further sentence; None for none.
     """
 
     KEYS = DELETING
 
-    def __init__(self, plan: Plan, trash: str, totals: str, spared: str, warning: str | None = None) -> None:
+    def __init__(self, plan: Plan, trash: str, totals: str, spared: str, warning: str | None) -> None:
         super().__init__(len(plan.selected))
-        self._plan, self._trash, self._totals, self._spared = plan, trash, totals, spared
-        self._warning = warning
+        self._plan, self._trash, self._totals, self._spared, self._warning = plan, trash, totals, spared, warning
 
     def words(self, count: int) -> CountWords:
         """Return the texts for this number."""
@@ -110,9 +114,7 @@ class DeleteScreen(CountCard):
                 facts.append(text.format(count=along, messages=formats.counted(each.of_subagents.shown, "message")))
             name = one_line(formats.name(conversation), 42)
             lines.append(Content.assemble("  ", name, (f"  {' · '.join(facts)}", "dim")))
-        if len(plan.selected) > NAMED:
-            more = _("… and {count:,} more").format(count=len(plan.selected) - NAMED)
-            lines.append(Content.styled(f"  {more}", "dim"))
+        lines += and_more(len(plan.selected) - NAMED)
         if plan.reparented:
             lines.append(Content.styled(f"  {_kept(plan.reparented)}", "dim"))
         if plan.spared:

@@ -40,12 +40,7 @@ class ProgressScreen(Card[None]):
             yield keys_line(text.format(key=self.key("stop")))
 
     def show(self, share: float, words: str) -> None:
-        """Show progress.
-
-        Args:
-            share: From 0 to 1.
-            words: The same in numbers.
-        """
+        """Show progress: a share from 0 to 1, and the same in numbers."""
         if self.is_whole:
             self.query_one(ProgressBar).update(progress=share)
             self.query_one("#numbers", Static).update(words)

@@ -26,6 +26,7 @@ from hermes_browse.store.wording import _, ngettext
 
 from .. import formats
 from ..commands.screen_commands import DROPPING
+from ..edit.deleting import and_more
 from ..list.marks import Undoable
 from ..screens.card import CountCard, CountWords
 from ..screens.controllers import Controllers
@@ -47,12 +48,7 @@ class DeletedConversation(NamedTuple):
 
 
 def read_deleted(opened: OpenedBundle, now: float) -> list[DeletedConversation]:
-    """Read the conversations of a bundle, with their details, in its order.
-
-    Args:
-        opened: The bundle.
-        now: Unix seconds.
-    """
+    """Read the conversations of a bundle, with their details, in its order; `now` is in Unix seconds."""
     with Store(opened.path).reader() as reader:
         catalog = read_catalog(reader, now)
         tips = opened.manifest.conversations
@@ -112,14 +108,10 @@ def contents(row: BundleRow, now: float) -> Content:
         damage = _("damaged: {reason}").format(reason=one_line(bundle.damage, 300))
         lines.append(Content.styled(damage, "$error"))
     day, clock = formats.day(bundle.created_at), formats.clock(bundle.created_at)
+    conversations = formats.counted(len(bundle.conversations), "conversation")
+    sessions, messages = formats.counted(len(bundle.sessions), "session"), formats.counted(bundle.messages, "message")
     facts = [
-        " · ".join(
-            [
-                formats.counted(len(bundle.conversations), "conversation"),
-                formats.counted(len(bundle.sessions), "session"),
-                formats.counted(bundle.messages, "message"),
-            ]
-        ),
+        f"{conversations} · {sessions} · {messages}",
         _("deleted {day}, {clock} · {size}").format(day=day, clock=clock, size=formats.size(bundle.bytes)),
     ]
     if bundle.restored_at is not None:
@@ -130,10 +122,7 @@ def contents(row: BundleRow, now: float) -> Content:
     for at, tip in enumerate(bundle.conversations[:_LISTED]):
         title = bundle.titles[at] if at < len(bundle.titles) else None
         lines.append(_line_of(row, tip, title, now))
-    if len(bundle.conversations) > _LISTED:
-        more = _("… and {count:,} more").format(count=len(bundle.conversations) - _LISTED)
-        lines.append(Content.styled(f"  {more}", "dim"))
-    return Content("\n").join(lines)
+    return Content("\n").join([*lines, *and_more(len(bundle.conversations) - _LISTED)])
 
 
 def _line_of(row: BundleRow, tip: str, title: str | None, now: float) -> Content:
@@ -153,18 +142,12 @@ def _line_of(row: BundleRow, tip: str, title: str | None, now: float) -> Content
 
 
 def tell_restored(controllers: Controllers, restored: Sequence[Restored], more: Sequence[str]) -> str:
-    """Report a restore in the status line, and let `u` undo it.
-
-    Args:
-        controllers: Of the store.
-        restored: Results, one per bundle.
-        more: Further sentences for the message.
+    """Report a restore of one bundle or several in the status line, followed by further sentences; `u` undoes it.
 
     Returns:
         The message.
     """
-    store, folder = controllers.context.store, trash_folder(controllers.context.location)
-    files = sessions_folder(controllers.context.location)
+    context = controllers.context
     sessions = tuple(session for each in restored for session in each.sessions)
     notes = [*(note for each in restored for note in each.notes), *more]
 
@@ -172,7 +155,8 @@ def tell_restored(controllers: Controllers, restored: Sequence[Restored], more: 
     new = tuple(session for each in restored for session in each.sessions if session not in each.there)
 
     def back() -> tuple[str, tuple[str, ...]]:
-        done = delete(store, new, folder, sessions_folder=files)
+        folder, files = trash_folder(context.location), sessions_folder(context.location)
+        done = delete(context.store, new, folder, sessions_folder=files)
         return done.sentence, done.sessions
 
     messages = sum(each.messages for each in restored)
@@ -180,7 +164,7 @@ def tell_restored(controllers: Controllers, restored: Sequence[Restored], more: 
     if new:
         controllers.changing.done(Undoable(message, back), sessions)
     else:
-        controllers.context.say(message)
+        context.say(message)
     return message
 
 
@@ -213,7 +197,6 @@ class DropScreen(CountCard):
             for each in self._bundles[:_NAMED]:
                 sessions = formats.counted(len(each.sessions), "session")
                 yield Static(Content.assemble("  ", one_line(each.title or each.name, 70), (f"  {sessions}", "dim")))
-            if count > _NAMED:
-                yield Static(Content.styled("  " + _("… and {count:,} more").format(count=count - _NAMED), "dim"))
+            yield from map(Static, and_more(count - _NAMED))
             yield Static(Content.styled(_("They cannot be restored after that."), "$warning"))
             yield from self.question()

@@ -128,24 +128,29 @@ class TrashScreen(SubScreen):
         rows = [BundleRow(each, each.name in self._marked, self._deleted.get(each.name, ())) for each in self._bundles]
         empty = [NoteRow(_("The trash is empty."))]
         self.bundles.show(FixedRows(rows or empty))
-        current = self.bundles.current
-        if isinstance(current, BundleRow):
-            self.query_one("#contents", Static).update(contents(current, self.context.clock()))
+        if self._current is not None:
+            self._show_contents(contents(self._current, self.context.clock()))
         if not rows:
-            note = _("Deleted conversations come here, complete.")
-            self.query_one("#contents", Static).update(Content.styled(note, "dim"))
+            self._show_contents(Content.styled(_("Deleted conversations come here, complete."), "dim"))
+
+    def _show_contents(self, content: Content) -> None:
+        self.query_one("#contents", Static).update(content)
+
+    @property
+    def _current(self) -> BundleRow | None:
+        row = self.bundles.current
+        return row if isinstance(row, BundleRow) else None
 
     def _targets(self) -> list[Bundle]:
-        row = self.bundles.current
-        current = [row.bundle] if isinstance(row, BundleRow) else []
-        return [each for each in self._bundles if each.name in self._marked] or current
+        marked = [each for each in self._bundles if each.name in self._marked]
+        return marked or ([self._current.bundle] if self._current is not None else [])
 
     @on(ConversationList.Highlighted, "#bundles")
     def highlighted(self, event: ConversationList.Highlighted) -> None:
         """Show the contents of the bundle under the cursor."""
         event.stop()
         if isinstance(event.row, BundleRow):
-            self.query_one("#contents", Static).update(contents(event.row, self.context.clock()))
+            self._show_contents(contents(event.row, self.context.clock()))
             self._read_names([event.row.bundle])
 
     @on(ConversationList.Shown)
@@ -196,9 +201,8 @@ class TrashScreen(SubScreen):
 
     def action_mark(self) -> None:
         """Mark or unmark the current bundle."""
-        row = self.bundles.current
-        if isinstance(row, BundleRow):
-            self._marked ^= {row.bundle.name}
+        if self._current is not None:
+            self._marked ^= {self._current.bundle.name}
             self._show()
             self.bundles.action_move(1)
 
@@ -262,10 +266,9 @@ class TrashScreen(SubScreen):
 
     def action_check(self) -> None:
         """Verify the checksums of a bundle."""
-        row = self.bundles.current
-        if not isinstance(row, BundleRow):
+        if self._current is None:
             return
-        folder, name = self._folder, row.bundle.name
+        folder, name = self._folder, self._current.bundle.name
 
         def done(manifest: Manifest) -> None:
             text = _("{name} is complete: {count:,} messages, all checksums match")
