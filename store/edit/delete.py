@@ -25,7 +25,7 @@ from ..trash.progress import EVERY, Progress, Stage, Tell, never, quiet, summary
 from ..trash.shelf import Bundle, describe, discard, sweep, ties_of
 from ..trash.tables import Layout, TableRows, filled, prompt_columns, read_links
 from ..wording import _
-from .delete_plan import PREVIEW, Affected, affected_by_delete, plan_delete, refuse_protected
+from .delete_plan import PREVIEW, Affected, affected_by_delete, plan_delete
 from .guards import Needs, check_writable
 from .search_index import SearchIndexes
 from .transaction import Transaction, file_identity, write
@@ -99,7 +99,6 @@ def delete(
         if catalog is None:
             catalog = read_catalog(reader, moment)
         doomed = plan_delete(reader, catalog, session_ids, moment)
-        refuse_protected(catalog, doomed)
         check_writable(store, reader, NEEDS)
         affected = doomed.affected
         _check_ids(reader, affected)
