@@ -11,7 +11,7 @@ from builders import make_store
 from pruning import NOW
 from trashing import column_of, differences, dump, health
 
-from hermes_browse.tui.edit.renaming import RenameScreen
+from hermes_browse.tui.edit.change_cards import RenameScreen
 from hermes_browse.tui.export.exporting import ExportScreen
 from hermes_browse.tui.list.list_rows import JobRow
 

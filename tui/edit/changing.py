@@ -17,7 +17,7 @@ from ..context import Context
 from ..list.list_rows import ListRow
 from ..list.marks import Marks, Undoable, conversations_of
 from ..screens.panes import Panes
-from .renaming import RenameScreen
+from .change_cards import RenameScreen
 
 _AT_ONCE = 200
 """Conversations changed per transaction."""

@@ -26,7 +26,7 @@ from hermes_browse.store.wording import _, ngettext
 
 from .. import formats
 from ..commands.screen_commands import DROPPING
-from ..edit.deleting import and_more
+from ..edit.change_cards import and_more
 from ..list.marks import Undoable
 from ..screens.card import CountCard, CountWords
 from ..screens.controllers import Controllers

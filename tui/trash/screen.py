@@ -26,7 +26,7 @@ from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats
 from ..commands.screen_commands import TRASH
-from ..edit.progress_card import ProgressScreen
+from ..edit.change_cards import ProgressScreen
 from ..list.conversation_list import ConversationList
 from ..list.list_model import read_first
 from ..list.list_rows import FixedRows, NoteRow

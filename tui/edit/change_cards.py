@@ -1,21 +1,27 @@
-"""The confirmation before conversations are moved to the trash."""
+"""The cards of changes: another title, the confirmation of a delete, the progress of long work."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.widgets import Static
+from textual.widgets import Input, ProgressBar, Static
 
+from hermes_browse.store.edit.titles import LONGEST, check_title
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
 
 from .. import formats
-from ..commands.screen_commands import DELETING
-from ..screens.card import CountCard, CountWords, keys_line
+from ..commands.screen_commands import DELETING, PROGRESS, RENAMING
+from ..screens.card import Card, CountCard, CountWords, keys_line
+from ..shared.text_box import TextBox
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.plan import Plan
@@ -27,6 +33,80 @@ SPARED = 6
 """Maximum number of spared ones it names."""
 _ORPHANS = 3
 """Maximum number of kept relatives it names."""
+
+
+class RenameScreen(Card[None]):
+    """Asks for a title and stays open until it is stored, so that a refused one can be edited.
+
+    Args:
+        conversation: The conversation.
+        wanted: Called with the text; is to call `done` or `refused`.
+    """
+
+    KEYS = RENAMING
+
+    def __init__(self, conversation: Conversation, wanted: Callable[[str], None]) -> None:
+        super().__init__()
+        self._conversation, self._wanted = conversation, wanted
+        self._is_submitted = False
+
+    def compose(self) -> ComposeResult:
+        """Compose the current name, the box, the verdict and the keys."""
+        with Vertical(id="card"):
+            yield Static(
+                Content.assemble((_("Rename") + "  ", "bold"), (one_line(formats.name(self._conversation), 200), "dim"))
+            )
+            yield TextBox(one_line(self._conversation.title or "", LONGEST), id="title-box", select_on_focus=False)
+            yield Static(id="verdict")
+            yield keys_line(self.keys_text(_("Enter rename")))
+
+    def on_mount(self) -> None:
+        """Check the current title."""
+        self._check(self.query_one(Input).value)
+
+    @on(Input.Changed)
+    def typed(self, event: Input.Changed) -> None:
+        """Check the typed title."""
+        event.stop()
+        self._check(event.value)
+
+    def _check(self, typed: str) -> None:
+        checked = check_title(typed)
+        verdict = self.query_one("#verdict", Static)
+        count = _("{count} of {limit}").format(count=checked.length, limit=LONGEST)
+        if checked.problem:
+            verdict.update(Content.styled(checked.problem, "$error"))
+        elif checked.title is None:
+            verdict.update(Content.styled(_("no title: Hermes will show how it begins"), "dim"))
+        elif checked.differs:
+            verdict.update(Content.assemble((f"{count} · " + _("stored as "), "dim"), one_line(checked.title)))
+        else:
+            verdict.update(Content.styled(count, "dim"))
+
+    @on(Input.Submitted)
+    def submitted(self, event: Input.Submitted) -> None:
+        """Rename, unless the title is invalid or already submitted."""
+        event.stop()
+        if not check_title(event.value).problem and not self._is_submitted:
+            self._is_submitted = True
+            self._wanted(event.value)
+
+    def done(self) -> None:
+        """Close the card after the title was stored."""
+        if self.is_current:
+            self.dismiss(None)
+
+    def refused(self, error: BrowseError) -> bool:
+        """Show why the title was not stored.
+
+        Returns:
+            False if the card was closed meanwhile, so that the error must be shown elsewhere.
+        """
+        if not self.is_current:
+            return False
+        self._is_submitted = False
+        self.query_one("#verdict", Static).update(Content.styled(one_line(str(error), 1000), "$error"))
+        return True
 
 
 def and_more(count: int) -> list[Content]:
@@ -133,3 +213,53 @@ class DeleteScreen(CountCard):
     def action_scroll(self, lines: int) -> None:
         """Scroll the list of conversations."""
         self.query_one("#doomed", VerticalScroll).scroll_relative(y=lines, animate=False)
+
+
+class ProgressScreen(Card[None]):
+    """Shows progress until `finish` is called."""
+
+    KEYS = PROGRESS
+
+    def __init__(self, title: str) -> None:
+        super().__init__()
+        self._title = title
+        self._finished = False
+        self.stopped = threading.Event()
+        """Set when the user stops the work."""
+
+    def compose(self) -> ComposeResult:
+        """Compose the title, the bar, the numbers and the keys."""
+        with Vertical(id="card"):
+            yield Static(Content.styled(self._title, "bold"))
+            yield ProgressBar(total=1.0, show_eta=False, id="progress")
+            yield Static(_("beginning …"), id="numbers")
+            yield Static(
+                Content.styled(_("Hermes can write between two portions and while one is being saved."), "dim")
+            )
+            text = _("{key} stops; what is done stays done, and can be undone")
+            yield keys_line(text.format(key=self.key("stop")))
+
+    def show(self, share: float, words: str) -> None:
+        """Show progress: a share from 0 to 1, and the same in numbers."""
+        if self.is_whole:
+            self.query_one(ProgressBar).update(progress=share)
+            self.query_one("#numbers", Static).update(words)
+
+    def finish(self) -> None:
+        """Close the card when the work is done or stopped."""
+        if self.app.screen is self:
+            self.dismiss(None)
+        else:
+            self._finished = True  # another screen is over it: close when that is closed
+
+    def on_screen_resume(self) -> None:
+        """Close the card if the work finished while another screen was over it."""
+        if self._finished and self.app.screen is self:
+            self._finished = False
+            self.dismiss(None)
+
+    def action_stop(self) -> None:
+        """Stop the work; the portion under way is cancelled if that is still possible."""
+        self.stopped.set()
+        if self.is_whole:
+            self.query_one("#answer", Static).update(Content.styled(_("stopping …"), "$accent"))
