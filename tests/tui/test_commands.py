@@ -46,13 +46,13 @@ _MODULES = {
     "renaming": "edit.change_cards",
     "searches": "search.searches",
     "insights": "insights.screen",
-    "profiles": "profiles.card",
-    "prune": "cleanup.prune",
+    "profiles": "profiles.profiles_card",
+    "prune": "cleanup.prune_screen",
     "raw": "transcript.cards",
     "details": "transcript.cards",
     "references": "transcript.references",
     "reclaim": "cleanup.reclaim",
-    "retention": "cleanup.retention",
+    "retention": "cleanup.retention_screen",
     "trash": "trash.screen",
 }
 """Modules of screens and cards that are not in `tui/screens`, or are called otherwise than their commands."""
