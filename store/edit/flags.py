@@ -193,12 +193,7 @@ def _name_conversations(tx: Transaction, session_ids: Sequence[str]) -> str:
 
 
 def _set_flag(
-    store: Store,
-    session_ids: Sequence[str],
-    column: str,
-    value: int,
-    sentence: str,
-    spared: Collection[str] = (),
+    store: Store, session_ids: Sequence[str], column: str, value: int, sentence: str, spared: Collection[str] = ()
 ) -> Change:
     def work(tx: Transaction) -> tuple[str, tuple[RowChange, ...]]:
         columns = tx.schema.session_columns

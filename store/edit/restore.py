@@ -212,7 +212,7 @@ def compare(reader: Reader, folder: Path, manifest: Manifest, progress: Progress
             if str(line.row["id"]) in present and not _is_same_session(reader, tables, line):
                 differing.add(str(line.row["id"]))
         expected.update(str(line.row["session_id"]) for line in batch if line.table == "messages")
-        lines_of_messages = [_without_unknown_columns(tables, each) for each in batch if each.table == "messages"]
+        lines_of_messages = [tables.without_unknown_columns(each) for each in batch if each.table == "messages"]
         messages = {id: line for line in lines_of_messages if type(id := line.row["id"]) is int}
         columns = tuple(lines_of_messages[0].row) if messages else ()
         stored = read_messages(reader, columns, list(messages))
@@ -238,17 +238,10 @@ def compare(reader: Reader, folder: Path, manifest: Manifest, progress: Progress
     return Comparison(refused, frozenset(same), file_owners, {each: expected[each] for each in same})
 
 
-def _without_unknown_columns(tables: Tables, line: TableRow) -> TableRow:
-    """Leave out the rowid, and the columns that the store lacks."""
-    columns = frozenset(tables.columns[line.table])
-    return TableRow(line.table, None, {name: value for name, value in line.row.items() if name in columns})
-
-
 def _is_same_session(reader: Reader, tables: Tables, line: TableRow) -> bool:
     """Tell whether the store has a session as the bundle has it, apart from what a restore may change."""
-    row = {
-        name: value for name, value in _without_unknown_columns(tables, line).row.items() if name not in tables.parents
-    }
+    row = tables.without_unknown_columns(line).row
+    row = {name: value for name, value in row.items() if name not in tables.parents}
     columns = tuple(row)
     rows = reader.rows(f"SELECT {reading(columns)} FROM sessions WHERE id = ?", [line.row["id"]])
     stored = encode_row(columns, rows[0])

@@ -133,13 +133,7 @@ def rows_digest(source: Rows, layout: Layout, ids: Sequence[str]) -> str:
 
 
 def write_bundle(
-    reader: Reader,
-    contents: Contents,
-    trash: Path,
-    now: float,
-    progress: Progress = NOBODY,
-    *,
-    messages: int = 0,
+    reader: Reader, contents: Contents, trash: Path, now: float, progress: Progress = NOBODY, *, messages: int = 0
 ) -> WrittenBundle:
     """Write all rows and files of some sessions into the trash; an incomplete bundle is removed.
 
@@ -167,7 +161,7 @@ def write_bundle(
     except OSError as error:
         raise _trash_error(trash, error) from error
     try:
-        manifest = _fill(reader, layout, contents, temporary, name, now, messages, progress)
+        manifest = _fill(reader, layout, contents, temporary, now, messages, progress)
         verify(temporary, manifest, progress)
         os.rename(temporary, trash / name)
         sync_folder(trash)
@@ -197,16 +191,9 @@ def _trash_error(trash: Path, error: OSError) -> TrashError:
 
 
 def _fill(
-    reader: Reader,
-    layout: Layout,
-    contents: Contents,
-    folder: Path,
-    name: str,
-    now: float,
-    messages: int,
-    progress: Progress,
+    reader: Reader, layout: Layout, contents: Contents, folder: Path, now: float, messages: int, progress: Progress
 ) -> Manifest:
-    links = tuple(read_links(reader, layout, contents.sessions))
+    links = read_links(reader, layout, contents.sessions)
     tables, lines, taken, piece = _write_rows(reader, layout, contents.sessions, folder, messages, progress)
     kept: list[Kept] = []
     pieces: dict[str, BundleFile] = {ROWS: piece}
@@ -217,7 +204,7 @@ def _fill(
         sync_folder(folder / FILES)
     pieces[README] = write_file(folder / README, README_TEXT.encode("ascii"))
     manifest = Manifest(
-        name=name,
+        name=folder.name.removeprefix(PARTIAL),
         created_at=now,
         titles=contents.titles,
         conversations=contents.conversations,
@@ -225,7 +212,7 @@ def _fill(
         messages=tables["messages"].rows if "messages" in tables else 0,
         origin=origin_of(reader),
         tables=tables,
-        links=links,
+        links=tuple(links),
         orphans=tuple(_orphans(reader, contents.sessions)),
         taken=taken,
         lines=lines,

@@ -122,6 +122,11 @@ class Tables:
         found = {each.column for each in self.references if each.table == each.target == "sessions"}
         return sorted(found | ({_PARENT} & set(self.columns["sessions"])))
 
+    def without_unknown_columns(self, line: TableRow) -> TableRow:
+        """Leave out the columns of a row that the store lacks."""
+        columns = frozenset(self.columns[line.table])
+        return line._replace(row={name: value for name, value in line.row.items() if name in columns})
+
     def part(self, table: str, condition: str, fate: RowFate) -> TableRows:
         """Describe the rows of a table that meet a condition."""
         rowid, is_column = self.rowids[table]

@@ -50,14 +50,8 @@ _VIEWS = {
 def read_shelf(folder: Path, store: Store, now: float, lines: int) -> tuple[Shelf, Catalog, list[Conversation]]:
     """Read a first portion of the old transcripts that a store does not have; on a worker's thread.
 
-    Args:
-        folder: Of the transcripts.
-        store: The store beside them.
-        now: Unix seconds.
-        lines: Of the screen.
-
     Returns:
-        The temporary store, the first page of its catalog, and the conversations on it with previews.
+        The temporary store, the first page of its catalog (`lines` conversations), and these with previews.
     """
     with store.reader() as reader:
         known = known_sessions(reader)
