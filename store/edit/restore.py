@@ -93,7 +93,7 @@ def restore(
         WriteInDoubtError: The commit failed; the sentence says what the store holds now, and it can be tried again.
     """
     folder, progress = find(trash, name), Progress(stop, tell)
-    manifest = verify(folder, None, progress)
+    manifest = verify(folder, progress)
     with store.reader() as reader:
         notes = _check_store(reader, store, manifest, any_store=any_store)
         check_writable(store, reader, NEEDS)

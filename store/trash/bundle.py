@@ -162,7 +162,8 @@ def write_bundle(
         raise _trash_error(trash, error) from error
     try:
         manifest = _fill(reader, layout, contents, temporary, now, messages, progress)
-        verify(temporary, manifest, progress)
+        if verify(temporary, progress) != manifest:
+            raise BundleDamagedError(_("Its {file} differs from what was written.").format(file=MANIFEST))
         os.rename(temporary, trash / name)
         sync_folder(trash)
     except OSError as error:
@@ -263,20 +264,14 @@ def load(folder: Path) -> Manifest:
         raise BundleDamagedError(sentence) from error
 
 
-def verify(folder: Path, expected: Manifest | None = None, progress: Progress = NOBODY) -> Manifest:
-    """Read a whole bundle and verify its checksums.
-
-    Args:
-        folder: Of the bundle.
-        expected: The manifest it must have; None accepts any.
-        progress: Checked for a stop between lines, and receives reports.
+def verify(folder: Path, progress: Progress = NOBODY) -> Manifest:
+    """Read a whole bundle, verify its checksums, and return its manifest.
 
     Raises:
         BundleDamagedError: With the reason.
+        QueryInterruptedError: `progress`, which is checked between lines, was asked to stop.
     """
     manifest = load(folder)
-    if expected is not None and manifest != expected:
-        raise BundleDamagedError(_("Its {file} differs from what was written.").format(file=MANIFEST))
     try:
         listed = (folder / SUMS).read_bytes().decode("ascii").splitlines()
         sums = {name: total for total, _spaces, name in (line.partition("  ") for line in listed)}
