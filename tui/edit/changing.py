@@ -232,15 +232,11 @@ class Changing:
         if len(conversations) != 1:
             self._context.say(_("a title is given to one conversation at a time"))
             return
-        conversation = conversations[0]
+        conversation, store = conversations[0], self._context.store
 
         def submit(typed: str) -> None:
-            self._rename(conversation, typed, card)
+            self._context.writer.submit(lambda: rename(store, conversation.id, typed), done, failed)
 
-        card = RenameScreen(conversation, submit)
-        self._panes.app.push_screen(card)
-
-    def _rename(self, conversation: Conversation, typed: str, card: RenameScreen) -> None:
         def done(renamed: Renamed) -> None:
             card.done()
             self.changed([renamed.change])
@@ -249,5 +245,5 @@ class Changing:
             if not card.refused(error):
                 self._context.failed(error)
 
-        store = self._context.store
-        self._context.writer.submit(lambda: rename(store, conversation.id, typed), done, failed)
+        card = RenameScreen(conversation, submit)
+        self._panes.app.push_screen(card)

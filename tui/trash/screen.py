@@ -282,14 +282,13 @@ class TrashScreen(SubScreen):
         bundles = self._targets()
         if not bundles:
             return
-        folder = self._folder
+        folder, count = self._folder, len(bundles)
 
-        def work() -> int:
+        def work() -> None:
             for bundle in bundles:
                 drop(folder, bundle.name)
-            return len(bundles)
 
-        def done(count: int) -> None:
+        def done(_dropped: None) -> None:
             text = ngettext("dropped 1 bundle for good", "dropped {count:,} bundles for good", count)
             self.tell(header.status(text.format(count=count), ""))
             self._marked.clear()
