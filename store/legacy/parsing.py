@@ -174,15 +174,6 @@ def _messages(text: str, position: int) -> Generator[Piece, None, int]:
             yield OldFileFacts(value) if value.get("role") == "session_meta" else value
 
 
-class Transcript(NamedTuple):
-    """The rows of a file."""
-
-    session: Row
-    messages: list[Row]
-    notes: int
-    """Number of parts that cannot be read."""
-
-
 def _text(value: object) -> str | None:
     """Return a text without lone surrogates; any other value as JSON."""
     if value is None:
@@ -216,8 +207,8 @@ def _start_of(file: OldFile) -> float:
         return file.modified
 
 
-def to_transcript(file: OldFile, pieces: Iterator[Piece]) -> Transcript:
-    """Build the rows of a file from its contents.
+def read_transcript(file: OldFile) -> tuple[Row, list[Row], int]:
+    """Read a file; return the rows of its session and its messages, and the number of parts that cannot be read.
 
     Messages without a time get that of the one before. The id is the file's name: two files may be of one session.
     """
@@ -227,7 +218,7 @@ def to_transcript(file: OldFile, pieces: Iterator[Piece]) -> Transcript:
     first: float | None = None
     moment: float | None = None
     notes = calls = 0
-    for piece in pieces:
+    for piece in read_pieces(file.path):
         if isinstance(piece, OldFileFacts):
             facts |= {name: value for name, value in piece.values.items() if value not in (None, "")}
             continue
@@ -260,4 +251,4 @@ def to_transcript(file: OldFile, pieces: Iterator[Piece]) -> Transcript:
         "message_count": len(messages),
         "tool_call_count": calls,
     }
-    return Transcript(row, messages, notes)
+    return row, messages, notes

@@ -12,6 +12,7 @@ import hashlib
 import os
 import secrets
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -285,13 +286,13 @@ def verify(folder: Path, progress: Progress = NOBODY) -> Manifest:
                 raise BundleDamagedError(_("Its {file} is damaged: size or SHA-256 differ.").format(file=name))
     except (OSError, ValueError) as error:
         raise BundleDamagedError(_("It cannot be read in full ({reason}).").format(reason=error)) from error
-    counts: dict[str, int] = {}
+    counts = Counter[str]()
     total = hashlib.sha256()
     lines = ((raw, _line(raw).table) for raw in _raw_lines(folder))
     for raw, table in progress.counted(lines, lambda each: each[1] == "messages", "checking", manifest.messages):
         progress.check()
         total.update(raw)
-        counts[table] = counts.get(table, 0) + 1
+        counts[table] += 1
     if total.hexdigest() != manifest.lines or counts != {name: each.rows for name, each in manifest.tables.items()}:
         raise BundleDamagedError(_("Its {file} does not hold the rows its manifest counts.").format(file=ROWS))
     return manifest

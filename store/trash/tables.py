@@ -7,6 +7,7 @@ tables of later versions of Hermes are found too.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -133,10 +134,8 @@ class Tables:
         return TableRows(table, self.columns[table], self.keys[table], rowid, is_column, condition, fate)
 
     def _read_references(self, source: Rows, name: str) -> None:
-        seen: dict[object, int] = {}
         rows = source.rows(f"PRAGMA foreign_key_list({quoted(name)})")
-        for row in rows:
-            seen[row[0]] = seen.get(row[0], 0) + 1
+        seen = Counter(row[0] for row in rows)
         for number, _place, target, column, to, _update, action, *_rest in rows:
             parent = next((each for each in self.names if each.lower() == str(target).lower()), None)
             if parent is None:
