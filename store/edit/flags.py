@@ -52,7 +52,8 @@ class Change(NamedTuple):
         return tuple(row.session_id for row in self.rows)
 
 
-def _read(source: Rows, session_id: str, columns: Sequence[str]) -> list[dict[str, Encoded]]:
+def read_columns(source: Rows, session_id: object, columns: Sequence[str]) -> list[dict[str, Encoded]]:
+    """Return columns of the sessions with an id: of one, unless it is gone or the store is damaged."""
     rows = source.rows(f"SELECT {reading(columns)} FROM sessions WHERE id = ?", [session_id])
     return [encode_row(columns, row) for row in rows]
 
@@ -63,7 +64,7 @@ def set_columns(tx: Transaction, session_id: str, after: Values) -> RowChange | 
     Raises:
         RefusedError: There is no such row, or more than one.
     """
-    rows = _read(tx, session_id, list(after))
+    rows = read_columns(tx, session_id, list(after))
     if len(rows) != 1:
         raise RefusedError(
             _("The session {session} is not there any more. Nothing was changed.").format(session=session_id)
@@ -87,7 +88,7 @@ def check_changes(reader: Rows, changes: Sequence[RowChange]) -> None:
         WriteUnverifiedError: One of them does not have the new values.
     """
     for row in changes:
-        stored = _read(reader, row.session_id, list(row.after))
+        stored = read_columns(reader, row.session_id, list(row.after))
         if stored == [dict(row.after)]:
             continue
         if len(stored) != 1:
@@ -119,7 +120,7 @@ def undo(store: Store, change: Change) -> Change:
     def work(tx: Transaction) -> tuple[RowChange, ...]:
         undone: list[RowChange] = []
         for row in reversed(change.rows):
-            stored = _read(tx, row.session_id, list(row.after))
+            stored = read_columns(tx, row.session_id, list(row.after))
             if not stored:
                 raise RefusedError(
                     _("{session} is not there any more. Nothing was changed.").format(session=row.session_id)

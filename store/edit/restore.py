@@ -19,11 +19,12 @@ from ..connection.reader import Reader
 from ..errors import BrowseError, RefusedError, WriteInDoubtError, WriteUnverifiedError
 from ..trash import session_files
 from ..trash.bundle import is_same_store, origin_of, read_lines, verify
-from ..trash.format import Encoded, Manifest, TableRow, bound, encode_row, reading, text_of, write_line
+from ..trash.format import Encoded, Manifest, TableRow, bound, text_of, write_line
 from ..trash.progress import Progress, Tell, never, quiet, summary
 from ..trash.shelf import family_of, find, mark_restored
 from ..trash.tables import Tables
 from ..wording import _
+from .flags import read_columns
 from .guards import Needs, check_writable
 from .restore_rows import RestoredRows, read_messages
 from .search_index import SearchIndexes
@@ -242,9 +243,7 @@ def _is_same_session(reader: Reader, tables: Tables, line: TableRow) -> bool:
     """Tell whether the store has a session as the bundle has it, apart from what a restore may change."""
     row = tables.without_unknown_columns(line).row
     row = {name: value for name, value in row.items() if name not in tables.parents}
-    columns = tuple(row)
-    rows = reader.rows(f"SELECT {reading(columns)} FROM sessions WHERE id = ?", [line.row["id"]])
-    stored = encode_row(columns, rows[0])
+    stored = read_columns(reader, line.row["id"], tuple(row))[0]
     if stored.get("title") != row.get("title") and row.get("title") is not None:
         mark, value = bound(row["title"])
         if reader.rows(f"SELECT 1 FROM sessions WHERE title = {mark} AND id IS NOT ?", [value, line.row["id"]]):
@@ -282,8 +281,8 @@ def _restore_missing_parents(store: Store, parents: Sequence[tuple[str, Encoded]
 
     def check(reader: Reader, done: list[tuple[str, Encoded]]) -> None:
         for session, parent in done:
-            rows = reader.rows(f"SELECT {reading([_PARENT])} FROM sessions WHERE id = ?", [session])
-            if not rows or encode_row([_PARENT], rows[0])[_PARENT] != parent:
+            rows = read_columns(reader, session, [_PARENT])
+            if not rows or rows[0][_PARENT] != parent:
                 raise WriteUnverifiedError(
                     _("The parent of {session} does not read back as it stands in the bundle.").format(session=session)
                 )

@@ -29,6 +29,7 @@ from ..trash.progress import EVERY, Progress, Stage
 from ..trash.shelf import RecordedLinks, loose_children
 from ..trash.tables import Rows, Tables, prompt_columns
 from ..wording import _
+from .flags import read_columns, set_columns
 from .search_index import SearchIndexes
 from .transaction import Transaction
 
@@ -175,8 +176,7 @@ class RestoredRows:
             changes: dict[str, Encoded] = {"title": numbered}
             if numbered is None and "title_source" in tx.schema.session_columns:
                 changes["title_source"] = None  # not a person's choice: Hermes may choose a title
-            assignments = ", ".join(f"{name} = ?" for name in changes)
-            tx.execute(f"UPDATE sessions SET {assignments} WHERE id = ?", [*changes.values(), session])
+            set_columns(tx, session, changes)
             self.changed.setdefault(session, {}).update(changes)
             if numbered is not None:
                 note = _("The title of {session}, “{title}”, is another session's by now: it is “{other}” now.")
@@ -268,8 +268,7 @@ class RestoredRows:
         """Set the parent of a session as in its row, or note why not."""
         if _set_parent(tx, session, column, parent):
             return
-        rows = tx.rows(f"SELECT {reading([column])} FROM sessions WHERE id = ?", [session])
-        current = encode_row([column], rows[0])[column]
+        current = read_columns(tx, session, [column])[0][column]
         if current is not None:  # the session was in the store before
             if current != parent:
                 self._note_elsewhere(session, parent)

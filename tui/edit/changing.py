@@ -55,14 +55,7 @@ class ChangingCallbacks(NamedTuple):
 
 
 class Changing:
-    """Acts on the marked conversations, else on the current ones.
-
-    Args:
-        context: The store.
-        panes: The list.
-        marks: The marked conversations.
-        callbacks: Callbacks into the main screen.
-    """
+    """Acts on the marked conversations, else on the current ones."""
 
     def __init__(self, context: Context, panes: Panes, marks: Marks, callbacks: ChangingCallbacks) -> None:
         self._context, self._panes, self.marks, self._callbacks = context, panes, marks, callbacks

@@ -67,11 +67,8 @@ def read_shelf(folder: Path, store: Store, now: float, lines: int) -> tuple[Shel
 class OldScreen(MainScreen):
     """The main screen over old transcripts.
 
-    Args:
-        parent: Controllers of the store beside the files.
-        shelf: The temporary store, with a first portion; closed with the screen.
-        first: The first page of its catalog.
-        shown: Conversations with previews.
+    `parent` has the controllers of the store beside the files; `shelf`, the temporary store with a first portion, is
+    closed with the screen; `first` and `shown` are as of `MainScreen`.
     """
 
     ENTER_READS = True

@@ -224,12 +224,8 @@ class DropScreen(CountCard):
 class BundleScreen(MainScreen):
     """The main screen with the conversations of a bundle; `R` restores them.
 
-    Args:
-        beside: Controllers of the store that the bundle belongs to.
-        opened: The bundle as a temporary store; closed with the screen.
-        first: Its catalog.
-        shown: The conversations of the first page.
-        title: Of the bundle.
+    `beside` has the controllers of the store that the bundle belongs to; `opened`, the bundle as a temporary store, is
+    closed with the screen; `first` and `shown` are as of `MainScreen`.
     """
 
     ENTER_READS = True
