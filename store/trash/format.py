@@ -330,7 +330,7 @@ def read_manifest(raw: bytes) -> Manifest:
             )
         manifest: Manifest = _decode(Manifest, {"kin": None} | document)
         return manifest
-    except (ValueError, KeyError, RecursionError) as error:
+    except (ValueError, KeyError, OverflowError, RecursionError) as error:
         raise BundleDamagedError(_("Its manifest.json is broken.")) from error
 
 
