@@ -103,7 +103,7 @@ def _restored_times(folder: Path) -> tuple[float | None, dict[str, float]]:
         moments, parts = marked.get("at") or [None], marked.get("sessions") or {}
         whole = float(moments[-1]) if isinstance(moments[-1], int | float) else None
         return whole, {str(session): float(moment) for session, moment in parts.items()}
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError):
         return None, {}
 
 

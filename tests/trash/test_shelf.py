@@ -125,5 +125,6 @@ def test_a_restored_bundle_says_so(trash: Path) -> None:
     shelf.mark_restored(bundle.path, load(bundle.path), NOW + 9, bundle.sessions)
     assert shelf.describe(bundle.path).restored_at == NOW + 9
     assert shelf.check(trash, bundle.name)
-    (bundle.path / "restored.json").write_text('{"at": "never"}')
-    assert shelf.describe(bundle.path).restored_at is None
+    for nonsense in ('{"at": "never"}', f'{{"at": [{10**400}]}}', "[" * 100_000):
+        (bundle.path / "restored.json").write_text(nonsense)
+        assert shelf.describe(bundle.path).restored_at is None
