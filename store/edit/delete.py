@@ -75,7 +75,6 @@ def delete(
     therefore deletes in portions.
 
     Args:
-        store: The store.
         session_ids: Any segments of the conversations.
         trash: The folder of the bundles.
         now: Unix seconds; default the clock.

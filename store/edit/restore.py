@@ -73,9 +73,7 @@ def restore(
     It can be repeated: rows that the store has as in the bundle count as restored, and only the rest is inserted.
 
     Args:
-        store: The store.
         trash: The folder of the bundles.
-        name: Of the bundle.
         now: Unix seconds; default the clock.
         sessions_folder: Where Hermes keeps files of sessions, if there is such a folder.
         any_store: Allow another store than the one the bundle is from.

@@ -97,7 +97,6 @@ def write(
     """Run `work` in one transaction, commit, verify what was committed, and return the result of `work`.
 
     Args:
-        store: The store.
         work: Changes rows; any exception it raises rolls the transaction back.
         verify: Reads what was committed; raises WriteUnverifiedError if it is not as intended.
         needs: Tables and columns that the store must have.

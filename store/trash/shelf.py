@@ -1,4 +1,4 @@
-"""List, verify and remove the bundles of a trash, and collect the parent links that they record.
+"""List and remove the bundles of a trash, and collect the parent links that they record.
 
 Bundles expire only if the user has set an age.
 
@@ -23,7 +23,7 @@ from typing import NamedTuple
 from ..connection.reader import Reader
 from ..errors import BrowseError
 from ..wording import _
-from .bundle import PARTIAL, is_same_store, load, origin_of, read_lines, verify
+from .bundle import PARTIAL, is_same_store, load, origin_of, read_lines
 from .format import MANIFEST, RESTORED, BundleDamagedError, BundleNotFoundError, Manifest, Origin, TrashError
 from .session_files import remove_folder, sync_folder, write_file
 from .tables import Rows
@@ -173,16 +173,6 @@ def find(trash: Path, name: str) -> Path:
             remedy=_("`hermes-browse trash list` shows their names."),
         )
     return trash / matching[0]
-
-
-def check(trash: Path, name: str) -> Manifest:
-    """Read a whole bundle and verify its checksums.
-
-    Raises:
-        BundleNotFoundError: There is none with that name.
-        BundleDamagedError: With the reason.
-    """
-    return verify(find(trash, name))
 
 
 def drop(trash: Path, name: str) -> None:

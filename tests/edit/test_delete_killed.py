@@ -18,8 +18,8 @@ import pytest
 from builders import T0, make_store
 from trashing import dump, health, opened
 
-from hermes_browse.store.trash.bundle import read_lines
-from hermes_browse.store.trash.shelf import check, list_bundles
+from hermes_browse.store.trash.bundle import read_lines, verify
+from hermes_browse.store.trash.shelf import list_bundles
 
 KILLS = int(os.environ.get("HERMES_BROWSE_KILLS", "20"))
 _WORKS = frozenset([b"delete", b"prune", b"restore"])
@@ -148,7 +148,7 @@ def test_killed_at_any_moment(tmp_path: Path, shape: str, journal: str) -> None:
                 assert writer.poll() is None
                 assert set(health(path).values()) == {"ok"}
                 present = rows_by_session(path)
-                kept = {name for bundle in list_bundles(trash) for name in check(trash, bundle.name).sessions}
+                kept = {name for bundle in list_bundles(trash) for name in verify(bundle.path).sessions}
                 for name in CHATS:
                     family = [each.encode() for each in (name, f"{name}-next", f"{name}-helper")]
                     there = [each for each in family if each in present]

@@ -18,10 +18,11 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
+from hermes_browse.store.trash.bundle import verify
 from hermes_browse.store.trash.format import Manifest
 from hermes_browse.store.trash.opened import OpenedBundle
 from hermes_browse.store.trash.progress import Stage
-from hermes_browse.store.trash.shelf import Bundle, check, drop, list_bundles
+from hermes_browse.store.trash.shelf import Bundle, drop, find, list_bundles
 from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats
@@ -275,7 +276,7 @@ class TrashScreen(SubScreen):
             self.tell(header.status(text.format(name=name, count=manifest.messages), ""))
 
         self.tell(header.status(_("reading {name} …").format(name=name), ""))
-        self.context.writer.submit(lambda: check(folder, name), done, self.context.failed)
+        self.context.writer.submit(lambda: verify(find(folder, name)), done, self.context.failed)
 
     def action_drop(self) -> None:
         """Remove the marked bundles, or the current one, for good after a confirmation."""
