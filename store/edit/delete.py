@@ -21,17 +21,19 @@ from ..text import as_text, one_line
 from ..trash import session_files
 from ..trash.bundle import Contents, WrittenBundle, rows_digest, write_bundle
 from ..trash.format import RowFate, quoted
-from ..trash.progress import EVERY, Progress, Stage, Tell, never, quiet
+from ..trash.progress import EVERY, Progress, Stage, Tell, never, quiet, summary
 from ..trash.shelf import Bundle, describe, discard, sweep, ties_of
-from ..trash.tables import Layout, TableRows, chunks, discover, fill, prompt_columns, read_links
-from ..wording import _, ngettext
-from .delete_plan import PREVIEW, Affected, affected_by_delete, plan_delete, refuse_protected
-from .guards import check_writable
+from ..trash.tables import Layout, TableRows, filled, prompt_columns, read_links
+from ..wording import _
+from .delete_plan import PREVIEW, Affected, affected_by_delete, plan_delete
+from .guards import Needs, check_writable
 from .search_index import SearchIndexes
-from .transaction import Needs, Transaction, file_identity, write
+from .transaction import Transaction, file_identity, write
 
 NEEDS = Needs(tables=frozenset({"sessions", "messages"}), columns=frozenset({"sessions.parent_session_id"}))
 _SESSIONS_AT_ONCE = 50
+_DATA_VERSION = "PRAGMA data_version"
+"""Changes when another connection commits (https://sqlite.org/pragma.html#pragma_data_version)."""
 
 
 class Deleted(NamedTuple):
@@ -53,11 +55,7 @@ class Deleted(NamedTuple):
     @property
     def sentence(self) -> str:
         """Summary in the past tense."""
-        count = len(self.sessions)
-        return _("deleted {sessions}, {messages} to the trash").format(
-            sessions=ngettext("1 session", "{count:,} sessions", count).format(count=count),
-            messages=ngettext("1 message", "{count:,} messages", self.messages).format(count=self.messages),
-        )
+        return summary(_("deleted {sessions}, {messages} to the trash"), len(self.sessions), self.messages)
 
 
 def delete(
@@ -68,7 +66,6 @@ def delete(
     now: float | None = None,
     catalog: Catalog | None = None,
     sessions_folder: Path | None = None,
-    patience: float = 5.0,
     stop: Callable[[], bool] = never,
     tell: Tell = quiet,
 ) -> Deleted:
@@ -78,13 +75,11 @@ def delete(
     therefore deletes in portions.
 
     Args:
-        store: The store.
         session_ids: Any segments of the conversations.
         trash: The folder of the bundles.
         now: Unix seconds; default the clock.
         catalog: Of the whole store; may be slightly out of date, since whatever has changed is refused.
         sessions_folder: Where Hermes keeps files of sessions, if there is such a folder.
-        patience: Seconds to wait for other writers.
         stop: Polled between statements until the rows are deleted.
         tell: Receives progress reports.
 
@@ -99,18 +94,17 @@ def delete(
     moment = time.time() if now is None else now
     progress = Progress(stop, tell)
     with store.reader() as reader:
-        version, identity = _data_version(reader), file_identity(store.path)
+        version, identity = reader.value(_DATA_VERSION), file_identity(store.path)
         if catalog is None:
             catalog = read_catalog(reader, moment)
         doomed = plan_delete(reader, catalog, session_ids, moment)
-        refuse_protected(catalog, doomed)
         check_writable(store, reader, NEEDS)
-        affected, layout = doomed.affected, discover(reader)
+        affected = doomed.affected
         _check_ids(reader, affected)
         titles = _titles(reader, doomed.conversations)
         contents = _contents(reader, affected.sessions, doomed.conversations, titles, trash, sessions_folder)
         sweep(trash, moment)
-        written = write_bundle(reader, layout, contents, trash, moment, stop, messages=doomed.messages, tell=tell)
+        written = write_bundle(reader, contents, trash, moment, progress, messages=doomed.messages)
         _check_orphans(affected, written)
         index_notes: list[str] = []
 
@@ -118,8 +112,8 @@ def delete(
             if file_identity(store.path) != identity:
                 replaced = _("{path} was replaced by another file meanwhile. Nothing was changed.")
                 raise RefusedError(replaced.format(path=store.path))
-            _check_unchanged(tx, affected, written, no_commit_since=version == _data_version(reader))
-            delete_rows(tx, affected, layout, progress, doomed.messages)
+            _check_unchanged(tx, affected, written, no_commit_since=version == reader.value(_DATA_VERSION))
+            delete_rows(tx, affected, written.layout, progress, doomed.messages)
             indexes = SearchIndexes(tx)
             if indexes.is_ours:
                 index_notes.extend(indexes.compare())
@@ -131,7 +125,6 @@ def delete(
                 work,
                 lambda fresh, _none: _check_gone(fresh, affected, written),
                 needs=NEEDS,
-                patience=patience,
                 beside=reader,
                 in_doubt=holds.format(name=written.manifest.name),
             )
@@ -145,7 +138,7 @@ def delete(
         bundle=describe(written.path),
         conversations=contents.conversations,
         sessions=affected.sessions,
-        reparented=tuple(each for each in written.cut if each is not None),
+        reparented=written.cut,
         messages=written.manifest.messages,
         files=tuple(each.name for each in written.manifest.files),
         notes=(*index_notes, *notes),
@@ -174,7 +167,7 @@ def copy_to_trash(
     with store.reader() as reader:
         titles = tuple(each.title for each in conversations)
         contents = _contents(reader, sessions, conversations, titles, trash, sessions_folder)
-        return describe(write_bundle(reader, discover(reader), contents, trash, now).path)
+        return describe(write_bundle(reader, contents, trash, now).path)
 
 
 def _contents(
@@ -198,10 +191,6 @@ def _titles(reader: Reader, conversations: Sequence[Conversation]) -> tuple[str 
     return tuple(titles)
 
 
-def _data_version(reader: Reader) -> object:
-    return reader.rows("PRAGMA data_version")[0][0]
-
-
 def _check_ids(reader: Reader, affected: Affected) -> None:
     rows = reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys}) AND typeof(id) = 'text'", affected.sessions)
     if {row[0] for row in rows} != set(affected.sessions):
@@ -214,7 +203,7 @@ def _check_ids(reader: Reader, affected: Affected) -> None:
 def _check_orphans(affected: Affected, written: WrittenBundle) -> None:
     """Refuse if a session that the plan did not list would lose its parent: a new child may be a continuation."""
     planned = {session.id for session in affected.orphaned}
-    if not planned.issuperset(each for each in written.cut if each is not None):  # NULL ids are in no list
+    if not planned.issuperset(written.cut):
         discard(written.path)
         raise RefusedError(_("The conversation has changed meanwhile: it has another child. Nothing was changed."))
 
@@ -269,22 +258,20 @@ def delete_rows(tx: Transaction, affected: Affected, layout: Layout, progress: P
     ids, deleted = affected.sessions, 0
     prompts = _prompt_hashes(tx, ids)
     for loose in layout.loose:  # also links within the family: then the order of sessions is free, even in a cycle
-        for chunk in chunks(ids):
-            condition = fill(loose.condition, len(chunk))
+        for condition, chunk in filled(loose.condition, ids):
             tx.execute(f"UPDATE {quoted(loose.table)} SET {quoted(loose.column)} = NULL WHERE {condition}", chunk)
     indexes = SearchIndexes(tx)
     # Reversed: rows that refer to others first; messages before sessions, which the triggers of the substring index
     # read (0.22).
     for part in reversed([part for part in layout.parts if part.fate is RowFate.TAKEN]):
-        for chunk in chunks(ids, _SESSIONS_AT_ONCE):
+        for condition, chunk in filled(part.condition, ids, _SESSIONS_AT_ONCE):
             progress.check()
             if part.table == "messages" and part.rowid:
-                for count in _delete_messages(tx, indexes, part, chunk):
+                for count in _delete_messages(tx, indexes, part, condition, chunk):
                     deleted += count
                     progress.tell(Stage("deleting", deleted, messages))
                     progress.check()
             else:
-                condition = fill(part.condition, len(chunk))
                 tx.execute(f"DELETE FROM {quoted(part.table)} WHERE {condition}", chunk)
     unused = " AND ".join(
         f"NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.{column} = system_prompts.hash)"
@@ -294,9 +281,10 @@ def delete_rows(tx: Transaction, affected: Affected, layout: Layout, progress: P
         tx.execute(f"DELETE FROM system_prompts WHERE hash = CAST(? AS TEXT) AND {unused}", [prompt])
 
 
-def _delete_messages(tx: Transaction, indexes: SearchIndexes, part: TableRows, ids: Sequence[str]) -> Iterator[int]:
+def _delete_messages(
+    tx: Transaction, indexes: SearchIndexes, part: TableRows, condition: str, ids: Sequence[str]
+) -> Iterator[int]:
     """Delete the messages of some sessions in portions, all within the transaction; yield the size of each."""
-    condition = fill(part.condition, len(ids))
     portion = f"SELECT {part.rowid} FROM {quoted(part.table)} WHERE {condition} LIMIT {EVERY}"
     delete_in = f"DELETE FROM {quoted(part.table)} WHERE {part.rowid} IN "
     if not indexes.is_ours:
@@ -324,9 +312,8 @@ def _check_gone(reader: Reader, affected: Affected, written: WrittenBundle) -> N
     """Raise WriteUnverifiedError if a deleted row is still in the store."""
     for part in written.layout.parts:
         if part.fate is RowFate.TAKEN:
-            for chunk in chunks(affected.sessions):
-                select = f"SELECT 1 FROM {quoted(part.table)} WHERE {fill(part.condition, len(chunk))} LIMIT 1"
-                if reader.rows(select, chunk):
+            for condition, chunk in filled(part.condition, affected.sessions):
+                if reader.rows(f"SELECT 1 FROM {quoted(part.table)} WHERE {condition} LIMIT 1", chunk):
                     raise WriteUnverifiedError(
                         _("Rows of {table} are still there, though they were deleted.").format(table=part.table),
                         remedy=_("The bundle {name} in the trash holds all of them.").format(

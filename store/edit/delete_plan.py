@@ -80,11 +80,9 @@ def _children_by_session(forest: Forest) -> dict[str, list[str]]:
 
 
 def affected_by_delete(forest: Forest, session_ids: Iterable[str]) -> Affected:
-    """Find all sessions of a delete.
+    """Find all sessions of a delete of the conversations that some sessions belong to.
 
-    Args:
-        forest: All sessions of the store, because a subagent is found by its marker, wherever its parent link leads.
-        session_ids: Any segments of the conversations to delete.
+    The forest must have all sessions of the store: a subagent is found by its marker, wherever its parent link leads.
 
     Raises:
         KeyError: A session is not in the forest.
@@ -116,23 +114,18 @@ class DeletePlan(NamedTuple):
 
     affected: Affected
     conversations: tuple[Conversation, ...]
-    protected: tuple[tuple[str, str], ...]
-    """Tips of conversations that must stay, each with the reason."""
     messages: int
     """Rows of `messages` that would be deleted, shown or not."""
 
 
 def plan_delete(reader: Reader, catalog: Catalog, session_ids: Sequence[str], now: float) -> DeletePlan:
-    """Plan a delete of the conversations that some sessions belong to.
+    """Plan a delete of the conversations that some sessions belong to, by a catalog of the whole store.
 
-    Args:
-        reader: An open reader.
-        catalog: Of the whole store.
-        session_ids: Any segments.
-        now: Unix seconds.
+    `now` is in Unix seconds.
 
     Raises:
         NotFoundError: There is no such session.
+        RefusedError: One of the conversations is protected.
     """
     missing = [each for each in session_ids if each not in catalog.forest.sessions]
     if missing:
@@ -143,24 +136,21 @@ def plan_delete(reader: Reader, catalog: Catalog, session_ids: Sequence[str], no
     fresh = Catalog(Forest(read_sessions(reader, affected.sessions, busy=busy)), now, exact=False)
     affected = affected.without_gone(fresh.forest.sessions)
     kept = [(fresh.forest.chain_of(root).tip.id, reason) for root, reason in protected(reader, fresh, now).items()]
-    tip = affected.requested[0].tip.id
-    leased = _("a turn is running in its family ({root})")
+    tip, leased = affected.requested[0].tip.id, _("a turn is running in its family ({root})")
     kept += [(tip, leased.format(root=root)) for root in affected.family_roots if root in busy]
+    if kept:
+        raise _refusal(catalog, *kept[0])
     conversations = tuple(catalog.conversation(chain.root.id) for chain in affected.requested)
     counts = reader.rows_in("SELECT count(*) FROM messages WHERE session_id IN ({keys})", affected.sessions)
-    return DeletePlan(affected, conversations, tuple(kept), sum(int(str(row[0])) for row in counts))
+    return DeletePlan(affected, conversations, sum(int(str(row[0])) for row in counts))
 
 
-def refuse_protected(catalog: Catalog, doomed: DeletePlan) -> None:
-    """Raise RefusedError for the first protected conversation of a planned delete, if any."""
-    if doomed.protected:
-        tip, reason = doomed.protected[0]
-        conversation = catalog.of_session(tip)
-        title = conversation.title if conversation is not None else None
-        named = f"“{one_line(title, PREVIEW)}” ({tip})" if title else tip
-        raise RefusedError(
-            _("{conversation} stays: {reason}. Nothing was changed.").format(conversation=named, reason=reason)
-        )
+def _refusal(catalog: Catalog, tip: str, reason: str) -> RefusedError:
+    conversation = catalog.of_session(tip)
+    title = conversation.title if conversation is not None else None
+    named = f"“{one_line(title, PREVIEW)}” ({tip})" if title else tip
+    sentence = _("{conversation} stays: {reason}. Nothing was changed.")
+    return RefusedError(sentence.format(conversation=named, reason=reason))
 
 
 def hold_up(messages: int) -> str | None:

@@ -14,7 +14,8 @@ from ..text import as_text, one_line
 from ..trash.format import Encoded, bind, bound, encode_row, reading, text_of
 from ..trash.tables import Rows
 from ..wording import N_, _, ngettext
-from .transaction import PATIENCE, Needs, Transaction, write
+from .guards import Needs
+from .transaction import Transaction, write
 
 _TITLE = 60
 Values = Mapping[str, Encoded]
@@ -51,7 +52,8 @@ class Change(NamedTuple):
         return tuple(row.session_id for row in self.rows)
 
 
-def _read(source: Rows, session_id: str, columns: Sequence[str]) -> list[dict[str, Encoded]]:
+def read_columns(source: Rows, session_id: object, columns: Sequence[str]) -> list[dict[str, Encoded]]:
+    """Return columns of the sessions with an id: of one, unless it is gone or the store is damaged."""
     rows = source.rows(f"SELECT {reading(columns)} FROM sessions WHERE id = ?", [session_id])
     return [encode_row(columns, row) for row in rows]
 
@@ -62,7 +64,7 @@ def set_columns(tx: Transaction, session_id: str, after: Values) -> RowChange | 
     Raises:
         RefusedError: There is no such row, or more than one.
     """
-    rows = _read(tx, session_id, list(after))
+    rows = read_columns(tx, session_id, list(after))
     if len(rows) != 1:
         raise RefusedError(
             _("The session {session} is not there any more. Nothing was changed.").format(session=session_id)
@@ -86,7 +88,7 @@ def check_changes(reader: Rows, changes: Sequence[RowChange]) -> None:
         WriteUnverifiedError: One of them does not have the new values.
     """
     for row in changes:
-        stored = _read(reader, row.session_id, list(row.after))
+        stored = read_columns(reader, row.session_id, list(row.after))
         if stored == [dict(row.after)]:
             continue
         if len(stored) != 1:
@@ -107,13 +109,8 @@ def _shown(value: Encoded) -> str:
     return "NULL" if text is None else f"“{text}”"
 
 
-def undo(store: Store, change: Change, *, patience: float = PATIENCE) -> Change:
+def undo(store: Store, change: Change) -> Change:
     """Restore the values that a change has overwritten, all of them or none; the result can be undone in turn.
-
-    Args:
-        store: The store.
-        change: The change to undo.
-        patience: Seconds to wait for other writers.
 
     Raises:
         RefusedError: A row has been changed again since, or another session has its title; nothing was changed.
@@ -123,7 +120,7 @@ def undo(store: Store, change: Change, *, patience: float = PATIENCE) -> Change:
     def work(tx: Transaction) -> tuple[RowChange, ...]:
         undone: list[RowChange] = []
         for row in reversed(change.rows):
-            stored = _read(tx, row.session_id, list(row.after))
+            stored = read_columns(tx, row.session_id, list(row.after))
             if not stored:
                 raise RefusedError(
                     _("{session} is not there any more. Nothing was changed.").format(session=row.session_id)
@@ -143,7 +140,7 @@ def undo(store: Store, change: Change, *, patience: float = PATIENCE) -> Change:
     if not change.rows:
         return Change("", ())
     columns = frozenset(f"sessions.{column}" for row in change.rows for column in row.after)
-    rows = write(store, work, check_changes, needs=Needs(frozenset({"sessions"}), columns), patience=patience)
+    rows = write(store, work, check_changes, needs=Needs(frozenset({"sessions"}), columns))
     return Change(_("undone: {done}").format(done=change.sentence), rows)
 
 
@@ -197,13 +194,7 @@ def _name_conversations(tx: Transaction, session_ids: Sequence[str]) -> str:
 
 
 def _set_flag(
-    store: Store,
-    session_ids: Sequence[str],
-    column: str,
-    value: int,
-    sentence: str,
-    patience: float,
-    spared: Collection[str] = (),
+    store: Store, session_ids: Sequence[str], column: str, value: int, sentence: str, spared: Collection[str] = ()
 ) -> Change:
     def work(tx: Transaction) -> tuple[str, tuple[RowChange, ...]]:
         columns = tx.schema.session_columns
@@ -226,40 +217,34 @@ def _set_flag(
         work,
         lambda reader, result: check_changes(reader, result[1]),
         needs=Needs(frozenset({"sessions"}), needed),
-        patience=patience,
     )
     return Change(_(sentence).format(conversation=name) if rows else "", rows)
 
 
-def archive(
-    store: Store, session_ids: Sequence[str], *, spared: Collection[str] = (), patience: float = PATIENCE
-) -> Change:
+def archive(store: Store, session_ids: Sequence[str], *, spared: Collection[str] = ()) -> Change:
     """Hide conversations from lists, in one transaction; `unarchive` shows them again.
 
-    Args:
-        store: The store.
-        session_ids: Any segments; the flag is set on their whole lineages.
-        spared: Members of the lineages to leave unchanged, though Hermes would archive them too.
-        patience: Seconds to wait for other writers.
+    The sessions are any segments: the flag is set on their whole lineages, except on those members that are `spared`,
+    though Hermes would archive these too.
 
     Raises:
         NotFoundError: There is no such session; nothing was changed.
         RefusedError: The store must not be written to, or has no archive (before 0.16).
         StoreBusyError: Others did not release the store in time.
     """
-    return _set_flag(store, session_ids, "archived", 1, N_("archived {conversation}"), patience, spared)
+    return _set_flag(store, session_ids, "archived", 1, N_("archived {conversation}"), spared)
 
 
-def unarchive(store: Store, session_ids: Sequence[str], *, patience: float = PATIENCE) -> Change:
+def unarchive(store: Store, session_ids: Sequence[str]) -> Change:
     """Show archived conversations in lists again; arguments and errors as of `archive`."""
-    return _set_flag(store, session_ids, "archived", 0, N_("brought back {conversation}"), patience)
+    return _set_flag(store, session_ids, "archived", 0, N_("brought back {conversation}"))
 
 
-def pin(store: Store, session_ids: Sequence[str], *, patience: float = PATIENCE) -> Change:
+def pin(store: Store, session_ids: Sequence[str]) -> Change:
     """Protect conversations from what Hermes deletes by itself (0.20); arguments and errors as of `archive`."""
-    return _set_flag(store, session_ids, "pinned", 1, N_("pinned {conversation}"), patience)
+    return _set_flag(store, session_ids, "pinned", 1, N_("pinned {conversation}"))
 
 
-def unpin(store: Store, session_ids: Sequence[str], *, patience: float = PATIENCE) -> Change:
+def unpin(store: Store, session_ids: Sequence[str]) -> Change:
     """Remove pins; arguments and errors as of `archive`."""
-    return _set_flag(store, session_ids, "pinned", 0, N_("unpinned {conversation}"), patience)
+    return _set_flag(store, session_ids, "pinned", 0, N_("unpinned {conversation}"))

@@ -6,8 +6,8 @@ import os
 import re
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ..connection.connect import Reader, Store
 from ..connection.schema import NEWEST_KNOWN
@@ -32,8 +32,7 @@ _NETWORK = frozenset(
 """File systems whose locks another machine, or the host, may not see (https://sqlite.org/useovernet.html)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Needs:
+class Needs(NamedTuple):
     """What a store must have for an operation."""
 
     tables: frozenset[str] = frozenset()

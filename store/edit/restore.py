@@ -19,15 +19,16 @@ from ..connection.reader import Reader
 from ..errors import BrowseError, RefusedError, WriteInDoubtError, WriteUnverifiedError
 from ..trash import session_files
 from ..trash.bundle import is_same_store, origin_of, read_lines, verify
-from ..trash.format import Encoded, Manifest, TableRow, bound, encode_row, reading, text_of, write_line
-from ..trash.progress import NOBODY, Progress, Tell, never, quiet
+from ..trash.format import Encoded, Manifest, TableRow, bound, text_of, write_line
+from ..trash.progress import Progress, Tell, never, quiet, summary
 from ..trash.shelf import family_of, find, mark_restored
 from ..trash.tables import Tables
-from ..wording import _, ngettext
-from .guards import check_writable
-from .restore_rows import RestoredRows
+from ..wording import _
+from .flags import read_columns
+from .guards import Needs, check_writable
+from .restore_rows import RestoredRows, read_messages
 from .search_index import SearchIndexes
-from .transaction import Needs, Transaction, write
+from .transaction import Transaction, write
 
 NEEDS = Needs(tables=frozenset({"sessions", "messages"}))
 _AT_ONCE = 400
@@ -51,11 +52,7 @@ class Restored(NamedTuple):
     @property
     def sentence(self) -> str:
         """Summary in the past tense."""
-        count = len(self.sessions)
-        return _("restored {sessions}, {messages}").format(
-            sessions=ngettext("1 session", "{count:,} sessions", count).format(count=count),
-            messages=ngettext("1 message", "{count:,} messages", self.messages).format(count=self.messages),
-        )
+        return summary(_("restored {sessions}, {messages}"), len(self.sessions), self.messages)
 
 
 def restore(
@@ -66,7 +63,6 @@ def restore(
     now: float | None = None,
     sessions_folder: Path | None = None,
     any_store: bool = False,
-    patience: float = 5.0,
     stop: Callable[[], bool] = never,
     tell: Tell = quiet,
     check: bool = True,
@@ -77,13 +73,10 @@ def restore(
     It can be repeated: rows that the store has as in the bundle count as restored, and only the rest is inserted.
 
     Args:
-        store: The store.
         trash: The folder of the bundles.
-        name: Of the bundle.
         now: Unix seconds; default the clock.
         sessions_folder: Where Hermes keeps files of sessions, if there is such a folder.
         any_store: Allow another store than the one the bundle is from.
-        patience: Seconds to wait for other writers.
         stop: Polled between rows until all are inserted.
         tell: Receives progress reports.
         check: Compare the search index with the rows; after several bundles `check_index` does so once.
@@ -99,7 +92,7 @@ def restore(
         WriteInDoubtError: The commit failed; the sentence says what the store holds now, and it can be tried again.
     """
     folder, progress = find(trash, name), Progress(stop, tell)
-    manifest = verify(folder, None, progress)
+    manifest = verify(folder, progress)
     with store.reader() as reader:
         notes = _check_store(reader, store, manifest, any_store=any_store)
         check_writable(store, reader, NEEDS)
@@ -111,10 +104,9 @@ def restore(
     if len(comparison.refused) == len(requested):
         return _restore_files_only(manifest, folder, sessions_folder, comparison, notes)
     restored = requested - comparison.refused.keys()
-    excluded = frozenset(manifest.sessions) - restored
     family = family_of(trash, manifest)
     bundles = {session: bundle for session, bundle in family.bundles.items() if session not in comparison.refused}
-    rows = RestoredRows(folder, manifest, family._replace(bundles=bundles), excluded, comparison.there, progress)
+    rows = RestoredRows(folder, manifest, family._replace(bundles=bundles), restored, comparison.there, progress)
     index_notes: list[str] = []
 
     def work(tx: Transaction) -> None:
@@ -122,11 +114,11 @@ def restore(
         if check:
             index_notes.extend(SearchIndexes(tx).compare())
 
-    write(store, work, lambda fresh, _none: rows.check(fresh), needs=NEEDS, patience=patience)
-    parent_notes = _restore_missing_parents(store, rows.missing_parents, patience)
+    write(store, work, lambda fresh, _none: rows.check(fresh), needs=NEEDS)
+    parent_notes = _restore_missing_parents(store, rows.missing_parents)
     put_back = session_files.put_back(manifest.files, folder, sessions_folder, restored | comparison.file_owners)
     if not comparison.refused or only is not None:
-        mark_restored(folder, manifest, now if now is not None else time.time(), restored)
+        mark_restored(folder, manifest, time.time() if now is None else now, restored)
     return Restored(
         manifest.name,
         tuple(each for each in manifest.sessions if each in restored),
@@ -175,15 +167,13 @@ def _check_store(reader: Reader, store: Store, manifest: Manifest, *, any_store:
     return [_("The bundle is from {path}.").format(path=origin.path)]
 
 
-def check_index(store: Store, patience: float = 5.0) -> tuple[str, ...]:
+def check_index(store: Store) -> tuple[str, ...]:
     """Compare the search indexes with the rows, once after several restores; return a sentence per mismatch.
 
-    This reads the whole store. Restored rows stay whatever the result. `patience` is in seconds.
+    This reads the whole store. Restored rows stay whatever the result.
     """
     try:
-        return write(
-            store, lambda tx: SearchIndexes(tx).compare(), lambda _reader, _notes: None, needs=NEEDS, patience=patience
-        )
+        return write(store, lambda tx: SearchIndexes(tx).compare(), lambda _reader, _notes: None, needs=NEEDS)
     except BrowseError as error:
         return (_("The search index was not compared with the messages: {reason}").format(reason=error.sentence),)
 
@@ -206,7 +196,7 @@ class Comparison(NamedTuple):
         return self._replace(refused=refused, there=self.there & sessions, file_owners=self.file_owners & sessions)
 
 
-def compare(reader: Reader, folder: Path, manifest: Manifest, progress: Progress = NOBODY) -> Comparison:
+def compare(reader: Reader, folder: Path, manifest: Manifest, progress: Progress) -> Comparison:
     """Compare a bundle, in its folder, with a store before it is restored; `progress` is polled for a stop."""
     tables = Tables(reader)
     rows = reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", list(manifest.sessions))
@@ -221,14 +211,16 @@ def compare(reader: Reader, folder: Path, manifest: Manifest, progress: Progress
             if str(line.row["id"]) in present and not _is_same_session(reader, tables, line):
                 differing.add(str(line.row["id"]))
         expected.update(str(line.row["session_id"]) for line in batch if line.table == "messages")
-        messages = {id: line for line in batch if line.table == "messages" and type(id := line.row["id"]) is int}
-        stored = _read_messages(reader, tables, messages)
+        lines_of_messages = [tables.without_unknown_columns(each) for each in batch if each.table == "messages"]
+        messages = {id: line for line in lines_of_messages if type(id := line.row["id"]) is int}
+        columns = tuple(lines_of_messages[0].row) if messages else ()
+        stored = read_messages(reader, columns, list(messages))
         for id, line in messages.items():
             owner = str(line.row["session_id"])
             if owner not in present and id in stored:
                 refused.setdefault(owner, _("message {id} is another one's by now").format(id=id))
             elif owner in present:
-                equal[owner] += stored.get(id) == write_line(_without_unknown_columns(tables, line))
+                equal[owner] += id in stored and write_line(line._replace(row=stored[id])) == write_line(line)
     rows = reader.rows_in(
         "SELECT session_id, count(*) FROM messages WHERE session_id IN ({keys}) GROUP BY session_id", sorted(present)
     )
@@ -245,20 +237,11 @@ def compare(reader: Reader, folder: Path, manifest: Manifest, progress: Progress
     return Comparison(refused, frozenset(same), file_owners, {each: expected[each] for each in same})
 
 
-def _without_unknown_columns(tables: Tables, line: TableRow) -> TableRow:
-    """Leave out the rowid, and the columns that the store lacks."""
-    columns = frozenset(tables.columns[line.table])
-    return TableRow(line.table, None, {name: value for name, value in line.row.items() if name in columns})
-
-
 def _is_same_session(reader: Reader, tables: Tables, line: TableRow) -> bool:
     """Tell whether the store has a session as the bundle has it, apart from what a restore may change."""
-    row = {
-        name: value for name, value in _without_unknown_columns(tables, line).row.items() if name not in tables.parents
-    }
-    columns = tuple(row)
-    rows = reader.rows(f"SELECT {reading(columns)} FROM sessions WHERE id = ?", [line.row["id"]])
-    stored = encode_row(columns, rows[0])
+    row = tables.without_unknown_columns(line).row
+    row = {name: value for name, value in row.items() if name not in tables.parents}
+    stored = read_columns(reader, line.row["id"], tuple(row))[0]
     if stored.get("title") != row.get("title") and row.get("title") is not None:
         mark, value = bound(row["title"])
         if reader.rows(f"SELECT 1 FROM sessions WHERE title = {mark} AND id IS NOT ?", [value, line.row["id"]]):
@@ -269,16 +252,7 @@ def _is_same_session(reader: Reader, tables: Tables, line: TableRow) -> bool:
     return write_line(TableRow("sessions", None, stored)) == write_line(TableRow("sessions", None, row))
 
 
-def _read_messages(reader: Reader, tables: Tables, messages: Mapping[int, TableRow]) -> dict[int, bytes]:
-    """Return the store's versions of some messages as lines, by id; missing ones are left out."""
-    if not messages:
-        return {}
-    columns = tuple(_without_unknown_columns(tables, next(iter(messages.values()))).row)
-    rows = reader.rows_in(f"SELECT id, {reading(columns)} FROM messages WHERE id IN ({{keys}})", list(messages))
-    return {int(str(row[0])): write_line(TableRow("messages", None, encode_row(columns, row[1:]))) for row in rows}
-
-
-def _restore_missing_parents(store: Store, parents: Sequence[tuple[str, Encoded]], patience: float) -> list[str]:
+def _restore_missing_parents(store: Store, parents: Sequence[tuple[str, Encoded]]) -> list[str]:
     """Restore references to parents that were in no store when the sessions were deleted.
 
     Stores changed with foreign keys off, the default of SQLite, hold such rows, and Hermes lists them as any other
@@ -287,13 +261,7 @@ def _restore_missing_parents(store: Store, parents: Sequence[tuple[str, Encoded]
     foreign keys on, and this transaction runs without: it inserts and deletes nothing, and only sets the empty parent
     of a session that was just restored to the value in the bundle.
 
-    Args:
-        store: The store.
-        parents: Restored sessions, each with its missing parent.
-        patience: Seconds to wait for other writers.
-
-    Returns:
-        A sentence for each session that has no parent now.
+    `parents` holds restored sessions, each with its missing parent. Returns a sentence for each that has none now.
     """
     if not parents:
         return []
@@ -311,14 +279,14 @@ def _restore_missing_parents(store: Store, parents: Sequence[tuple[str, Encoded]
 
     def check(reader: Reader, done: list[tuple[str, Encoded]]) -> None:
         for session, parent in done:
-            rows = reader.rows(f"SELECT {reading([_PARENT])} FROM sessions WHERE id = ?", [session])
-            if not rows or encode_row([_PARENT], rows[0])[_PARENT] != parent:
+            rows = read_columns(reader, session, [_PARENT])
+            if not rows or rows[0][_PARENT] != parent:
                 raise WriteUnverifiedError(
                     _("The parent of {session} does not read back as it stands in the bundle.").format(session=session)
                 )
 
     try:
-        done = write(store, work, check, needs=NEEDS, patience=patience, foreign_keys=False)
+        done = write(store, work, check, needs=NEEDS, foreign_keys=False)
     except WriteUnverifiedError:
         raise
     except WriteInDoubtError as error:

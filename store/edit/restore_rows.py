@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -26,8 +27,9 @@ from ..trash.format import (
 )
 from ..trash.progress import EVERY, Progress, Stage
 from ..trash.shelf import RecordedLinks, loose_children
-from ..trash.tables import Tables, prompt_columns
+from ..trash.tables import Rows, Tables, prompt_columns
 from ..wording import _
+from .flags import read_columns, set_columns
 from .search_index import SearchIndexes
 from .transaction import Transaction
 
@@ -40,70 +42,58 @@ _OWNERS = {"sessions": "id", "messages": "session_id", "state_meta": "key"}
 _NUMBERED = re.compile(r"^(.*?) #(\d{1,9})$", re.DOTALL)
 
 
+@dataclass
 class RestoredRows:
-    """The rows of one bundle and the state of their restore.
+    """The rows of one bundle and the state of their restore."""
 
-    Args:
-        folder: Of the bundle.
-        manifest: Of the same bundle.
-        family: What the trash knows of the family of its sessions.
-        refused: Sessions to leave out.
-        there: Sessions in the store as the bundle has them: at most their parents are restored.
-        progress: Polled for a stop between rows; receives progress reports.
-    """
+    folder: Path
+    manifest: Manifest
+    family: RecordedLinks
+    """What the trash knows of the family of its sessions."""
+    restored: frozenset[str]
+    """Its sessions, except those to leave out."""
+    there: frozenset[str]
+    """Sessions in the store as the bundle has them: at most their parents are restored."""
+    progress: Progress
+    """Polled for a stop between rows; receives progress reports."""
+    changed: dict[str, dict[str, Encoded]] = field(default_factory=dict)
+    """By session: columns that differ from the bundle."""
+    missing_parents: list[tuple[str, Encoded]] = field(default_factory=list)
+    """Sessions whose parent was in no store when they were deleted, each with that parent."""
+    notes: list[str] = field(default_factory=list)
+    """A sentence for each difference from the bundle."""
+    messages: int = 0
+    """Number of inserted messages."""
+    _untitled: list[tuple[str, Encoded]] = field(default_factory=list)
+    """Sessions whose title another session has, each with that title."""
+    _parents: list[tuple[str, str, Encoded]] = field(default_factory=list)
+    """Session, column and parent, as in the rows of the bundle."""
+    _skipped: set[tuple[str, int]] = field(default_factory=set)
+    """Lines whose key is in use, by table and number."""
 
-    def __init__(
-        self,
-        folder: Path,
-        manifest: Manifest,
-        family: RecordedLinks,
-        refused: Collection[str],
-        there: frozenset[str],
-        progress: Progress,
-    ) -> None:
-        self._folder = folder
-        self._manifest = manifest
-        self._family = family
-        self._refused = frozenset(refused)
-        self._there = there
-        self._restored = frozenset(manifest.sessions) - self._refused
-        self._progress = progress
-        self._untitled: list[tuple[str, Encoded]] = []
-        """Sessions whose title another session has, each with that title."""
-        self._parents: list[tuple[str, str, Encoded]] = []
-        """Session, column and parent, as in the rows of the bundle."""
-        self._skipped: set[tuple[str, int]] = set()
-        """Lines whose key is in use, by table and number."""
-        self.changed: dict[str, dict[str, Encoded]] = {}
-        """By session: columns that differ from the bundle."""
-        self.missing_parents: list[tuple[str, Encoded]] = []
-        """Sessions whose parent was in no store when they were deleted, each with that parent."""
-        self.notes: list[str] = []
-        """A sentence for each difference from the bundle."""
-        self.messages = 0
-        """Number of inserted messages."""
+    @cached_property
+    def _excluded(self) -> frozenset[str]:
+        return frozenset(self.manifest.sessions) - self.restored
 
     def _lines(self, tables: Tables, *, without: frozenset[str]) -> Iterator[tuple[int, TableRow]]:
         """Yield the rows whose table the store has, numbered, without the columns it lacks and some sessions."""
         excluded = _with_goals(without)
-        for number, line in enumerate(read_lines(self._folder)):
-            fate = self._manifest.tables[line.table].fate
+        for number, line in enumerate(read_lines(self.folder)):
+            fate = self.manifest.tables[line.table].fate
             if fate is RowFate.MENTIONED or line.table not in tables.columns:
                 continue
             if fate is RowFate.TAKEN and excluded and self._belongs_to(tables, line, excluded):
                 continue
-            if fate is RowFate.SHARED and self._refused and str(line.row.get("hash")) in self._unused:
+            if fate is RowFate.SHARED and self._excluded and str(line.row.get("hash")) in self._unused:
                 continue
-            columns = frozenset(tables.columns[line.table])
-            row = {name: value for name, value in line.row.items() if name in columns}
-            yield number, TableRow(line.table, line.rowid, row)
+            yield number, tables.without_unknown_columns(line)
 
     @cached_property
     def _unused(self) -> set[str]:
         """Hashes of prompts that only excluded sessions use."""
         used: dict[bool, set[str]] = {True: set(), False: set()}
-        for line in (each for each in read_lines(self._folder) if each.table == "sessions"):
-            used[str(line.row["id"]) in self._restored].update(str(line.row[each]) for each in prompt_columns(line.row))
+        for line in (each for each in read_lines(self.folder) if each.table == "sessions"):
+            used[str(line.row["id"]) in self.restored].update(str(line.row[each]) for each in prompt_columns(line.row))
         return used[False] - used[True]
 
     @staticmethod
@@ -116,7 +106,7 @@ class RestoredRows:
 
     def _note_losses(self, tables: Tables) -> None:
         """Note the tables and columns that this store lacks."""
-        for name, table in self._manifest.tables.items():
+        for name, table in self.manifest.tables.items():
             if table.fate is RowFate.MENTIONED:
                 continue
             if name not in tables.columns:
@@ -138,9 +128,9 @@ class RestoredRows:
         tables = Tables(tx)
         self._note_losses(tables)
         pending: list[TableRow] = []
-        there, indexes = _with_goals(self._there), SearchIndexes(tx)
-        for number, line in self._lines(tables, without=self._refused):
-            self._progress.check()
+        there, indexes = _with_goals(self.there), SearchIndexes(tx)
+        for number, line in self._lines(tables, without=self._excluded):
+            self.progress.check()
             if there and self._belongs_to(tables, line, there):
                 if line.table == "sessions":
                     self._without_parents(tables, line)
@@ -174,7 +164,7 @@ class RestoredRows:
         mark, value = bound(title)
         holders = tx.rows(f"SELECT id FROM sessions WHERE title = {mark}", [value]) if title is not None else []
         allows_twins = "idx_sessions_title_unique" not in tx.schema.indexes
-        if not holders or (allows_twins and all(row[0] in self._manifest.sessions for row in holders)):
+        if not holders or (allows_twins and all(row[0] in self.manifest.sessions for row in holders)):
             return line
         self._untitled.append((str(line.row["id"]), title))
         return line._replace(row=line.row | {"title": None})
@@ -186,8 +176,7 @@ class RestoredRows:
             changes: dict[str, Encoded] = {"title": numbered}
             if numbered is None and "title_source" in tx.schema.session_columns:
                 changes["title_source"] = None  # not a person's choice: Hermes may choose a title
-            assignments = ", ".join(f"{name} = ?" for name in changes)
-            tx.execute(f"UPDATE sessions SET {assignments} WHERE id = ?", [*changes.values(), session])
+            set_columns(tx, session, changes)
             self.changed.setdefault(session, {}).update(changes)
             if numbered is not None:
                 note = _("The title of {session}, “{title}”, is another session's by now: it is “{other}” now.")
@@ -219,8 +208,8 @@ class RestoredRows:
                 )
             )
         self._skipped.add((line.table, number))
-        if self._manifest.tables[line.table].fate is RowFate.TAKEN:
-            key = ", ".join(text_of(line.row.get(name)) or "" for name in self._manifest.tables[line.table].key)
+        if self.manifest.tables[line.table].fate is RowFate.TAKEN:
+            key = ", ".join(text_of(line.row.get(name)) or "" for name in self.manifest.tables[line.table].key)
             note = _("A row of {table} ({key}) exists already, or belongs to another session, and was left alone.")
             self.notes.append(note.format(table=line.table, key=key))
 
@@ -238,18 +227,13 @@ class RestoredRows:
         indexes.after_insert(ids)
         self.messages += len(lines)
         if self.messages % EVERY < len(lines):
-            self._progress.tell(Stage("putting back", self.messages, self._manifest.messages))
+            self.progress.tell(Stage("putting back", self.messages, self.manifest.messages))
         self._undo_triggers(tx, lines)
 
     @staticmethod
     def _undo_triggers(tx: Transaction, lines: Sequence[TableRow]) -> None:
         """Reset columns that a trigger of the store filled on insert (`message_uid`, `display_order`; 0.22)."""
-        columns = tuple(lines[0].row)
-        marks = ",".join("?" * len(lines))
-        rows = tx.rows(
-            f"SELECT id, {reading(columns)} FROM messages WHERE id IN ({marks})", [line.row["id"] for line in lines]
-        )
-        stored_rows = {row[0]: encode_row(columns, row[1:]) for row in rows}
+        stored_rows = read_messages(tx, tuple(lines[0].row), [line.row["id"] for line in lines])
         for line in lines:
             id = line.row["id"]
             stored = stored_rows.get(id) if isinstance(id, int) else None
@@ -269,33 +253,32 @@ class RestoredRows:
         has_parents = _PARENT in tables.columns["sessions"]
         if has_parents:
             with_parent = {session for session, column, _parent in self._parents if column == _PARENT}
-            for session in sorted(self._restored - with_parent):  # its parent may have been deleted before it
-                parent = self._family.parents.get(session)
+            for session in sorted(self.restored - with_parent):  # its parent may have been deleted before it
+                parent = self.family.parents.get(session)
                 if parent is not None and _set_parent(tx, session, _PARENT, parent):
                     self.changed.setdefault(session, {})[_PARENT] = parent
-        for link in self._manifest.links:
+        for link in self.manifest.links:
             self._restore_link(tx, tables, link)
         if has_parents:
-            for child, parent in loose_children(tx, self._family, sorted(self._restored)):
-                if child not in self._restored:
+            for child, parent in loose_children(tx, self.family, sorted(self.restored)):
+                if child not in self.restored:
                     _set_parent(tx, child, _PARENT, parent)
 
     def _restore_parent(self, tx: Transaction, session: str, column: str, parent: Encoded) -> None:
         """Set the parent of a session as in its row, or note why not."""
         if _set_parent(tx, session, column, parent):
             return
-        rows = tx.rows(f"SELECT {reading([column])} FROM sessions WHERE id = ?", [session])
-        current = encode_row([column], rows[0])[column]
+        current = read_columns(tx, session, [column])[0][column]
         if current is not None:  # the session was in the store before
             if current != parent:
                 self._note_elsewhere(session, parent)
             return
         self.changed.setdefault(session, {})[column] = None
         name = text_of(parent) or ""
-        bundle = self._family.bundles.get(name)
-        if session in self._manifest.orphans and column == _PARENT:
+        bundle = self.family.bundles.get(name)
+        if session in self.manifest.orphans and column == _PARENT:
             self.missing_parents.append((session, parent))
-        elif bundle is not None and name not in self._restored:
+        elif bundle is not None and name not in self.restored:
             note = _(
                 "{session} has no parent for now: {parent} is in the trash. Restoring {bundle} ties them together "
                 "again."
@@ -315,7 +298,7 @@ class RestoredRows:
         if link.column not in columns or not set(link.key) <= set(columns):
             return
         mark, target = bound(link.was)
-        if target not in self._restored and (link.table == "sessions" or target in self._manifest.sessions):
+        if target not in self.restored and (link.table == "sessions" or target in self.manifest.sessions):
             return
         table, column = quoted(link.table), quoted(link.column)
         where, values = _where(link.key)
@@ -326,7 +309,7 @@ class RestoredRows:
         if rows and rows[0][0]:  # restored before
             return
         key = ", ".join(text_of(value) or "" for value in link.key.values())
-        bundle = self._family.bundles.get(key) if link.table == "sessions" and not rows else None
+        bundle = self.family.bundles.get(key) if link.table == "sessions" and not rows else None
         if bundle is not None:
             note = _("{key}, a child of {parent}, is in the trash. Restoring {bundle} ties them together again.")
             self.notes.append(note.format(key=key, parent=text_of(link.was), bundle=bundle))
@@ -340,7 +323,7 @@ class RestoredRows:
             WriteUnverifiedError: A row differs.
         """
         tables = Tables(reader)
-        for number, line in self._lines(tables, without=self._refused | self._there):
+        for number, line in self._lines(tables, without=self._excluded | self.there):
             if (line.table, number) in self._skipped:
                 continue
             if line.table == "sessions":
@@ -357,6 +340,12 @@ class RestoredRows:
                     ),
                     remedy=_("The bundle stays in the trash."),
                 )
+
+
+def read_messages(source: Rows, columns: Sequence[str], ids: Sequence[object]) -> dict[object, dict[str, Encoded]]:
+    """Return these columns of the messages that are in the store, by id."""
+    rows = source.rows_in(f"SELECT id, {reading(columns)} FROM messages WHERE id IN ({{keys}})", ids)
+    return {row[0]: encode_row(columns, row[1:]) for row in rows}
 
 
 def _set_parent(tx: Transaction, session: str, column: str, parent: Encoded) -> bool:

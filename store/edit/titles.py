@@ -11,7 +11,8 @@ from ..text import as_text, one_line
 from ..trash.format import Encoded
 from ..wording import _
 from .flags import COMPRESSED_ANCESTORS, Change, RowChange, check_changes, set_columns
-from .transaction import PATIENCE, Needs, Transaction, write
+from .guards import Needs
+from .transaction import Transaction, write
 
 LONGEST = 100
 """Code points of a title (`MAX_TITLE_LENGTH`, 0.13 to 0.22)."""
@@ -108,14 +109,8 @@ def _check_session(tx: Transaction, session_id: str) -> None:
         )
 
 
-def rename(store: Store, session_id: str, typed: str, *, patience: float = PATIENCE) -> Renamed:
-    """Set or clear the title of a session.
-
-    Args:
-        store: The store.
-        session_id: The session, usually the tip of a conversation.
-        typed: The new title; a blank text clears it.
-        patience: Seconds to wait for other writers.
+def rename(store: Store, session_id: str, typed: str) -> Renamed:
+    """Set the title of a session, usually the tip of a conversation; a blank text clears it.
 
     Raises:
         TitleError: The text is not allowed.
@@ -148,6 +143,6 @@ def rename(store: Store, session_id: str, typed: str, *, patience: float = PATIE
         return tuple(change for change in changes if change is not None)
 
     columns = frozenset(f"sessions.{name}" for name in ("title", "parent_session_id", "end_reason", "ended_at"))
-    rows = write(store, work, check_changes, needs=Needs(frozenset({"sessions"}), columns), patience=patience)
+    rows = write(store, work, check_changes, needs=Needs(frozenset({"sessions"}), columns))
     sentence = _("title cleared") if title is None else _("renamed to “{title}”").format(title=one_line(title))
     return Renamed(Change(sentence if rows else "", rows), title, checked.differs)

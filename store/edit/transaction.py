@@ -39,8 +39,6 @@ from ..trash.progress import never
 from ..wording import _
 from .guards import Needs, check_writable
 
-__all__ = ["PATIENCE", "Needs", "Transaction", "write"]
-
 PATIENCE = 5.0
 """Seconds to wait for other writers."""
 
@@ -91,27 +89,21 @@ def write(
     verify: Callable[[Reader, T], None],
     *,
     needs: Needs = _NO_NEEDS,
-    patience: float = PATIENCE,
     stop: Callable[[], bool] = never,
     foreign_keys: bool = True,
     beside: Reader | None = None,
     in_doubt: str = "",
 ) -> T:
-    """Run `work` in one transaction, commit, and verify what was committed.
+    """Run `work` in one transaction, commit, verify what was committed, and return the result of `work`.
 
     Args:
-        store: The store.
         work: Changes rows; any exception it raises rolls the transaction back.
         verify: Reads what was committed; raises WriteUnverifiedError if it is not as intended.
         needs: Tables and columns that the store must have.
-        patience: Seconds to wait for other writers.
         stop: Polled while waiting for the lock and before the commit; True cancels.
         foreign_keys: False only to restore a reference whose target was missing before.
         beside: An open reader of the caller, closed before the store is read again after a failed commit.
         in_doubt: The remedy to name after a failed commit; a general one if empty.
-
-    Returns:
-        The result of `work`.
 
     Raises:
         RefusedError: It is not safe to write to this store; nothing was changed.
@@ -132,8 +124,8 @@ def write(
                 check_writable(store, reader, needs)
             except StoreError as error:
                 raise _add_nothing_changed(error) from error.__cause__
-            with _open_for_writing(store.path, patience, foreign_keys) as connection:
-                _begin(connection, store.path, patience, stop)
+            with _open_for_writing(store.path, foreign_keys=foreign_keys) as connection:
+                _begin(connection, store.path, stop)
                 has_begun = True
                 try:
                     _check_unchanged(connection, store.path, identity, schema_version)
@@ -183,7 +175,7 @@ def _finish_rollback(store: Store) -> None:
     try:
         if not store.journal_path.stat().st_size:
             return
-        with _open_for_writing(store.path, _ATTEMPT, True) as connection:
+        with _open_for_writing(store.path) as connection:
             connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
     except (BrowseError, OSError, sqlite3.Error):
         return  # there is no journal, or the next process that opens the store rolls it back
@@ -199,14 +191,14 @@ def file_identity(path: Path) -> tuple[int, int]:
 
 
 @contextmanager
-def _open_for_writing(path: Path, patience: float, foreign_keys: bool) -> Iterator[sqlite3.Connection]:
+def _open_for_writing(path: Path, *, foreign_keys: bool = True) -> Iterator[sqlite3.Connection]:
     """Open a connection that may write; it never creates a file and never checkpoints the log."""
     try:
         connection = sqlite3.connect(
             f"{path.absolute().as_uri()}?mode=rw",
             uri=True,
             isolation_level=None,
-            timeout=min(_ATTEMPT, patience),
+            timeout=_ATTEMPT,
             check_same_thread=False,
         )
     except sqlite3.Error as error:
@@ -227,9 +219,9 @@ def _run(connection: sqlite3.Connection, sql: str, path: Path, parameters: Seque
         raise failure(error, path) from error
 
 
-def _begin(connection: sqlite3.Connection, path: Path, patience: float, stop: Callable[[], bool]) -> None:
+def _begin(connection: sqlite3.Connection, path: Path, stop: Callable[[], bool]) -> None:
     """Take the write lock in short attempts: during one long wait, all other writers would get ahead."""
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + PATIENCE
     while True:
         if stop():
             raise QueryInterruptedError(_("Stopped. Nothing was changed."))
@@ -243,7 +235,7 @@ def _begin(connection: sqlite3.Connection, path: Path, patience: float, stop: Ca
         else:
             break
     # The lock is held. In DELETE mode the commit still waits for readers and admits no new ones meanwhile.
-    _run(connection, f"PRAGMA busy_timeout={round(patience * 1000)}", path)
+    _run(connection, f"PRAGMA busy_timeout={round(PATIENCE * 1000)}", path)
 
 
 def _check_unchanged(

@@ -148,7 +148,7 @@ class RemoteStore(Store):
         self.link.open()
 
     def open(self) -> Reader:
-        """Return a reader whose statements run there. StoreError if the host does not answer, or cannot read its store."""
+        """Return a reader whose statements run there; StoreError if the host is away or cannot read its store."""
         self.check()
         connection: sqlite3.Connection = RemoteConnection(self.link)  # type: ignore[assignment]  # what Reader uses of it
         mark = self.link.fingerprint

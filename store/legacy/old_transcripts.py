@@ -18,8 +18,8 @@ from ..demo.store_writer import INDEXES, TABLES, VERSION, Row, insert, table_sta
 from ..errors import BrowseError
 from ..temporary import TemporaryFolder
 from ..wording import _, ngettext
-from .parsing import read_pieces, to_transcript
-from .transcript_files import OldFile, find_files
+from .parsing import read_transcript
+from .transcript_files import find_files
 
 _PORTION_FILES, _PORTION_BYTES = 200, 16 << 20
 """A portion is committed after this number of files or bytes, whichever comes first."""
@@ -121,31 +121,28 @@ class Shelf:
             pass
 
     def _fill(self) -> None:
-        portion: list[tuple[int, OldFile]] = []
+        sessions: list[Row] = []
+        messages: list[Row] = []
         size = 0
         room = shutil.disk_usage(self._folder.path).free - _RESERVE
-        while self._queue and len(portion) < _PORTION_FILES and size < _PORTION_BYTES:
+        while self._queue and len(sessions) < _PORTION_FILES and size < _PORTION_BYTES:
             file = self._queue.pop()
             if file.size > room - size:
                 self.left_out += 1
                 continue
-            portion.append((len(self._queue), file))
             size += file.size
-        sessions: list[Row] = []
-        messages: list[Row] = []
-        for position, file in portion:
-            transcript = to_transcript(file, read_pieces(file.path))
-            sessions.append(transcript.session)
-            rows = transcript.messages[: _IDS_PER_FILE - 1]
-            messages += [{"id": id, **row} for id, row in enumerate(rows, position * _IDS_PER_FILE + 1)]
-            self.notes += transcript.notes
+            session, rows, notes = read_transcript(file)
+            sessions.append(session)
+            first = len(self._queue) * _IDS_PER_FILE + 1
+            messages += [{"id": id, **row} for id, row in enumerate(rows[: _IDS_PER_FILE - 1], first)]
+            self.notes += notes
         self._connection.execute("BEGIN")
         try:
             insert(self._connection, "sessions", sessions)
             insert(self._connection, "messages", messages)
         finally:
             self._connection.execute("COMMIT")
-        self.done += len(portion)
+        self.done += len(sessions)
 
     def describe(self) -> str:
         """Describe the progress, and what could not be read."""

@@ -6,7 +6,6 @@ Files may be cut short by a full disk, half written, huge, or foreign. No conten
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Generator, Iterator
 from datetime import datetime
@@ -17,6 +16,7 @@ from ..connection.stored_values import as_time, write_json
 from ..demo.store_writer import Row
 from ..messages.decode import SENTINEL
 from ..text import as_text, one_line
+from ..trash.session_files import open_plain
 from ..wording import _
 from .transcript_files import OldFile
 
@@ -54,9 +54,8 @@ Piece = OldFileFacts | ParsingNote | Object
 
 def read_pieces(path: Path) -> Iterator[Piece]:
     """Yield the contents of a transcript in order: a `.jsonl` file by lines, any other as one JSON document."""
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
-        with os.fdopen(os.open(path, flags), "rb") as file:
+        with open_plain(path) as file:
             yield from _lines(file) if path.suffix == ".jsonl" else _document(file)
     except OSError as error:
         yield ParsingNote(_("the file cannot be read: {reason}").format(reason=error.strerror or error))
@@ -175,15 +174,6 @@ def _messages(text: str, position: int) -> Generator[Piece, None, int]:
             yield OldFileFacts(value) if value.get("role") == "session_meta" else value
 
 
-class Transcript(NamedTuple):
-    """The rows of a file."""
-
-    session: Row
-    messages: list[Row]
-    notes: int
-    """Number of parts that cannot be read."""
-
-
 def _text(value: object) -> str | None:
     """Return a text without lone surrogates; any other value as JSON."""
     if value is None:
@@ -217,8 +207,8 @@ def _start_of(file: OldFile) -> float:
         return file.modified
 
 
-def to_transcript(file: OldFile, pieces: Iterator[Piece]) -> Transcript:
-    """Build the rows of a file from its contents.
+def read_transcript(file: OldFile) -> tuple[Row, list[Row], int]:
+    """Read a file; return the rows of its session and its messages, and the number of parts that cannot be read.
 
     Messages without a time get that of the one before. The id is the file's name: two files may be of one session.
     """
@@ -228,7 +218,7 @@ def to_transcript(file: OldFile, pieces: Iterator[Piece]) -> Transcript:
     first: float | None = None
     moment: float | None = None
     notes = calls = 0
-    for piece in pieces:
+    for piece in read_pieces(file.path):
         if isinstance(piece, OldFileFacts):
             facts |= {name: value for name, value in piece.values.items() if value not in (None, "")}
             continue
@@ -261,4 +251,4 @@ def to_transcript(file: OldFile, pieces: Iterator[Piece]) -> Transcript:
         "message_count": len(messages),
         "tool_call_count": calls,
     }
-    return Transcript(row, messages, notes)
+    return row, messages, notes

@@ -81,12 +81,7 @@ def known_sessions(reader: Reader) -> frozenset[str]:
 
 
 def count_files(folder: Path | None, reader: Reader) -> Count:
-    """Count the transcripts without a session in the store; zeros if the folder cannot be read.
-
-    Args:
-        folder: `sessions` of the home, if the store has one.
-        reader: An open reader of the store.
-    """
+    """Count the transcripts in `sessions` of a home without a session in its store; zeros if it cannot be read."""
     if folder is None:
         return Count()
     try:

@@ -6,12 +6,14 @@ read back and compared with its checksums, and only then is the folder renamed.
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import hashlib
 import os
 import secrets
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -40,7 +42,7 @@ from .format import (
     text_of,
     write_line,
 )
-from .progress import NOBODY, Progress, Tell, never, quiet
+from .progress import NOBODY, Progress
 from .session_files import (
     NewFile,
     SessionFile,
@@ -51,7 +53,7 @@ from .session_files import (
     take_along,
     write_file,
 )
-from .tables import Layout, Rows, read_links, read_part
+from .tables import Layout, Rows, discover, read_links, read_part
 
 PARTIAL = ".partial-"
 """Prefix of the folder of a bundle that is being written."""
@@ -80,10 +82,11 @@ class WrittenBundle(NamedTuple):
     layout: Layout
 
     @property
-    def cut(self) -> tuple[str | None, ...]:
-        """Ids of the sessions that stay and lose their parent; None for one without an id."""
+    def cut(self) -> tuple[str, ...]:
+        """Ids of the sessions that stay and lose their parent, except those whose id is NULL, which no list shows."""
         parents = ("sessions", "parent_session_id")
-        return tuple(text_of(each.key["id"]) for each in self.manifest.links if (each.table, each.column) == parents)
+        links = (each for each in self.manifest.links if (each.table, each.column) == parents)
+        return tuple(id for each in links if (id := text_of(each.key["id"])) is not None)
 
 
 def new_name(now: float) -> str:
@@ -131,36 +134,27 @@ def rows_digest(source: Rows, layout: Layout, ids: Sequence[str]) -> str:
 
 
 def write_bundle(
-    reader: Reader,
-    layout: Layout,
-    contents: Contents,
-    trash: Path,
-    now: float,
-    stop: Callable[[], bool] = never,
-    *,
-    messages: int = 0,
-    tell: Tell = quiet,
+    reader: Reader, contents: Contents, trash: Path, now: float, progress: Progress = NOBODY, *, messages: int = 0
 ) -> WrittenBundle:
     """Write all rows and files of some sessions into the trash; an incomplete bundle is removed.
 
     Args:
-        reader: An open reader.
-        layout: Of its store.
+        reader: An open reader of the store.
         contents: The sessions and files.
         trash: The folder of the bundles; created if missing.
         now: Unix seconds.
-        stop: Called between statements; True stops the work.
-        messages: Approximate number of messages, for progress reports only.
-        tell: Receives progress reports.
+        progress: Checked for a stop between statements, and receives reports.
+        messages: Approximate number of messages, for the reports only.
 
     Raises:
-        RefusedError: The store is not encoded in UTF-8, so that bytes would not be preserved.
+        RefusedError: The store is not encoded in UTF-8, so that bytes would not be preserved, or a table refers to
+            sessions in a way that a restore could not recreate.
         TrashError: Lack of space or permission, or the bundle reads back differently.
         QueryInterruptedError: It was stopped.
     """
     if reader.value("PRAGMA encoding") != "UTF-8":
         raise RefusedError(_("This store keeps its text in UTF-16, which we do not write."))
-    name, progress = new_name(now), Progress(stop, tell)
+    layout, name = discover(reader), new_name(now)
     temporary = trash / f"{PARTIAL}{name}"
     try:
         make_folder(trash)
@@ -168,8 +162,9 @@ def write_bundle(
     except OSError as error:
         raise _trash_error(trash, error) from error
     try:
-        manifest = _fill(reader, layout, contents, temporary, name, now, messages, progress)
-        verify(temporary, manifest, progress)
+        manifest = _fill(reader, layout, contents, temporary, now, messages, progress)
+        if verify(temporary, progress) != manifest:
+            raise BundleDamagedError(_("Its {file} differs from what was written.").format(file=MANIFEST))
         os.rename(temporary, trash / name)
         sync_folder(trash)
     except OSError as error:
@@ -198,16 +193,9 @@ def _trash_error(trash: Path, error: OSError) -> TrashError:
 
 
 def _fill(
-    reader: Reader,
-    layout: Layout,
-    contents: Contents,
-    folder: Path,
-    name: str,
-    now: float,
-    messages: int,
-    progress: Progress,
+    reader: Reader, layout: Layout, contents: Contents, folder: Path, now: float, messages: int, progress: Progress
 ) -> Manifest:
-    links = tuple(read_links(reader, layout, contents.sessions))
+    links = read_links(reader, layout, contents.sessions)
     tables, lines, taken, piece = _write_rows(reader, layout, contents.sessions, folder, messages, progress)
     kept: list[Kept] = []
     pieces: dict[str, BundleFile] = {ROWS: piece}
@@ -218,7 +206,7 @@ def _fill(
         sync_folder(folder / FILES)
     pieces[README] = write_file(folder / README, README_TEXT.encode("ascii"))
     manifest = Manifest(
-        name=name,
+        name=folder.name.removeprefix(PARTIAL),
         created_at=now,
         titles=contents.titles,
         conversations=contents.conversations,
@@ -226,7 +214,7 @@ def _fill(
         messages=tables["messages"].rows if "messages" in tables else 0,
         origin=origin_of(reader),
         tables=tables,
-        links=links,
+        links=tuple(links),
         orphans=tuple(_orphans(reader, contents.sessions)),
         taken=taken,
         lines=lines,
@@ -246,8 +234,7 @@ def _write_rows(
 ) -> tuple[dict[str, BundleTable], str, str, BundleFile]:
     total, taken = hashlib.sha256(), hashlib.sha256()
     tables: dict[str, BundleTable] = {}
-    file = NewFile(folder / ROWS)
-    try:
+    with contextlib.closing(NewFile(folder / ROWS)) as file:
         with gzip.GzipFile("", "wb", _LEVEL, file, mtime=0) as packed:
             for part in layout.parts:
                 count = 0
@@ -263,8 +250,6 @@ def _write_rows(
                 if count:
                     tables[part.table] = BundleTable(part.fate, part.columns, part.key, count)
         return tables, total.hexdigest(), taken.hexdigest(), file.finish()
-    finally:
-        file.abandon()
 
 
 def load(folder: Path) -> Manifest:
@@ -280,20 +265,14 @@ def load(folder: Path) -> Manifest:
         raise BundleDamagedError(sentence) from error
 
 
-def verify(folder: Path, expected: Manifest | None = None, progress: Progress = NOBODY) -> Manifest:
-    """Read a whole bundle and verify its checksums.
-
-    Args:
-        folder: Of the bundle.
-        expected: The manifest it must have; None accepts any.
-        progress: Checked for a stop between lines, and receives reports.
+def verify(folder: Path, progress: Progress = NOBODY) -> Manifest:
+    """Read a whole bundle, verify its checksums, and return its manifest.
 
     Raises:
         BundleDamagedError: With the reason.
+        QueryInterruptedError: `progress`, which is checked between lines, was asked to stop.
     """
     manifest = load(folder)
-    if expected is not None and manifest != expected:
-        raise BundleDamagedError(_("Its {file} differs from what was written.").format(file=MANIFEST))
     try:
         listed = (folder / SUMS).read_bytes().decode("ascii").splitlines()
         sums = {name: total for total, _spaces, name in (line.partition("  ") for line in listed)}
@@ -307,13 +286,13 @@ def verify(folder: Path, expected: Manifest | None = None, progress: Progress = 
                 raise BundleDamagedError(_("Its {file} is damaged: size or SHA-256 differ.").format(file=name))
     except (OSError, ValueError) as error:
         raise BundleDamagedError(_("It cannot be read in full ({reason}).").format(reason=error)) from error
-    counts: dict[str, int] = {}
+    counts = Counter[str]()
     total = hashlib.sha256()
     lines = ((raw, _line(raw).table) for raw in _raw_lines(folder))
     for raw, table in progress.counted(lines, lambda each: each[1] == "messages", "checking", manifest.messages):
         progress.check()
         total.update(raw)
-        counts[table] = counts.get(table, 0) + 1
+        counts[table] += 1
     if total.hexdigest() != manifest.lines or counts != {name: each.rows for name, each in manifest.tables.items()}:
         raise BundleDamagedError(_("Its {file} does not hold the rows its manifest counts.").format(file=ROWS))
     return manifest

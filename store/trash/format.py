@@ -17,9 +17,11 @@ import base64
 import binascii
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import NamedTuple, TypeVar
+from functools import cache
+from types import UnionType
+from typing import Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
 from ..errors import BrowseError, NotFoundError
 from ..text import as_text
@@ -60,12 +62,7 @@ def reading(columns: Sequence[str]) -> str:
 
 
 def encode(kind: object, value: object) -> Encoded:
-    """Encode one value for a line.
-
-    Args:
-        kind: The result of `typeof`.
-        value: As read by `reading`: text and blobs as bytes.
-    """
+    """Encode for a line one value read by `reading`: its storage class, and text and blobs as bytes."""
     if isinstance(value, bytes):
         if kind == "text":
             try:
@@ -128,7 +125,9 @@ def read_line(raw: bytes) -> TableRow:
         ValueError: The line is malformed.
     """
     document = _typed(json.loads(raw), dict)
-    return TableRow(_text(document.get("table")), _maybe(_number)(document.get("rowid")), _ROW(document.get("row")))
+    rowid = document.get("rowid")
+    number = None if rowid is None else _typed(rowid, int)
+    return TableRow(_typed(document.get("table"), str), number, _row(document.get("row")))
 
 
 def bind(row: Mapping[str, Encoded]) -> tuple[list[str], list[object]]:
@@ -258,7 +257,6 @@ class Manifest(NamedTuple):
     def to_json(self) -> bytes:
         """Encode `manifest.json`, in ASCII."""
         document = self._asdict() | {
-            "format": FORMAT,
             "origin": self.origin._asdict(),
             "tables": {name: table._asdict() for name, table in self.tables.items()},
             "links": [link._asdict() for link in self.links],
@@ -268,84 +266,51 @@ class Manifest(NamedTuple):
         return json.dumps({"format": FORMAT} | document, indent=1, allow_nan=False).encode("ascii") + b"\n"
 
 
-def _text(value: object) -> str:
-    return _typed(value, str)
-
-
-def _number(value: object) -> int:
-    if isinstance(value, bool):
-        raise ValueError
-    return _typed(value, int)
-
-
 def _typed(value: object, kind: type[T]) -> T:
-    if not isinstance(value, kind):
+    if not isinstance(value, kind) or isinstance(value, bool):  # a truth value is no number
         raise ValueError
     return value
 
 
-def _maybe(read: Callable[[object], T]) -> Callable[[object], T | None]:
-    return lambda value: None if value is None else read(value)
-
-
-def _list(read: Callable[[object], T]) -> Callable[[object], tuple[T, ...]]:
-    return lambda value: tuple(read(each) for each in _typed(value, list))
-
-
-def _map(read: Callable[[object], T]) -> Callable[[object], dict[str, T]]:
-    return lambda value: {name: read(each) for name, each in _typed(value, dict).items()}
-
-
 def _encoded(value: object) -> Encoded:
     if isinstance(value, dict):
-        return _map(_text)(value)
+        return {name: _typed(each, str) for name, each in value.items()}
     if value is None or (isinstance(value, int | float | str) and not isinstance(value, bool)):
         return value
     raise ValueError
 
 
-def _pair(value: object) -> tuple[str, str]:
-    child, parent = _list(_text)(value)
-    return child, parent
+def _row(value: object) -> dict[str, Encoded]:
+    return {name: _encoded(each) for name, each in _typed(value, dict).items()}
 
 
-def _record(kind: Callable[..., T], **fields: Callable[[object], object]) -> Callable[[object], T]:
-    """Return a decoder of objects that have all these fields."""
+_fields = cache(get_type_hints)
 
-    def read(value: object) -> T:
+
+def _decode(kind: Any, value: object) -> Any:
+    """Decode a value of JSON as the type of a field: a record with all its fields, plain values, or many of either.
+
+    Raises:
+        KeyError: A field is missing.
+        ValueError: A value has another type.
+    """
+    container, kinds = get_origin(kind), get_args(kind)
+    if kind == Encoded:
+        return _encoded(value)
+    if container is UnionType:  # a type, or None
+        return None if value is None else _decode(kinds[0], value)
+    if container is tuple:
+        items = _typed(value, list)
+        kinds = kinds[:1] * len(items) if kinds[-1] is ... else kinds
+        return tuple(_decode(each, item) for each, item in zip(kinds, items, strict=True))
+    if container in (dict, Mapping):
+        return {name: _decode(kinds[1], each) for name, each in _typed(value, dict).items()}
+    if issubclass(kind, RowFate):
+        return kind(_typed(value, str))
+    if issubclass(kind, tuple):
         document = _typed(value, dict)
-        return kind(**{name: convert(document[name]) for name, convert in fields.items()})
-
-    return read
-
-
-_ROW = _map(_encoded)
-_TEXTS = _list(_text)
-_PIECE = _record(BundleFile, bytes=_number, sha256=_text)
-_ORIGIN = _record(Origin, path=_text, schema_version=_maybe(_number), instance=_maybe(_text))
-_LINK = _record(ClearedReference, table=_text, key=_ROW, column=_text, was=_encoded)
-_TABLE = _record(BundleTable, fate=lambda value: RowFate(_text(value)), columns=_TEXTS, key=_TEXTS, rows=_number)
-_KEPT = _record(
-    Kept, file=_text, name=_text, session=_text, bytes=_number, sha256=_text, mode=_number, mtime_ns=_number
-)
-_MANIFEST = _record(
-    Manifest,
-    name=_text,
-    created_at=lambda value: float(_typed(value, int | float)),  # type: ignore[arg-type]
-    titles=_list(_maybe(_text)),
-    conversations=_TEXTS,
-    sessions=_TEXTS,
-    messages=_number,
-    origin=_ORIGIN,
-    tables=_map(_TABLE),
-    links=_list(_LINK),
-    orphans=_TEXTS,
-    taken=_text,
-    lines=_text,
-    files=_list(_KEPT),
-    pieces=_map(_PIECE),
-    kin=_maybe(_list(_pair)),
-)
+        return kind(**{name: _decode(each, document[name]) for name, each in _fields(kind).items()})
+    return float(_typed(value, int | float)) if kind is float else _typed(value, kind)  # type: ignore[arg-type]
 
 
 def read_manifest(raw: bytes) -> Manifest:
@@ -363,8 +328,9 @@ def read_manifest(raw: bytes) -> Manifest:
                 ),
                 remedy=_("A newer hermes-browse wrote it; update, or follow its README.txt."),
             )
-        return _MANIFEST({"kin": None} | document)
-    except (ValueError, KeyError, RecursionError) as error:
+        manifest: Manifest = _decode(Manifest, {"kin": None} | document)
+        return manifest
+    except (ValueError, KeyError, OverflowError, RecursionError) as error:
         raise BundleDamagedError(_("Its manifest.json is broken.")) from error
 
 

@@ -24,14 +24,16 @@ _COLUMNS = {
     "system_prompts": ("hash", "prompt"),
 }
 """The tables that are read, with the columns to create if the bundle has no rows of them."""
-_KEYS = {"sessions": "id", "messages": "id", "system_prompts": "hash"}
+_KEYS = {
+    ("sessions", "id"): "PRIMARY KEY",
+    ("messages", "id"): "INTEGER PRIMARY KEY",
+    ("system_prompts", "hash"): "PRIMARY KEY",
+}
+"""Types of their keys; other columns have no type, so that values are stored unchanged."""
 
 
 class OpenedBundle:
-    """The temporary store of a bundle; use it as a context manager, or `close` it.
-
-    Args:
-        folder: Of the bundle.
+    """The temporary store of a bundle, given by its folder; use it as a context manager, or `close` it.
 
     Raises:
         BundleDamagedError: It cannot be read.
@@ -78,24 +80,19 @@ class OpenedBundle:
         for name, least in _COLUMNS.items():
             known = self.manifest.tables.get(name)
             columns[name] = known.columns if known is not None else least
-            typed = [f"{quoted(each)} {_type(name, each)}".rstrip() for each in columns[name]]
+            typed = [f"{quoted(each)} {_KEYS.get((name, each), '')}".rstrip() for each in columns[name]]
             connection.execute(f"CREATE TABLE {name} ({', '.join(typed)})")
         connection.execute("CREATE TABLE schema_version (version INTEGER NOT NULL)")
         connection.execute("INSERT INTO schema_version VALUES (?)", [self.manifest.origin.schema_version or 0])
-        lines = (line for line in read_lines(self.folder) if line.table in _COLUMNS)
-        for line in lines:
+        for line in read_lines(self.folder):
+            if line.table not in _COLUMNS:
+                continue
             marks, values = bind({name: line.row[name] for name in columns[line.table]})
             names = ", ".join(map(quoted, columns[line.table]))
             connection.execute(f"INSERT INTO {line.table} ({names}) VALUES ({', '.join(marks)})", values)
         connection.execute("CREATE INDEX idx_messages_session ON messages (session_id)")
         if "parent_session_id" in columns["sessions"]:
             connection.execute("CREATE INDEX idx_sessions_parent ON sessions (parent_session_id)")
-
-
-def _type(table: str, column: str) -> str:
-    if column != _KEYS[table]:
-        return ""  # without a type, so that values are stored unchanged
-    return "INTEGER PRIMARY KEY" if table == "messages" else "PRIMARY KEY"
 
 
 def _open_error(error: Exception) -> BrowseError:

@@ -1,4 +1,4 @@
-"""Progress reports and stopping of long work: 50,000 messages take a minute."""
+"""Progress reports, stopping and summaries of long work: 50,000 messages take a minute."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
 from ..errors import QueryInterruptedError
-from ..wording import N_, _
+from ..wording import N_, _, ngettext
 
 T = TypeVar("T")
 
@@ -66,11 +66,7 @@ class Progress(NamedTuple):
     def counted(self, lines: Iterable[T], is_message: Callable[[T], bool], name: str, total: int) -> Iterator[T]:
         """Yield the lines, with a report after every 500 messages.
 
-        Args:
-            lines: Any lines.
-            is_message: Whether a line counts as a message.
-            name: Of the stage.
-            total: Number of messages; if 0, the beginning is not reported.
+        `name` is that of the stage, `total` the number of messages; if that is 0, the beginning is not reported.
         """
         done = 0
         if total:
@@ -85,3 +81,11 @@ class Progress(NamedTuple):
 
 NOBODY = Progress()
 """Neither reports nor stops."""
+
+
+def summary(sentence: str, sessions: int, messages: int) -> str:
+    """Fill the fields `sessions` and `messages` of a translated sentence with these numbers and their nouns."""
+    return sentence.format(
+        sessions=ngettext("1 session", "{count:,} sessions", sessions).format(count=sessions),
+        messages=ngettext("1 message", "{count:,} messages", messages).format(count=messages),
+    )

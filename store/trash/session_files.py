@@ -18,6 +18,7 @@ import shutil
 import stat
 import zlib
 from collections.abc import Sequence
+from io import BufferedReader
 from pathlib import Path
 from typing import NamedTuple
 
@@ -67,9 +68,7 @@ def remove_folder(path: Path) -> None:
 class NewFile:
     """A new file, readable by this user alone; counts and hashes what is written.
 
-    Args:
-        path: Must not exist.
-        mode: Permissions.
+    The path must not exist; `mode` has the permissions.
     """
 
     def __init__(self, path: Path, mode: int = 0o600) -> None:
@@ -100,11 +99,7 @@ class NewFile:
         self._file.flush()
 
     def finish(self) -> BundleFile:
-        """Flush it to disk and close it.
-
-        Returns:
-            Its size and checksum.
-        """
+        """Flush it to disk and close it; return its size and checksum."""
         self._file.flush()
         os.fsync(self._file.fileno())
         # Verification should read from the disk, not from the page cache.
@@ -113,7 +108,7 @@ class NewFile:
         self._file.close()
         return BundleFile(self._bytes, self._hash.hexdigest())
 
-    def abandon(self) -> None:
+    def close(self) -> None:
         """Close it, ignoring errors; no effect after `finish`."""
         with contextlib.suppress(OSError):
             self._file.close()
@@ -121,17 +116,15 @@ class NewFile:
 
 def write_file(path: Path, data: bytes) -> BundleFile:
     """Write a whole small file and flush it to disk."""
-    file = NewFile(path)
-    try:
+    with contextlib.closing(NewFile(path)) as file:
         file.write(data)
         return file.finish()
-    finally:
-        file.abandon()
 
 
-def _open_plain(path: Path) -> int:
+def open_plain(path: Path) -> BufferedReader:
+    """Open a file to read it, but no link, and without waiting for the other end of a pipe."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    return os.open(path, flags)
+    return os.fdopen(os.open(path, flags), "rb")
 
 
 def sum_file(path: Path) -> BundleFile:
@@ -140,14 +133,11 @@ def sum_file(path: Path) -> BundleFile:
     Raises:
         OSError: It cannot be read, or is a link or not a regular file.
     """
-    with os.fdopen(_open_plain(path), "rb") as file:
+    with open_plain(path) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError(_("{file} is no plain file").format(file=path.name))
-        digest, size = hashlib.sha256(), 0
-        while data := file.read(_CHUNK):
-            digest.update(data)
-            size += len(data)
-    return BundleFile(size, digest.hexdigest())
+        digest = hashlib.file_digest(file, "sha256")
+        return BundleFile(file.tell(), digest.hexdigest())
 
 
 class SessionFile(NamedTuple):
@@ -188,18 +178,15 @@ def _mark(path: Path) -> tuple[int, int, int, int] | None:
 
 
 def find(source: Rows, folder: Path | None, ids: Sequence[str]) -> list[SessionFile]:
-    """Find the files of some sessions.
+    """Find the files of some sessions in `sessions` of the Hermes home; none if there is no such folder.
 
-    Args:
-        source: Of the store; used to find ids that begin with another id.
-        folder: `sessions` of the Hermes home; None if there is none.
-        ids: Of the sessions.
+    The store is asked for ids that begin with another id.
     """
+    if folder is None:
+        return []
     try:
-        present = frozenset(os.listdir(folder) if folder is not None else ())
+        present = frozenset(os.listdir(folder))
     except OSError:
-        present = frozenset()
-    if folder is None or not present:
         return []
     plain = [each for each in ids if is_plain(each)]
     owners = _owners_of_dumps(source, frozenset(plain), sorted(present))
@@ -241,29 +228,21 @@ def take_along(found: Sequence[SessionFile], bundle: Path) -> tuple[list[Kept], 
     pieces: dict[str, BundleFile] = {}
     for number, each in enumerate(found, 1):
         name = f"{number:04}.gz"
-        target = NewFile(bundle / FILES / name)
-        try:
-            total, size = hashlib.sha256(), 0
-            with os.fdopen(_open_plain(each.path), "rb") as file:
+        digest, size = hashlib.sha256(), 0
+        with contextlib.closing(NewFile(bundle / FILES / name)) as target:
+            with open_plain(each.path) as file, gzip.GzipFile("", "wb", 6, target, mtime=0) as packed:
                 mode = os.fstat(file.fileno()).st_mode & _MODE
-                with gzip.GzipFile("", "wb", 6, target, mtime=0) as packed:
-                    while data := file.read(_CHUNK):
-                        total.update(data)
-                        size += len(data)
-                        packed.write(data)
+                while data := file.read(_CHUNK):
+                    digest.update(data)
+                    size += len(data)
+                    packed.write(data)
             pieces[f"{FILES}/{name}"] = target.finish()
-        finally:
-            target.abandon()
-        kept.append(Kept(name, each.path.name, each.session, size, total.hexdigest(), mode, each.mark[3]))
+        kept.append(Kept(name, each.path.name, each.session, size, digest.hexdigest(), mode, each.mark[3]))
     return kept, pieces
 
 
 def remove(found: Sequence[SessionFile]) -> list[str]:
-    """Remove the files that have not changed since they were found.
-
-    Returns:
-        A sentence for each file that was not removed.
-    """
+    """Remove the files that have not changed since they were found; return a sentence for each that stays."""
     notes: list[str] = []
     for each in found:
         if _mark(each.path) != each.mark:
@@ -292,11 +271,7 @@ class Back(NamedTuple):
 def put_back(kept: Sequence[Kept], bundle: Path, folder: Path | None, sessions: frozenset[str]) -> Back:
     """Write the files of restored sessions back; of existing files, only an empty one is overwritten.
 
-    Args:
-        kept: From the manifest.
-        bundle: Its folder.
-        folder: `sessions` of the Hermes home; None if there is none.
-        sessions: Ids of the restored sessions.
+    `bundle` is the folder of the bundle, `folder` that of Hermes (None if there is none), `sessions` the restored ids.
     """
     own = [each for each in kept if each.session in sessions]
     if not own:
@@ -305,6 +280,7 @@ def put_back(kept: Sequence[Kept], bundle: Path, folder: Path | None, sessions: 
         none = _("There is no folder for the files of sessions beside this store: {count:,} files stay in the bundle.")
         return Back(0, 0, (none.format(count=len(own)),))
     count, written, notes = 0, 0, []
+    failed = _("{path} could not be written: {reason}")
     for each in own:
         if not is_name_of(each.name, each.session) or not is_plain(each.file):
             no_name = _("“{name}” is no name of a session's file and stays in the bundle.")
@@ -320,7 +296,6 @@ def put_back(kept: Sequence[Kept], bundle: Path, folder: Path | None, sessions: 
                 _write_back(each, bundle / FILES / each.file, target)
                 written += 1
         except (OSError, EOFError, ValueError, zlib.error) as error:
-            failed = _("{path} could not be written: {reason}")
             notes.append(failed.format(path=target, reason=error))
         else:
             count += 1
@@ -328,7 +303,6 @@ def put_back(kept: Sequence[Kept], bundle: Path, folder: Path | None, sessions: 
         try:
             sync_folder(folder)
         except OSError as error:
-            failed = _("{path} could not be written: {reason}")
             notes.append(failed.format(path=folder, reason=error))
     return Back(count, written, tuple(notes))
 
@@ -353,7 +327,7 @@ def _write_back(kept: Kept, source: Path, target: Path) -> None:
     temporary.unlink(missing_ok=True)  # left by a killed process
     file = NewFile(temporary, kept.mode & _MODE & ~0o022)
     try:
-        with os.fdopen(_open_plain(source), "rb") as raw, gzip.GzipFile(fileobj=raw, mode="rb") as packed:
+        with open_plain(source) as raw, gzip.GzipFile(fileobj=raw, mode="rb") as packed:
             while data := packed.read(_CHUNK):
                 file.write(data)
         piece = file.finish()
@@ -362,7 +336,7 @@ def _write_back(kept: Kept, source: Path, target: Path) -> None:
         os.utime(temporary, ns=(kept.mtime_ns, kept.mtime_ns))
         os.replace(temporary, target)
     except BaseException:
-        file.abandon()
+        file.close()
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise

@@ -1,4 +1,4 @@
-"""List, verify and remove the bundles of a trash, and collect the parent links that they record.
+"""List and remove the bundles of a trash, and collect the parent links that they record.
 
 Bundles expire only if the user has set an age.
 
@@ -23,7 +23,7 @@ from typing import NamedTuple
 from ..connection.reader import Reader
 from ..errors import BrowseError
 from ..wording import _
-from .bundle import PARTIAL, is_same_store, load, origin_of, read_lines, verify
+from .bundle import PARTIAL, is_same_store, load, origin_of, read_lines
 from .format import MANIFEST, RESTORED, BundleDamagedError, BundleNotFoundError, Manifest, Origin, TrashError
 from .session_files import remove_folder, sync_folder, write_file
 from .tables import Rows
@@ -103,7 +103,7 @@ def _restored_times(folder: Path) -> tuple[float | None, dict[str, float]]:
         moments, parts = marked.get("at") or [None], marked.get("sessions") or {}
         whole = float(moments[-1]) if isinstance(moments[-1], int | float) else None
         return whole, {str(session): float(moment) for session, moment in parts.items()}
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError):
         return None, {}
 
 
@@ -175,17 +175,7 @@ def find(trash: Path, name: str) -> Path:
     return trash / matching[0]
 
 
-def check(trash: Path, name: str) -> Manifest:
-    """Read a whole bundle and verify its checksums.
-
-    Raises:
-        BundleNotFoundError: There is none with that name.
-        BundleDamagedError: With the reason.
-    """
-    return verify(find(trash, name))
-
-
-def drop(trash: Path, name: str) -> Bundle:
+def drop(trash: Path, name: str) -> None:
     """Remove a bundle permanently.
 
     Raises:
@@ -193,19 +183,11 @@ def drop(trash: Path, name: str) -> Bundle:
         TrashError: It cannot be removed.
     """
     sweep(trash, time.time())  # including the remains of an incomplete removal
-    folder = find(trash, name)
-    bundle = describe(folder)
-    discard(folder)
-    return bundle
+    discard(find(trash, name))
 
 
 def expire(trash: Path, older_than: float, now: float) -> list[Bundle]:
-    """Permanently remove old bundles; damaged ones are kept for inspection.
-
-    Args:
-        trash: The folder of the bundles.
-        older_than: Seconds.
-        now: Unix seconds.
+    """Permanently remove bundles older than some seconds, except damaged ones, which are kept for inspection.
 
     Returns:
         The removed bundles.
@@ -243,15 +225,11 @@ def discard(folder: Path) -> None:
         )
 
 
-def sweep(trash: Path, now: float) -> int:
+def sweep(trash: Path, now: float) -> None:
     """Remove the remains of interrupted work: unfinished bundles a day old, and incompletely removed ones.
 
     All rows of an unfinished bundle are still in the store, because they are deleted only once it is complete.
-
-    Returns:
-        Number of removed folders.
     """
-    count = 0
     with contextlib.suppress(OSError):
         for entry in list(os.scandir(trash)):
             is_garbage = entry.name.startswith(_DROPPED)
@@ -259,19 +237,10 @@ def sweep(trash: Path, now: float) -> int:
                 is_garbage = now - entry.stat(follow_symlinks=False).st_mtime > _UNFINISHED_AGE
             if is_garbage and entry.is_dir(follow_symlinks=False):
                 remove_folder(Path(entry.path))
-                count += 1
-    return count
 
 
 def mark_restored(folder: Path, manifest: Manifest, now: float, sessions: Collection[str]) -> None:
-    """Record in a bundle which sessions were restored; failures are ignored.
-
-    Args:
-        folder: Of the bundle.
-        manifest: Of the same bundle.
-        now: Unix seconds.
-        sessions: Ids of those just restored.
-    """
+    """Record in a bundle which of its sessions have just been restored; failures are ignored."""
     whole, parts = _restored_times(folder)
     parts |= dict.fromkeys(sessions, now)
     if parts.keys() >= set(manifest.sessions):
@@ -285,12 +254,7 @@ def mark_restored(folder: Path, manifest: Manifest, now: float, sessions: Collec
 
 
 def known(trash: Path, origin: Origin) -> RecordedLinks:
-    """Collect the parent links and sessions of all intact bundles of a store.
-
-    Args:
-        trash: The folder of the bundles; may be missing.
-        origin: Of the store.
-    """
+    """Collect the parent links and sessions of all intact bundles of a store; the trash may be missing."""
     bundles: list[_BundleLinks] = []
     try:
         names = [entry.name for entry in os.scandir(trash) if not entry.name.startswith(".")]
@@ -337,16 +301,7 @@ def _links_in_rows(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def ties_of(reader: Reader, trash: Path, ids: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the parent links between these sessions and others, for `Manifest.kin`.
-
-    Args:
-        reader: An open reader of the store.
-        trash: The folder of the bundles.
-        ids: Of the sessions.
-
-    Returns:
-        Child and parent, of which one is among the sessions.
-    """
+    """Return the parent links between these sessions and others, for `Manifest.kin`: child and parent."""
     if _PARENT not in reader.schema.session_columns:
         return []
     own = set(ids)
@@ -373,13 +328,7 @@ def _parents(source: Rows, ids: Sequence[str]) -> dict[str, str | None]:
 
 
 def loose_children(source: Rows, known_ties: RecordedLinks, parents: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the sessions in the store whose parent was set to NULL by a delete, each with that parent.
-
-    Args:
-        source: A transaction.
-        known_ties: From `family_of`.
-        parents: Ids of restored sessions.
-    """
+    """Return the sessions in the store whose parent, one of `parents`, a delete has set to NULL, each with it."""
     restored = set(parents)
     children = [child for child, parent in known_ties.parents.items() if parent in restored]
     stored = _parents(source, children)

@@ -7,6 +7,7 @@ tables of later versions of Hermes are found too.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -55,7 +56,7 @@ class TableRows(NamedTuple):
     rowid_is_column: bool
     """Whether a column is the rowid (INTEGER PRIMARY KEY), as with messages."""
     condition: str
-    """SQL with `{keys}` or `{values}` in place of the session ids; see `fill`."""
+    """SQL with `{keys}` or `{values}` in place of the session ids; see `filled`."""
     fate: RowFate
 
 
@@ -86,9 +87,6 @@ class _Reference(NamedTuple):
 
 class Tables:
     """Columns, keys and foreign keys of the ordinary tables of a store.
-
-    Args:
-        source: The store.
 
     Raises:
         RefusedError: A table refers to sessions or messages by several columns at once.
@@ -125,16 +123,19 @@ class Tables:
         found = {each.column for each in self.references if each.table == each.target == "sessions"}
         return sorted(found | ({_PARENT} & set(self.columns["sessions"])))
 
+    def without_unknown_columns(self, line: TableRow) -> TableRow:
+        """Leave out the columns of a row that the store lacks."""
+        columns = frozenset(self.columns[line.table])
+        return line._replace(row={name: value for name, value in line.row.items() if name in columns})
+
     def part(self, table: str, condition: str, fate: RowFate) -> TableRows:
         """Describe the rows of a table that meet a condition."""
         rowid, is_column = self.rowids[table]
         return TableRows(table, self.columns[table], self.keys[table], rowid, is_column, condition, fate)
 
     def _read_references(self, source: Rows, name: str) -> None:
-        seen: dict[object, int] = {}
         rows = source.rows(f"PRAGMA foreign_key_list({quoted(name)})")
-        for row in rows:
-            seen[row[0]] = seen.get(row[0], 0) + 1
+        seen = Counter(row[0] for row in rows)
         for number, _place, target, column, to, _update, action, *_rest in rows:
             parent = next((each for each in self.names if each.lower() == str(target).lower()), None)
             if parent is None:
@@ -156,9 +157,6 @@ class Tables:
 
 def discover(source: Rows) -> Layout:
     """Find everything in a store that refers to sessions.
-
-    Args:
-        source: The store.
 
     Raises:
         RefusedError: A table refers to them in a way that a restore could not recreate.
@@ -234,32 +232,27 @@ def _mentioned(tables: Tables, table: str) -> Iterator[TableRows]:
         yield tables.part(table, " OR ".join(conditions), RowFate.MENTIONED)
 
 
-def fill(condition: str, count: int) -> str:
-    """Return a condition for `count` ids, which are bound first (`?1` …)."""
-    marks = [f"?{number}" for number in range(1, count + 1)]
-    return condition.replace("{keys}", ",".join(marks)).replace("{values}", ",".join(f"({mark})" for mark in marks))
-
-
 def chunks(ids: Sequence[T], size: int = _KEYS_AT_ONCE) -> Iterator[list[T]]:
     """Yield the ids in chunks that fit into the parameter limit of any SQLite."""
     for start in range(0, len(ids), size):
         yield list(ids[start : start + size])
 
 
-def read_part(source: Rows, part: TableRows, ids: Sequence[str], progress: Progress = NOBODY) -> Iterator[TableRow]:
-    """Yield the rows of a part in a fixed order; the size of a statement does not grow with the conversation.
+def filled(condition: str, ids: Sequence[str], size: int = _KEYS_AT_ONCE) -> Iterator[tuple[str, list[str]]]:
+    """Yield a condition for each chunk of the ids, with these ids, which are bound first (`?1` …)."""
+    for chunk in chunks(ids, size):
+        marks = [f"?{number}" for number in range(1, len(chunk) + 1)]
+        keys, values = ",".join(marks), ",".join(f"({mark})" for mark in marks)
+        yield condition.replace("{keys}", keys).replace("{values}", values), chunk
 
-    Args:
-        source: A reader or a transaction.
-        part: From `discover` on the same store.
-        ids: Of sessions.
-        progress: Checked for a stop between statements.
+
+def read_part(source: Rows, part: TableRows, ids: Sequence[str], progress: Progress = NOBODY) -> Iterator[TableRow]:
+    """Yield the rows of some sessions in a part of their store, in a fixed order, by short statements.
 
     Raises:
-        QueryInterruptedError: It was stopped.
+        QueryInterruptedError: `progress`, which is checked between statements, was asked to stop.
     """
-    for chunk in chunks(ids):
-        condition = fill(part.condition, len(chunk))
+    for condition, chunk in filled(part.condition, ids):
         if not part.rowid:
             order = ", ".join(map(quoted, part.key)) or "1"
             select = f"SELECT {reading(part.columns)} FROM {quoted(part.table)} WHERE {condition} ORDER BY {order}"
@@ -280,7 +273,7 @@ def read_part(source: Rows, part: TableRows, ids: Sequence[str], progress: Progr
             last = numbers[-1]
 
 
-def _read_rows(source: Rows, part: TableRows, rowids: Sequence[int], progress: Progress = NOBODY) -> Iterator[TableRow]:
+def _read_rows(source: Rows, part: TableRows, rowids: Sequence[int], progress: Progress) -> Iterator[TableRow]:
     """Yield the existing rows with these rowids, in order."""
     start, count = 0, 8
     while start < len(rowids):
@@ -304,12 +297,7 @@ def _read_rows(source: Rows, part: TableRows, rowids: Sequence[int], progress: P
 
 
 def read_links(source: Rows, layout: Layout, ids: Sequence[str]) -> list[ClearedReference]:
-    """Return the references to the sessions and their rows from rows that are not deleted.
-
-    Args:
-        source: A reader or a transaction.
-        layout: Of the same store.
-        ids: Of the deleted sessions.
+    """Return the references to the sessions and their rows from rows that a delete of the sessions leaves.
 
     Raises:
         RefusedError: A table with such references has no primary key.
@@ -321,9 +309,8 @@ def read_links(source: Rows, layout: Layout, ids: Sequence[str]) -> list[Cleared
             sentence = _("Rows of {table} cannot be told apart, so that a delete could not be undone.")
             raise RefusedError(sentence.format(table=loose.table))
         selected = (*loose.key, loose.column)
-        for chunk in chunks(ids):
-            condition = fill(loose.condition, len(chunk))
-            order = ", ".join(map(quoted, loose.key))
+        order = ", ".join(map(quoted, loose.key))
+        for condition, chunk in filled(loose.condition, ids):
             select = f"SELECT {reading(selected)} FROM {quoted(loose.table)} WHERE {condition} ORDER BY {order}"
             for values in source.rows(select, chunk):
                 row = encode_row(loose.key, values)

@@ -120,7 +120,7 @@ def test_what_a_store_has_no_column_for(capsys: Capture, tmp_path: Path) -> None
 
 def test_a_busy_store(capsys: Capture, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """3: nothing was changed, and it says so."""
-    monkeypatch.setattr("hermes_browse.store.edit.titles.rename.__kwdefaults__", {"patience": 0.2})
+    monkeypatch.setattr("hermes_browse.store.edit.transaction.PATIENCE", 0.2)
     before = dump(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")

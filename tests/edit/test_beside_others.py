@@ -15,6 +15,7 @@ from trashing import dump
 from writing import NEEDS, another_process, check, retitle, small_store
 
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.edit import transaction
 from hermes_browse.store.edit.transaction import Transaction, write
 from hermes_browse.store.errors import QueryInterruptedError, StoreBusyError, StoreError
 
@@ -63,37 +64,41 @@ def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_locked_by_another_process(path: Path) -> None:
+def test_locked_by_another_process(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Busy is said after as long as was allowed, and nothing is changed; when it is free it is done."""
     before = dump(path)
     with another_process(_LOCKER, str(path), "BEGIN IMMEDIATE"):
+        monkeypatch.setattr(transaction, "PATIENCE", 0.3)
         with pytest.raises(StoreBusyError, match=r"is busy.*nothing was changed"):
-            write(Store(path), retitle, check, patience=0.3)
+            write(Store(path), retitle, check)
+        monkeypatch.setattr(transaction, "PATIENCE", 60.0)
         # It asks now and then whether it is to go on waiting.
         asked = iter([False, False, True])
         with pytest.raises(QueryInterruptedError):
-            write(Store(path), retitle, check, patience=60.0, stop=lambda: next(asked))
+            write(Store(path), retitle, check, stop=lambda: next(asked))
     assert dump(path) == before
     assert write(Store(path), retitle, check) == "Quay"
 
 
-def test_a_reader_in_delete_mode_holds_up_the_commit(tmp_path: Path) -> None:
+def test_a_reader_in_delete_mode_holds_up_the_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Everything is taken back then: without the log nobody may read while the file is written."""
+    monkeypatch.setattr(transaction, "PATIENCE", 0.3)
     path = small_store(tmp_path / "state.db", "delete")
     before = dump(path)
     with another_process(_LOCKER, str(path), "BEGIN"), pytest.raises(StoreBusyError, match="nothing was changed"):
-        write(Store(path), retitle, check, patience=0.3)
+        write(Store(path), retitle, check)
     assert dump(path) == before
     assert not Path(f"{path}-journal").exists()
 
 
-def test_it_waits_its_turn(path: Path) -> None:
+def test_it_waits_its_turn(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another writer that lets go in time is waited for."""
+    monkeypatch.setattr(transaction, "PATIENCE", 30.0)
     other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     other.execute("BEGIN IMMEDIATE")
     timer = threading.Timer(0.3, lambda: other.execute("COMMIT"))
     timer.start()
-    assert write(Store(path), retitle, check, patience=30.0) == "Quay"
+    assert write(Store(path), retitle, check) == "Quay"
     timer.join()
     other.close()
 

@@ -145,15 +145,16 @@ def test_a_key_that_interrupts_in_the_commit(tmp_path: Path, arm: Arm) -> None:
     assert len(list_bundles(tmp_path / "trash")) == 1
 
 
-def test_a_commit_that_only_has_to_wait_is_no_doubt(tmp_path: Path) -> None:
+def test_a_commit_that_only_has_to_wait_is_no_doubt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader that stays keeps a commit from a store in DELETE mode: SQLite says that nothing was committed."""
+    monkeypatch.setattr(transaction, "PATIENCE", 0.1)
     path = family(tmp_path / "state.db", journal="delete")
     before = dump(path)
     with opened(path, "ro") as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM sessions").fetchone()
         with pytest.raises(StoreBusyError, match="nothing was changed"):
-            remove(path, "tip", patience=0.1)
+            remove(path, "tip")
     assert list_bundles(tmp_path / "trash") == [] and dump(path) == before
 
 

@@ -81,19 +81,20 @@ def test_no_room_for_a_restore(tmp_path: Path) -> None:
     assert dump(path) == gone and [each.name for each in list_bundles(tmp_path / "trash")] == [name]
 
 
-def test_a_store_that_is_locked(tmp_path: Path) -> None:
+def test_a_store_that_is_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By a writer: the bundle is taken back; by someone who lets nobody read: there is none."""
     path = family(tmp_path / "state.db", journal="delete")
     before = dump(path)
+    monkeypatch.setattr("hermes_browse.store.edit.transaction.PATIENCE", 0.3)
     with opened(path) as holder:
         holder.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreBusyError, match="nothing was changed"):
-            remove(path, "tip", patience=0.3)
+            remove(path, "tip")
         assert list((tmp_path / "trash").iterdir()) == []
         holder.execute("ROLLBACK")
         holder.execute("BEGIN EXCLUSIVE")
         with pytest.raises(StoreBusyError):
-            delete(Store(path, busy_seconds=0.1), ["tip"], tmp_path / "trash", now=NOW, patience=0.3)
+            delete(Store(path, busy_seconds=0.1), ["tip"], tmp_path / "trash", now=NOW)
         holder.execute("ROLLBACK")
     assert list((tmp_path / "trash").iterdir()) == [] and dump(path) == before
     name = remove(path, "tip").bundle.name
@@ -101,7 +102,7 @@ def test_a_store_that_is_locked(tmp_path: Path) -> None:
     with opened(path) as holder:
         holder.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreBusyError, match="nothing was changed"):
-            put_back(path, name, patience=0.3)
+            put_back(path, name)
         holder.execute("ROLLBACK")
     assert dump(path) == gone
     put_back(path, name)

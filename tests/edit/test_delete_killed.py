@@ -18,8 +18,8 @@ import pytest
 from builders import T0, make_store
 from trashing import dump, health, opened
 
-from hermes_browse.store.trash.bundle import read_lines
-from hermes_browse.store.trash.shelf import check, list_bundles
+from hermes_browse.store.trash.bundle import read_lines, verify
+from hermes_browse.store.trash.shelf import list_bundles
 
 KILLS = int(os.environ.get("HERMES_BROWSE_KILLS", "20"))
 _WORKS = frozenset([b"delete", b"prune", b"restore"])
@@ -31,6 +31,7 @@ from pathlib import Path
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.trash.shelf import drop, list_bundles
+from hermes_browse.store.edit import transaction
 from hermes_browse.store.edit.delete import delete
 from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.cleanup.rules import Rules
@@ -38,6 +39,7 @@ from hermes_browse.store.cleanup.bulk import carry_out, delete_unit
 from hermes_browse.store.edit.restore import restore
 from hermes_browse.store.sessions.catalog import read_catalog
 NOW = 1784538000.0
+transaction.PATIENCE = 20.0
 def prune(store, trash, names):
     with store.reader() as reader:
         catalog = read_catalog(reader, NOW)
@@ -57,11 +59,11 @@ while True:
         elif bundles and chance.random() < 0.45:
             name = chance.choice(bundles).name
             print("restore", flush=True)
-            restore(store, trash, name, patience=20)
+            restore(store, trash, name)
             drop(trash, name)
         else:
             print("delete", flush=True)
-            delete(store, [chance.choice(sys.argv[4:])], trash, now=NOW, patience=20)
+            delete(store, [chance.choice(sys.argv[4:])], trash, now=NOW)
     except BrowseError as error:
         if error.exit_code not in (4, 5):
             print(error, file=sys.stderr, flush=True)
@@ -146,7 +148,7 @@ def test_killed_at_any_moment(tmp_path: Path, shape: str, journal: str) -> None:
                 assert writer.poll() is None
                 assert set(health(path).values()) == {"ok"}
                 present = rows_by_session(path)
-                kept = {name for bundle in list_bundles(trash) for name in check(trash, bundle.name).sessions}
+                kept = {name for bundle in list_bundles(trash) for name in verify(bundle.path).sessions}
                 for name in CHATS:
                     family = [each.encode() for each in (name, f"{name}-next", f"{name}-helper")]
                     there = [each for each in family if each in present]

@@ -14,8 +14,9 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import restore, transaction
 from hermes_browse.store.edit.restore import check_index
 from hermes_browse.store.errors import BrowseError, RefusedError, StoreBusyError, WriteUnverifiedError
+from hermes_browse.store.trash.bundle import verify
 from hermes_browse.store.trash.format import BundleNotFoundError
-from hermes_browse.store.trash.shelf import check, describe
+from hermes_browse.store.trash.shelf import describe
 
 
 def test_a_session_of_that_id_is_not_overwritten(tmp_path: Path) -> None:
@@ -298,7 +299,7 @@ def test_a_part_whose_restore_is_cut_short(tmp_path: Path, monkeypatch: pytest.M
     assert (dump(path) == without) is (place == "insert")
     there = {each[0] for each in rows(path, "SELECT id FROM sessions")} - {"branch"}
     assert there == (set() if place == "insert" else {"other"})
-    assert check(tmp_path / "trash", name) and describe(tmp_path / "trash" / name).back == set()
+    assert verify(tmp_path / "trash" / name) and describe(tmp_path / "trash" / name).back == set()
     again = put_back(path, name, only=["other"])
     assert again.sessions == ("other",) and again.there == there and again.verified
     assert put_back(path, name).verified and dump(path) == before

@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from trashing import NOW, dump, opened, put_back, remove
 
-from hermes_browse.store.trash.shelf import check, drop, list_bundles
+from hermes_browse.store.trash.bundle import verify
+from hermes_browse.store.trash.shelf import drop, list_bundles
 
 _BRANCHES = ("20260105_090000_bbb001", "20260105_091000_bbb002")
 
@@ -113,7 +114,7 @@ def test_one_bundle_in_parts_in_every_order(tmp_path: Path, back: tuple[str, ...
         assert all(tied[child] == (parent if parent in there else None)
                    for child, parent in (("mid", "top"), ("low", "mid")) if child in there)  # fmt: skip
         (listed,) = list_bundles(trash)
-        assert set(listed.sessions) == set(back) and not listed.damage and check(trash, bundle.name)
+        assert set(listed.sessions) == set(back) and not listed.damage and verify(bundle.path)
         assert listed.back == (there if number < 3 else set()) and (listed.restored_at is not None) is (number == 3)
     assert dump(path) == before
 

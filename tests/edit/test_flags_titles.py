@@ -194,21 +194,23 @@ def test_a_taken_title_names_its_holder(store: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_store_that_is_busy_stays_as_it_is(store: Path) -> None:
+def test_a_store_that_is_busy_stays_as_it_is(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hermes_browse.store.edit.transaction.PATIENCE", 0.3)
     before = everything(store)
     with closing(sqlite3.connect(store, isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreBusyError, match="nothing was changed"):
-            titles.rename(Store(store), "other", "x", patience=0.3)
+            titles.rename(Store(store), "other", "x")
         writer.execute("ROLLBACK")
     assert everything(store) == before
 
 
-def test_it_waits_its_turn(store: Path) -> None:
+def test_it_waits_its_turn(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hermes_browse.store.edit.transaction.PATIENCE", 10.0)
     writer = sqlite3.connect(store, isolation_level=None, check_same_thread=False)
     writer.execute("BEGIN IMMEDIATE")
     timer = threading.Timer(0.4, lambda: writer.execute("COMMIT"))
     timer.start()
-    assert titles.rename(Store(store), "other", "x", patience=10.0).title == "x"
+    assert titles.rename(Store(store), "other", "x").title == "x"
     timer.join()
     writer.close()

@@ -19,13 +19,13 @@ from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.trash import bundle as bundles
 from hermes_browse.store.trash.bundle import Contents, WrittenBundle, load, new_name, read_lines, verify, write_bundle
 from hermes_browse.store.trash.format import BundleDamagedError, RowFate, TrashError, read_manifest
+from hermes_browse.store.trash.progress import NOBODY, Progress
 from hermes_browse.store.trash.session_files import find
-from hermes_browse.store.trash.tables import discover
 
 ENOUGH = namedtuple("ENOUGH", "total used free")
 
 
-def written(path: Path, **settings: object) -> WrittenBundle:
+def written(path: Path, progress: Progress = NOBODY) -> WrittenBundle:
     """A bundle of the conversation in `family`, with a file of Hermes."""
     folder = path.parent / "sessions"
     folder.mkdir(exist_ok=True)
@@ -34,7 +34,7 @@ def written(path: Path, **settings: object) -> WrittenBundle:
         ids = tuple(sorted(FAMILY))
         contents = Contents(ids, ("tip",), ("Harbour #3",), find(reader, folder, ids))
         trash = path.parent / "trash"
-        return write_bundle(reader, discover(reader), contents, trash, NOW, **settings)  # type: ignore[arg-type]
+        return write_bundle(reader, contents, trash, NOW, progress)
 
 
 @pytest.fixture
@@ -138,6 +138,7 @@ def test_rows_that_were_swapped_with_their_sums_are_noticed(store: Path) -> None
         {"origin": None},
         {"pieces": {"x": {"bytes": "1", "sha256": ""}}},
         {"created_at": "now"},
+        {"created_at": 10**400},
     ],
 )
 def test_a_manifest_of_another_making_is_refused(store: Path, change: dict[str, object]) -> None:
@@ -170,7 +171,7 @@ def test_an_unfinished_bundle_is_none(store: Path, monkeypatch: pytest.MonkeyPat
     """Stopped, out of room, or wrong when read back: no folder is left, and nothing is deleted."""
     trash, before = store.parent / "trash", dump(store)
     with pytest.raises(QueryInterruptedError):
-        written(store, stop=lambda: True)
+        written(store, Progress(lambda: True))
     assert list(trash.iterdir()) == []
     monkeypatch.setattr("shutil.disk_usage", lambda _: ENOUGH(1, 1, 1000))
     with pytest.raises(TrashError, match="No space left"):

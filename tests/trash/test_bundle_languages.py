@@ -8,7 +8,7 @@ import pytest
 from tongue import speak_brackets
 from trashing import NOW, dump, family, put_back, remove
 
-from hermes_browse.store.trash import shelf
+from hermes_browse.store.trash.bundle import verify
 from hermes_browse.store.trash.format import README, README_TEXT
 
 
@@ -23,6 +23,6 @@ def test_written_in_one_and_put_back_in_another(tmp_path: Path, monkeypatch: pyt
     for file in done.bundle.path.iterdir():
         assert file.is_file() and "‹".encode() not in file.read_bytes() and b"\\u2039" not in file.read_bytes()
     assert (done.bundle.path / README).read_text("ascii") == README_TEXT
-    assert shelf.check(tmp_path / "trash", done.bundle.name).messages == 24
+    assert verify(done.bundle.path).messages == 24
     back = put_back(path, done.bundle.name)
     assert back.verified and back.messages == 24 and dump(path) == before

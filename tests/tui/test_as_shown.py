@@ -15,7 +15,7 @@ from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.models import Status, View
 from hermes_browse.tui.cleanup.plan_rows import SparedRow
 from hermes_browse.tui.cleanup.retention_screen import FateRow
-from hermes_browse.tui.edit.renaming import RenameScreen
+from hermes_browse.tui.edit.change_cards import RenameScreen
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.list.list_rows import ConversationRow, HitRow
 from hermes_browse.tui.screens.help import HelpScreen

@@ -20,9 +20,7 @@ from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.tui.cleanup.reclaim import Reclaim, ReclaimScreen
 from hermes_browse.tui.commands.main_commands import MAIN
 from hermes_browse.tui.commands.screen_commands import CARDS
-from hermes_browse.tui.edit.deleting import DeleteScreen
-from hermes_browse.tui.edit.progress_card import ProgressScreen
-from hermes_browse.tui.edit.renaming import RenameScreen
+from hermes_browse.tui.edit.change_cards import DeleteScreen, ProgressScreen, RenameScreen
 from hermes_browse.tui.export.exporting import ExportScreen
 from hermes_browse.tui.profiles.profiles_card import ProfilesScreen
 from hermes_browse.tui.profiles.read_profiles import Profile

@@ -11,7 +11,7 @@ from builders import make_store
 from pruning import NOW
 from trashing import column_of, differences, dump, health
 
-from hermes_browse.tui.edit.renaming import RenameScreen
+from hermes_browse.tui.edit.change_cards import RenameScreen
 from hermes_browse.tui.export.exporting import ExportScreen
 from hermes_browse.tui.list.list_rows import JobRow
 
@@ -143,22 +143,19 @@ async def test_rename(path: Path) -> None:
 
 async def test_a_busy_store_says_so_and_the_undo_stays(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing was changed, and it can be tried again."""
-    from hermes_browse.store.edit import flags
-
     async with browsing(open_app(loose(path), NOW)) as browser:
         await go_to(browser, "old")
         await browser.press("a")
         holder = sqlite3.connect(path, isolation_level=None)
         holder.execute("BEGIN IMMEDIATE")
         monkeypatch.setattr("hermes_browse.store.edit.transaction._ATTEMPT", 0.05)
-        monkeypatch.setattr("hermes_browse.store.edit.flags.PATIENCE", 0.1)
-        monkeypatch.setattr("hermes_browse.store.edit.flags.undo.__kwdefaults__", {"patience": 0.1})
+        monkeypatch.setattr("hermes_browse.store.edit.transaction.PATIENCE", 0.1)
         await browser.press("u")
         assert "busy" in browser.text("#status") and len(browser.screen.controllers.changing.journal) == 1
         holder.execute("ROLLBACK")
         holder.close()
         await browser.press("u")
-        assert not column_of(path, "archived")["old"] and flags.archive is not None
+        assert not column_of(path, "archived")["old"]
 
 
 async def test_export(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from hermes_browse.store.hermes.homes import Location
 from hermes_browse.tui.cleanup.plan_rows import PlanJobRow, PlanRow, SparedRow
 from hermes_browse.tui.cleanup.prune_screen import PruneScreen
 from hermes_browse.tui.cleanup.retention_screen import FateRow, RetentionScreen
-from hermes_browse.tui.edit.deleting import DeleteScreen
+from hermes_browse.tui.edit.change_cards import DeleteScreen
 from hermes_browse.tui.insights.screen import InsightsScreen
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.screens.controllers import Controllers

@@ -36,14 +36,14 @@ from hermes_browse.tui.transcript.view import TranscriptView
 KEYS = Path(__file__).resolve().parents[2] / "docs" / "keys.md"
 _MODULES = {
     "compactions": "compression.screen",
-    "deleting": "edit.deleting",
+    "deleting": "edit.change_cards",
     "doctor": "doctor.screen",
     "dropping": "trash.bundles",
     "everywhere": "profiles.everywhere",
     "exporting": "export.exporting",
     "preflight": "resume.preflight",
-    "progress": "edit.progress_card",
-    "renaming": "edit.renaming",
+    "progress": "edit.change_cards",
+    "renaming": "edit.change_cards",
     "searches": "search.searches",
     "insights": "insights.screen",
     "profiles": "profiles.profiles_card",

@@ -23,7 +23,7 @@ from hermes_browse.tui import formats
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.cleanup.retention_screen import FateRow
 from hermes_browse.tui.context import Context
-from hermes_browse.tui.edit.renaming import RenameScreen
+from hermes_browse.tui.edit.change_cards import RenameScreen
 from hermes_browse.tui.export.exporting import ExportScreen
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.list.list_rows import ConversationRow, JobRow, LineageRow

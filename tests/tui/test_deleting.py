@@ -18,8 +18,7 @@ from hermes_browse.store.edit import titles
 from hermes_browse.store.edit.restore import restore
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui.cleanup import cleaning
-from hermes_browse.tui.edit.deleting import DeleteScreen
-from hermes_browse.tui.edit.progress_card import ProgressScreen
+from hermes_browse.tui.edit.change_cards import DeleteScreen, ProgressScreen
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.store_paths import trash_folder
 

@@ -22,7 +22,7 @@ from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import Conversation, Sort, Status, View
 from hermes_browse.store.wording import LANGUAGES, speak
 from hermes_browse.tui import formats
-from hermes_browse.tui.edit.deleting import DeleteScreen
+from hermes_browse.tui.edit.change_cards import DeleteScreen
 from hermes_browse.tui.list import measuring
 from hermes_browse.tui.list.about import about
 from hermes_browse.tui.list.columns import COLUMNS, format_head, set_columns, set_sort

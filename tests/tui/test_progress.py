@@ -14,7 +14,7 @@ from trashing import differences, dump
 
 from hermes_browse.store.edit import delete_plan
 from hermes_browse.tui.commands.main_commands import MAIN
-from hermes_browse.tui.edit.progress_card import ProgressScreen
+from hermes_browse.tui.edit.change_cards import ProgressScreen
 from hermes_browse.tui.screens.help import HelpScreen
 from hermes_browse.tui.trash.screen import TrashScreen
 

@@ -22,7 +22,7 @@ from hermes_browse.tui.cleanup import space_pane
 from hermes_browse.tui.cleanup.cleaning import Cleaning, PreparedPlan
 from hermes_browse.tui.cleanup.prune_screen import PruneScreen
 from hermes_browse.tui.cleanup.space_rows import KindRow, SpaceRow
-from hermes_browse.tui.edit.deleting import DeleteScreen
+from hermes_browse.tui.edit.change_cards import DeleteScreen
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.list.row_format import format_row
 from hermes_browse.tui.screens.main import MainScreen

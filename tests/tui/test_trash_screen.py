@@ -16,8 +16,7 @@ from hermes_browse.store.sessions.models import View
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.store_paths import trash_folder
-from hermes_browse.tui.trash.bundles import BundleRow, DropScreen
-from hermes_browse.tui.trash.inside import BundleScreen
+from hermes_browse.tui.trash.bundles import BundleRow, BundleScreen, DropScreen
 from hermes_browse.tui.trash.screen import TrashScreen
 
 

@@ -24,9 +24,8 @@ from hermes_browse.store.trash.progress import EVERY, Stage, Tell
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ..context import Context
+from ..edit.change_cards import NAMED, SPARED, DeleteScreen, ProgressScreen
 from ..edit.changing import make_undo
-from ..edit.deleting import NAMED, SPARED, DeleteScreen
-from ..edit.progress_card import ProgressScreen
 from ..formats import counted
 from ..list.marks import Undoable
 from ..screens.panes import Panes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from hermes_browse.store.edit.delete import delete
-from hermes_browse.store.edit.delete_plan import DeletePlan, hold_up, plan_delete, refuse_protected
+from hermes_browse.store.edit.delete_plan import DeletePlan, hold_up, plan_delete
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.resolve import resolve_session
 from hermes_browse.store.text import one_line
@@ -33,7 +33,6 @@ class DeleteCommand(Subcommand):
             ids = list(dict.fromkeys(resolve_session(reader, each) for each in arguments.ids))
             catalog = read_catalog(reader, context.now)
             doomed = plan_delete(reader, catalog, ids, context.now)
-        refuse_protected(catalog, doomed)
         if warning := hold_up(doomed.messages):
             note(warning)
         if not arguments.yes:

@@ -17,22 +17,14 @@ from ..context import Context
 from ..list.list_rows import ListRow
 from ..list.marks import Marks, Undoable, conversations_of
 from ..screens.panes import Panes
-from .renaming import RenameScreen
+from .change_cards import RenameScreen
 
 _AT_ONCE = 200
 """Conversations changed per transaction."""
 
 
 def make_undo(store: Store, changes: Sequence[Change]) -> Callable[[], tuple[str, tuple[str, ...]]]:
-    """Return a function that undoes changes, the last first.
-
-    Args:
-        store: The store.
-        changes: In the order in which they were made.
-
-    Returns:
-        As `Undoable.undo`.
-    """
+    """Return a function, for `Undoable.undo`, that undoes changes, the last first."""
     left = list(changes)
 
     def back() -> tuple[str, tuple[str, ...]]:
@@ -63,14 +55,7 @@ class ChangingCallbacks(NamedTuple):
 
 
 class Changing:
-    """Acts on the marked conversations, else on the current ones.
-
-    Args:
-        context: The store.
-        panes: The list.
-        marks: The marked conversations.
-        callbacks: Callbacks into the main screen.
-    """
+    """Acts on the marked conversations, else on the current ones."""
 
     def __init__(self, context: Context, panes: Panes, marks: Marks, callbacks: ChangingCallbacks) -> None:
         self._context, self._panes, self.marks, self._callbacks = context, panes, marks, callbacks
@@ -175,13 +160,7 @@ class Changing:
             self._flag(conversations, pin, N_("pinned {count:,} sessions"))
 
     def _flag(self, conversations: Sequence[Conversation], work: Callable[..., Change], many: str) -> None:
-        """Set or clear a flag of conversations.
-
-        Args:
-            conversations: The conversations.
-            work: Called with the store and ids of up to `_AT_ONCE` of them.
-            many: Message for several transactions, with a field `count` of sessions.
-        """
+        """Set or clear a flag by `work`, called with the store and up to `_AT_ONCE` ids; `many` as in `changed`."""
         store = self._context.store
         ids = [each.id for each in conversations]
 
@@ -193,9 +172,7 @@ class Changing:
     def changed(self, changes: Sequence[Change], many: str = "") -> None:
         """Report changes, add them to the undo journal, and update the list.
 
-        Args:
-            changes: The changes.
-            many: Message for several, with a field `count` of sessions.
+        `many` is the message for several transactions, with a field `count` of sessions.
         """
         done = [each for each in changes if each.rows]
         if not done:
@@ -210,9 +187,7 @@ class Changing:
     def done(self, entry: Undoable, touched: Sequence[str]) -> None:
         """Add a change to the undo journal, report it, and update the list.
 
-        Args:
-            entry: The journal entry.
-            touched: Ids of sessions that were changed, deleted or restored.
+        `touched` has the ids of the sessions that were changed, deleted or restored.
         """
         self.journal.append(entry)
         self.clear()
@@ -250,15 +225,11 @@ class Changing:
         if len(conversations) != 1:
             self._context.say(_("a title is given to one conversation at a time"))
             return
-        conversation = conversations[0]
+        conversation, store = conversations[0], self._context.store
 
         def submit(typed: str) -> None:
-            self._rename(conversation, typed, card)
+            self._context.writer.submit(lambda: rename(store, conversation.id, typed), done, failed)
 
-        card = RenameScreen(conversation, submit)
-        self._panes.app.push_screen(card)
-
-    def _rename(self, conversation: Conversation, typed: str, card: RenameScreen) -> None:
         def done(renamed: Renamed) -> None:
             card.done()
             self.changed([renamed.change])
@@ -267,5 +238,5 @@ class Changing:
             if not card.refused(error):
                 self._context.failed(error)
 
-        store = self._context.store
-        self._context.writer.submit(lambda: rename(store, conversation.id, typed), done, failed)
+        card = RenameScreen(conversation, submit)
+        self._panes.app.push_screen(card)

@@ -53,13 +53,11 @@ class OldFiles:
         lines = max(self._panes.size.height, 20)
         now = context.clock()
 
-        def prepare() -> tuple[Shelf, Catalog, list[Conversation]]:
-            read: Callable[..., tuple[Shelf, Catalog, list[Conversation]]] = load("old-shelf")
-            return read(folder, context.store, now, lines)
-
         async def run() -> None:
-            try:
-                shelf, first, shown = await asyncio.to_thread(prepare)
+            try:  # the thread does the import as well
+                shelf, first, shown = await asyncio.to_thread(
+                    lambda: load("old-shelf")(folder, context.store, now, lines)
+                )
             except BrowseError as error:
                 context.failed(error)
                 return

@@ -44,14 +44,8 @@ _REFUSED = (
 def read_shelf(folder: Path, store: Store, now: float, lines: int) -> tuple[Shelf, Catalog, list[Conversation]]:
     """Read a first portion of the old transcripts that a store does not have; on a worker's thread.
 
-    Args:
-        folder: Of the transcripts.
-        store: The store beside them.
-        now: Unix seconds.
-        lines: Of the screen.
-
     Returns:
-        The temporary store, the first page of its catalog, and the conversations on it with previews.
+        The temporary store, the first page of its catalog (`lines` conversations), and these with previews.
     """
     with store.reader() as reader:
         known = known_sessions(reader)
@@ -67,11 +61,8 @@ def read_shelf(folder: Path, store: Store, now: float, lines: int) -> tuple[Shel
 class OldScreen(MainScreen):
     """The main screen over old transcripts.
 
-    Args:
-        parent: Controllers of the store beside the files.
-        shelf: The temporary store, with a first portion; closed with the screen.
-        first: The first page of its catalog.
-        shown: Conversations with previews.
+    `parent` has the controllers of the store beside the files; `shelf`, the temporary store with a first portion, is
+    closed with the screen; `first` and `shown` are as of `MainScreen`.
     """
 
     ENTER_READS = True

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 PLACES = {
-    "bundle": "tui.trash.inside.BundleScreen",
+    "bundle": "tui.trash.bundles.BundleScreen",
     "changing": "tui.edit.changing.Changing",
     "changing-callbacks": "tui.edit.changing.ChangingCallbacks",
     "cleaning": "tui.cleanup.cleaning.Cleaning",

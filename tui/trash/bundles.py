@@ -1,12 +1,15 @@
-"""Parts of the trash screen: rows, contents of a bundle, the message after a restore, the confirmation of a drop."""
+"""Bundles on the screen: rows, contents, the message after a restore, the card of a drop, the screen of an open one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+import threading
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar, NamedTuple
 
 from rich.cells import cell_len
 from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
@@ -14,20 +17,27 @@ from textual.widgets import Static
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.delete import delete
 from hermes_browse.store.edit.delete_plan import affected_by_delete
-from hermes_browse.store.edit.restore import Restored
+from hermes_browse.store.edit.restore import Restored, restore
+from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.sessions.catalog import read_catalog
-from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.sessions.catalog import Catalog, read_catalog
+from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.opened import OpenedBundle
+from hermes_browse.store.trash.progress import summary
 from hermes_browse.store.trash.shelf import Bundle
-from hermes_browse.store.wording import _, ngettext
+from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats
+from ..bindings import bindings
+from ..commands.main_commands import MAIN
 from ..commands.screen_commands import DROPPING
+from ..edit.change_cards import and_more
 from ..list.marks import Undoable
 from ..screens.card import CountCard, CountWords
 from ..screens.controllers import Controllers
+from ..screens.main import MainScreen
 from ..shared.styled import Line, row_line
 from ..store_paths import sessions_folder, trash_folder
 
@@ -35,6 +45,17 @@ _LISTED = 200
 """Maximum number of conversations listed."""
 _NAMED = 12
 """Maximum number of bundles that the confirmation names."""
+_REFUSED = (
+    *("resume-window", "copy-command", "archive", "delete", "pin"),
+    *("rename", "undo", "prune", "trash", "retention", "profiles", "view-old"),
+)
+"""Commands that need sessions in the user's store; these are deleted."""
+_CHANGED: Mapping[str, dict[str, Any]] = {
+    "resume": {"title": N_("restore"), "tooltip": N_("Restore this conversation, or the marked ones"), "printed": ""},
+    "back": {"footer": True},
+    **{each: {"footer": False} for each in (*_REFUSED, "sort", "lineage", "tools", "reading")},
+}
+"""How commands are shown here, where it differs; Esc needs the room."""
 
 
 class DeletedConversation(NamedTuple):
@@ -46,12 +67,7 @@ class DeletedConversation(NamedTuple):
 
 
 def read_deleted(opened: OpenedBundle, now: float) -> list[DeletedConversation]:
-    """Read the conversations of a bundle, with their details, in its order.
-
-    Args:
-        opened: The bundle.
-        now: Unix seconds.
-    """
+    """Read the conversations of a bundle, with their details, in its order; `now` is in Unix seconds."""
     with Store(opened.path).reader() as reader:
         catalog = read_catalog(reader, now)
         tips = opened.manifest.conversations
@@ -111,14 +127,10 @@ def contents(row: BundleRow, now: float) -> Content:
         damage = _("damaged: {reason}").format(reason=one_line(bundle.damage, 300))
         lines.append(Content.styled(damage, "$error"))
     day, clock = formats.day(bundle.created_at), formats.clock(bundle.created_at)
+    conversations = formats.counted(len(bundle.conversations), "conversation")
+    sessions, messages = formats.counted(len(bundle.sessions), "session"), formats.counted(bundle.messages, "message")
     facts = [
-        " · ".join(
-            [
-                formats.counted(len(bundle.conversations), "conversation"),
-                formats.counted(len(bundle.sessions), "session"),
-                formats.counted(bundle.messages, "message"),
-            ]
-        ),
+        f"{conversations} · {sessions} · {messages}",
         _("deleted {day}, {clock} · {size}").format(day=day, clock=clock, size=formats.size(bundle.bytes)),
     ]
     if bundle.restored_at is not None:
@@ -129,10 +141,7 @@ def contents(row: BundleRow, now: float) -> Content:
     for at, tip in enumerate(bundle.conversations[:_LISTED]):
         title = bundle.titles[at] if at < len(bundle.titles) else None
         lines.append(_line_of(row, tip, title, now))
-    if len(bundle.conversations) > _LISTED:
-        more = _("… and {count:,} more").format(count=len(bundle.conversations) - _LISTED)
-        lines.append(Content.styled(f"  {more}", "dim"))
-    return Content("\n").join(lines)
+    return Content("\n").join([*lines, *and_more(len(bundle.conversations) - _LISTED)])
 
 
 def _line_of(row: BundleRow, tip: str, title: str | None, now: float) -> Content:
@@ -152,38 +161,29 @@ def _line_of(row: BundleRow, tip: str, title: str | None, now: float) -> Content
 
 
 def tell_restored(controllers: Controllers, restored: Sequence[Restored], more: Sequence[str]) -> str:
-    """Report a restore in the status line, and let `u` undo it.
-
-    Args:
-        controllers: Of the store.
-        restored: Results, one per bundle.
-        more: Further sentences for the message.
+    """Report a restore of one bundle or several in the status line, followed by further sentences; `u` undoes it.
 
     Returns:
         The message.
     """
-    store, folder = controllers.context.store, trash_folder(controllers.context.location)
-    files = sessions_folder(controllers.context.location)
+    context = controllers.context
     sessions = tuple(session for each in restored for session in each.sessions)
-    messages = sum(each.messages for each in restored)
     notes = [*(note for each in restored for note in each.notes), *more]
 
     # An undo deletes only the sessions that were not in the store before.
     new = tuple(session for each in restored for session in each.sessions if session not in each.there)
 
     def back() -> tuple[str, tuple[str, ...]]:
-        done = delete(store, new, folder, sessions_folder=files)
+        folder, files = trash_folder(context.location), sessions_folder(context.location)
+        done = delete(context.store, new, folder, sessions_folder=files)
         return done.sentence, done.sessions
 
-    sentence = _("restored {sessions}, {messages}")
-    sentence = sentence.format(
-        sessions=formats.counted(len(sessions), "session"), messages=formats.counted(messages, "message")
-    )
-    message = " · ".join([sentence, *notes])
+    messages = sum(each.messages for each in restored)
+    message = " · ".join([summary(_("restored {sessions}, {messages}"), len(sessions), messages), *notes])
     if new:
         controllers.changing.done(Undoable(message, back), sessions)
     else:
-        controllers.context.say(message)
+        context.say(message)
     return message
 
 
@@ -216,7 +216,63 @@ class DropScreen(CountCard):
             for each in self._bundles[:_NAMED]:
                 sessions = formats.counted(len(each.sessions), "session")
                 yield Static(Content.assemble("  ", one_line(each.title or each.name, 70), (f"  {sessions}", "dim")))
-            if count > _NAMED:
-                yield Static(Content.styled("  " + _("… and {count:,} more").format(count=count - _NAMED), "dim"))
+            yield from map(Static, and_more(count - _NAMED))
             yield Static(Content.styled(_("They cannot be restored after that."), "$warning"))
             yield from self.question()
+
+
+class BundleScreen(MainScreen):
+    """The main screen with the conversations of a bundle; `R` restores them.
+
+    `beside` has the controllers of the store that the bundle belongs to; `opened`, the bundle as a temporary store, is
+    closed with the screen; `first` and `shown` are as of `MainScreen`.
+    """
+
+    ENTER_READS = True
+    BINDINGS: ClassVar[list[BindingType]] = bindings(
+        each._replace(**_CHANGED[each.id]) for each in MAIN if each.id in _CHANGED
+    )
+
+    def __init__(
+        self, beside: Controllers, opened: OpenedBundle, first: Catalog, shown: list[Conversation], title: str
+    ) -> None:
+        label = _("trash: {title}").format(title=one_line(title, 40))
+        super().__init__(beside.context.host, Location(opened.path, label=label), Store(opened.path), first, shown)
+        self._beside, self._opened = beside, opened
+        self.controllers.listing.begin_as(View.ALL, Sort.ACTIVITY, reverse=False)
+        self.callees |= dict.fromkeys(_REFUSED, self._refuse)
+        self.callees["resume"] = partial(self.controllers.of_targets, self._put_back)
+
+    def on_unmount(self) -> None:
+        """Remove the temporary store on a thread, as it may be large."""
+        threading.Thread(target=self._opened.close, name="bundle").start()
+
+    def _put_back(self, conversations: Sequence[Conversation]) -> None:
+        """Restore conversations with their subagents; the bundle keeps them as well."""
+        beside, store, name = self._beside.context, self.context.store, self._opened.manifest.name
+        trash, files, now = trash_folder(beside.location), sessions_folder(beside.location), beside.clock()
+
+        def work() -> Restored:
+            stop = beside.writer.stopping.is_set
+            with store.reader() as reader:
+                forest = read_catalog(reader, now).forest
+            only = affected_by_delete(forest, [each.id for each in conversations]).sessions
+            return restore(beside.store, trash, name, now=now, sessions_folder=files, only=only, stop=stop)
+
+        def done(restored: Restored) -> None:
+            message = tell_restored(self._beside, [restored], ())
+            if self.is_attached:
+                self.context.say(message)
+
+        def failed(error: BrowseError) -> None:
+            (self.context if self.is_attached else beside).failed(error)
+
+        self.context.say(_("restoring …"))
+        beside.writer.submit(work, done, failed)
+
+    def _refuse(self) -> None:
+        self.context.say(_("this is in the trash: it can be read, searched, copied, exported, and restored with R"))
+
+    def leave(self) -> None:
+        """Return to the trash."""
+        self.dismiss(None)

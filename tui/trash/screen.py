@@ -17,15 +17,16 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
+from hermes_browse.store.trash.bundle import verify
 from hermes_browse.store.trash.format import Manifest
 from hermes_browse.store.trash.opened import OpenedBundle
 from hermes_browse.store.trash.progress import Stage
-from hermes_browse.store.trash.shelf import Bundle, check, drop, list_bundles
+from hermes_browse.store.trash.shelf import Bundle, drop, find, list_bundles
 from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats
 from ..commands.screen_commands import TRASH
-from ..edit.progress_card import ProgressScreen
+from ..edit.change_cards import ProgressScreen
 from ..list.conversation_list import ConversationList
 from ..list.list_model import read_first
 from ..list.list_rows import FixedRows, NoteRow
@@ -127,24 +128,29 @@ class TrashScreen(SubScreen):
         rows = [BundleRow(each, each.name in self._marked, self._deleted.get(each.name, ())) for each in self._bundles]
         empty = [NoteRow(_("The trash is empty."))]
         self.bundles.show(FixedRows(rows or empty))
-        current = self.bundles.current
-        if isinstance(current, BundleRow):
-            self.query_one("#contents", Paragraph).update(contents(current, self.context.clock()))
+        if self._current is not None:
+            self._show_contents(contents(self._current, self.context.clock()))
         if not rows:
-            note = _("Deleted conversations come here, complete.")
-            self.query_one("#contents", Paragraph).update(Content.styled(note, "dim"))
+            self._show_contents(Content.styled(_("Deleted conversations come here, complete."), "dim"))
+
+    def _show_contents(self, content: Content) -> None:
+        self.query_one("#contents", Paragraph).update(content)
+
+    @property
+    def _current(self) -> BundleRow | None:
+        row = self.bundles.current
+        return row if isinstance(row, BundleRow) else None
 
     def _targets(self) -> list[Bundle]:
-        row = self.bundles.current
-        current = [row.bundle] if isinstance(row, BundleRow) else []
-        return [each for each in self._bundles if each.name in self._marked] or current
+        marked = [each for each in self._bundles if each.name in self._marked]
+        return marked or ([self._current.bundle] if self._current is not None else [])
 
     @on(ConversationList.Highlighted, "#bundles")
     def highlighted(self, event: ConversationList.Highlighted) -> None:
         """Show the contents of the bundle under the cursor."""
         event.stop()
         if isinstance(event.row, BundleRow):
-            self.query_one("#contents", Paragraph).update(contents(event.row, self.context.clock()))
+            self._show_contents(contents(event.row, self.context.clock()))
             self._read_names([event.row.bundle])
 
     @on(ConversationList.Shown)
@@ -195,9 +201,8 @@ class TrashScreen(SubScreen):
 
     def action_mark(self) -> None:
         """Mark or unmark the current bundle."""
-        row = self.bundles.current
-        if isinstance(row, BundleRow):
-            self._marked ^= {row.bundle.name}
+        if self._current is not None:
+            self._marked ^= {self._current.bundle.name}
             self._show()
             self.bundles.action_move(1)
 
@@ -261,31 +266,29 @@ class TrashScreen(SubScreen):
 
     def action_check(self) -> None:
         """Verify the checksums of a bundle."""
-        row = self.bundles.current
-        if not isinstance(row, BundleRow):
+        if self._current is None:
             return
-        folder, name = self._folder, row.bundle.name
+        folder, name = self._folder, self._current.bundle.name
 
         def done(manifest: Manifest) -> None:
             text = _("{name} is complete: {count:,} messages, all checksums match")
             self.tell(header.status(text.format(name=name, count=manifest.messages), ""))
 
         self.tell(header.status(_("reading {name} …").format(name=name), ""))
-        self.context.writer.submit(lambda: check(folder, name), done, self.context.failed)
+        self.context.writer.submit(lambda: verify(find(folder, name)), done, self.context.failed)
 
     def action_drop(self) -> None:
         """Remove the marked bundles, or the current one, for good after a confirmation."""
         bundles = self._targets()
         if not bundles:
             return
-        folder = self._folder
+        folder, count = self._folder, len(bundles)
 
-        def work() -> int:
+        def work() -> None:
             for bundle in bundles:
                 drop(folder, bundle.name)
-            return len(bundles)
 
-        def done(count: int) -> None:
+        def done(_dropped: None) -> None:
             text = ngettext("dropped 1 bundle for good", "dropped {count:,} bundles for good", count)
             self.tell(header.status(text.format(count=count), ""))
             self._marked.clear()
