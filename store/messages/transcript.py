@@ -44,11 +44,8 @@ class Skeleton(NamedTuple):
 
     session_ids: tuple[str, ...]
     bones: tuple[Bone, ...]
-    reading: Reading
     folded: Mapping[int, int] = MappingProxyType({})
     """Rows left out as twins → the row shown instead."""
-    left_out: int = 0
-    """Number of rows not in this reading (rewound, hidden, or compacted)."""
     gaps: Mapping[int, tuple[int, int]] = MappingProxyType({})
     """Where rows for people are left out: id of the next bone, or `END` → number of rewound, of compacted rows."""
     id_gaps: Mapping[int, IdGap] = MappingProxyType({})
@@ -159,7 +156,7 @@ def read_skeleton(reader: Reader, segments: Sequence[Session], reading: Reading 
     bones: list[Bone] = []
     repeated: dict[int, int] = {}
     gaps: dict[int, tuple[int, int]] = {}
-    left_out = rewound = compacted = 0
+    rewound = compacted = 0
     neighbours: list[tuple[int, int]] = []
     doubtful: list[int] = []
     for index, session in enumerate(segments):
@@ -173,7 +170,6 @@ def read_skeleton(reader: Reader, segments: Sequence[Session], reading: Reading 
             if bone.id in twins and reading is Reading.SAID:
                 continue
             if not _is_read(bone, reading, is_tip=index == len(segments) - 1):
-                left_out += 1
                 rewound += bone.state is State.REWOUND and not bone.hidden
                 compacted += bone.state is not State.REWOUND and not bone.hidden
                 continue
@@ -187,7 +183,7 @@ def read_skeleton(reader: Reader, segments: Sequence[Session], reading: Reading 
     missing = read_id_gaps(reader, neighbours)
     lost = frozenset(without_call(reader, session_ids, doubtful))
     folded, twins = (repeated, {}) if reading is Reading.SAID else ({}, repeated)
-    return Skeleton(session_ids, tuple(bones), reading, folded, left_out, gaps, missing, twins, lost)
+    return Skeleton(session_ids, tuple(bones), folded, gaps, missing, twins, lost)
 
 
 def read_messages(reader: Reader, bones: Sequence[Bone]) -> list[ChatMessage]:

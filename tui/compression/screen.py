@@ -7,7 +7,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
-from hermes_browse.store.compression.compactions import Compaction
+from hermes_browse.store.compression.compactions import Compaction, read_history
 from hermes_browse.store.compression.losses import Losses, find_losses
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.messages.chat_message import ChatMessage
@@ -33,7 +33,6 @@ from .inspection import (
     Inspection,
     Sides,
     describe_lost,
-    inspect,
     lost_markdown,
     notes,
     nothing_compressed,
@@ -147,7 +146,7 @@ class CompactionsScreen(SubScreen):
         at = self.controllers.message_id
 
         def work(reader: Reader) -> tuple[Inspection, int, Sides | None]:
-            inspection = inspect(reader, conversation)
+            inspection = Inspection(conversation, read_history(reader, conversation.segments))
             number = inspection.first(begin, at)
             return inspection, number, read_sides(reader, inspection, number) if number >= 0 else None
 

@@ -70,7 +70,7 @@ def code_blocks(message: ChatMessage) -> list[NamedText]:
 
 def outputs(message: ChatMessage, model: TranscriptModel) -> list[NamedText]:
     """Return the outputs of the calls of a message, as far as they have been read; of a tool's message, its text."""
-    results = [model.result(call.id) if call.id else None for call in message.tool_calls]
+    results = [model.result(call.id) for call in message.tool_calls]
     rows = [message] if message.role == "tool" else [result for result in results if result is not None]
     names = {call.id: call.name for call in message.tool_calls}
     pieces: list[NamedText] = []
@@ -96,7 +96,7 @@ def document(message: ChatMessage, model: TranscriptModel) -> NamedText:
         parts.append(text)
     for call in message.tool_calls:
         parts.append(f"## {call.name}\n\n{as_shown(call.arguments)}")
-        result = model.result(call.id) if call.id else None
+        result = model.result(call.id)
         if result is not None:
             parts.append(f"### result\n\n{as_shown(result.text)}")
     return NamedText(_("message {id}").format(id=message.id), "\n\n".join(parts) + "\n", ".md")
@@ -133,13 +133,9 @@ class Copying:
         else:
             self._context.say(_("no message here"))
 
-    def copy(self, text: str, name: str) -> None:
-        """Copy a text, and say how; the name is printable."""
-        self._run(self._copy(text, name))
-
-    def copy_command(self, command: str) -> None:
-        """Copy a command, and show it in the status line."""
-        self.copy(command, command)
+    def copy(self, text: str, name: str = "") -> None:
+        """Copy a text, and say how; the name is printable and defaults to the text."""
+        self._run(self._copy(text, name or text))
 
     def close(self) -> None:
         """Remove the files of images that were opened."""

@@ -174,30 +174,31 @@ class TranscriptModel:
         bones = map(self.bone, range(max(first - 4, 0), min(last + 12, len(self.entries))))
         return [bone for bone in bones if bone is not None and bone.id not in self._messages]
 
-    def entry_of(self, message_id: int) -> int | None:
+    def entry_of(self, message_id: int | None) -> int | None:
         """Return the entry of a message, or of the one it is folded into; None if this reading leaves it out."""
+        if message_id is None:
+            return None
         return self._entry_of.get(self.skeleton.folded.get(message_id, message_id))
 
     def shown_at(self, message_id: int) -> int | None:
         """Return the entry that shows a message: for a tool result that of its call, if the call has been read."""
         index = self.entry_of(message_id)
         message = self.message(index) if index is not None else None
-        caller = self._callers.get(message.tool_call_id or "") if message is not None else None
-        if message is None or message.role != "tool" or caller is None:
+        if message is None or not self.is_paired(message):
             return index
-        shown = self.entry_of(caller.id)
+        shown = self.entry_of(self._callers[message.tool_call_id or ""].id)
         return shown if shown is not None else index
 
     def is_foldable(self, index: int) -> bool:
         """Whether an entry can be unfolded and folded; False if it has not been read."""
         message = self.message(index)
-        if message is None:
-            return False
-        if self.twin(message.id) is not None or len(message.text) > TEXT_LIMIT:
-            return True
-        return any(block.kind is not SAID for block in blocks_of(message))
+        return message is not None and (
+            self.twin(message.id) is not None
+            or len(message.text) > TEXT_LIMIT
+            or any(block.kind is not SAID for block in blocks_of(message))
+        )
 
-    def entry_of_segment(self, session_id: str) -> int | None:
+    def entry_of_segment(self, session_id: str | None) -> int | None:
         """Return the first entry of a segment; None if it has none."""
         try:
             segment = self.skeleton.session_ids.index(session_id)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.messages.transcript import read_messages
 from hermes_browse.store.wording import _, ngettext
 
 from ..context import Context
@@ -14,9 +13,9 @@ from ..screens.panes import Panes
 from .ask_line import AskInput, AskLine
 from .entries import TranscriptModel
 from .find import Findings, Slice, needle, scan
+from .reading import read_missing
 
 if TYPE_CHECKING:
-    from hermes_browse.store.messages.chat_message import ChatMessage
     from hermes_browse.store.search import Matcher
 
     from .scroll import Bookmark
@@ -210,23 +209,8 @@ class Finding:
 
     def _with_messages(self, index: int, show: Callable[[], None]) -> None:
         """Read the missing messages around an entry, then show it."""
-        model = self._panes.transcript.model
-        assert model is not None
-        missing = model.missing(index - _WINDOW, index + _WINDOW)
-        if not missing:
-            self._context.transcript_worker.cancel("goal")
-            show()
-            return
-
-        def done(messages: list[ChatMessage]) -> None:
-            if self._panes.transcript.model is model:
-                model.add(messages)
-                self._panes.transcript.loaded()
-                show()
-
-        self._context.transcript_worker.submit(
-            "goal", lambda reader: read_messages(reader, missing), done, self._context.failed
-        )
+        self._context.transcript_worker.cancel("goal")
+        read_missing(self._context, "goal", self._panes.transcript, index - _WINDOW, index + _WINDOW, show)
 
     def step(self, by: int) -> None:
         """Go to the next or previous find, wrapping around."""

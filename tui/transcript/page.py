@@ -143,6 +143,11 @@ class Page:
     def __len__(self) -> int:
         return len(self.heights)
 
+    @property
+    def hit_entry(self) -> int | None:
+        """The entry of the hit; None if there is none here."""
+        return self.model.entry_of(self.hit) if self.model is not None else None
+
     def open(self, model: TranscriptModel | None) -> None:
         """Show another conversation, at its end."""
         self.model = model

@@ -61,9 +61,6 @@ class ReferenceKind(StrEnum):
     PATH = "path"
 
 
-_ORDER = list(ReferenceKind)
-
-
 class Reference(NamedTuple):
     """An image, link or path in a message."""
 
@@ -164,7 +161,7 @@ def _every(message: ChatMessage, model: TranscriptModel) -> Iterator[Reference]:
     yield from _in_text(text)
     for call in message.tool_calls:
         yield from _in_call(call.arguments)
-        result = model.result(call.id) if call.id else None
+        result = model.result(call.id)
         if result is not None:
             yield from _images(result)
             yield from _in_text(as_shown(result.text))
@@ -186,10 +183,9 @@ def references(message: ChatMessage, model: TranscriptModel, *, is_here: bool = 
         if len(each.target) > 1 and key not in unique:
             is_image = is_here and each.kind is ReferenceKind.PATH and is_image_file(each.target)
             unique[key] = each._replace(kind=ReferenceKind.IMAGE) if is_image else each
-    return sorted(unique.values(), key=lambda each: _ORDER.index(each.kind))[:MOST]
+    return sorted(unique.values(), key=lambda each: list(ReferenceKind).index(each.kind))[:MOST]
 
 
-_UNKNOWN = N_("not an image known here; & shows the row as it is stored")
 _WORDS = {ReferenceKind.IMAGE: N_("image"), ReferenceKind.LINK: N_("link"), ReferenceKind.PATH: N_("path")}
 
 
@@ -324,7 +320,7 @@ class ReferencesScreen(Card[None]):
         def done(data: bytes | None) -> None:
             path = self._pictures.write(data) if data is not None else None
             if path is None:
-                self._tell(_(_UNKNOWN))
+                self._tell(_("not an image known here; & shows the row as it is stored"))
             elif self.is_whole:
                 then(path)
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from hermes_browse.store.messages.outcomes import LIMIT, load_json
 from hermes_browse.store.text import one_line
 
-from ..shared.styled import Line, Span, safe_text, wrap_spans, wrap_text
+from ..shared.styled import Line, Span, indent, safe_text, wrap_spans, wrap_text
 from .layout_cache import LIGHT_OF
 from .markdown_layout import highlight, render_markdown, table_lines
 from .sgr import coloured, has_colours, without_colours
@@ -197,23 +197,20 @@ def pretty(value: object, width: int) -> list[Line]:
 
 
 def _field(key: str, value: object, width: int, hint: Hint, *, is_main: bool) -> list[Line]:
-    label = one_line(key, 60)
+    label, is_short = one_line(key, 60), True
     if isinstance(value, str):
         language = _OF_KEYS.get(key, hint.language if key in _CODE_KEYS else "")
         if is_main:
             return block(value, width, language) if value.strip() else []
-        lines = block(value, width - 2, language)
-        if "\n" not in value.strip() and len(lines) == 1:
-            together = [(f"{label}: ", "dim"), *lines[0]]
-            return wrap_spans(together, width)
-        return [*wrap_spans([(f"{label}:", "dim")], width), *([("  ", "text"), *line] for line in lines)]
-    if isinstance(value, dict | list) and value:
+        lines, is_short = block(value, width - 2, language), "\n" not in value.strip()
+    elif isinstance(value, dict | list) and value:
         lines = pretty(value, width - 2)
-        if len(lines) > 1:
-            return [*wrap_spans([(f"{label}:", "dim")], width), *([("  ", "text"), *line] for line in lines)]
+    else:
+        look = "number" if isinstance(value, int | float) and not isinstance(value, bool) else "comment"
+        lines = [[(safe_text(json.dumps(value, ensure_ascii=False)), look)]]
+    if is_short and len(lines) == 1:
         return wrap_spans([(f"{label}: ", "dim"), *lines[0]], width)
-    look = "number" if isinstance(value, int | float) and not isinstance(value, bool) else "comment"
-    return wrap_spans([(f"{label}: ", "dim"), (safe_text(json.dumps(value, ensure_ascii=False)), look)], width)
+    return [*wrap_spans([(f"{label}:", "dim")], width), *indent(lines, ("  ", "text"))]
 
 
 def tool_text_lines(text: str, width: int, hint: Hint, full: bool) -> list[Line]:
@@ -224,9 +221,8 @@ def tool_text_lines(text: str, width: int, hint: Hint, full: bool) -> list[Line]
     lines: list[Line] = []
     main = next((key for key in MAIN_TEXTS if isinstance(loaded.get(key), str)), None) if hint.is_result else None
     for key, value in loaded.items():
-        if value is None and not full:
-            continue
-        lines += _field(key, value, width, hint, is_main=key == main)
+        if full or value is not None:
+            lines += _field(key, value, width, hint, is_main=key == main)
     return lines
 
 
@@ -236,17 +232,13 @@ LIGHT_OF[tool_text_lines] = 16_000
 def as_shown(text: str) -> str:
     """Return arguments or a result as text, much like the transcript shows it: JSON indented, long strings unquoted."""
     loaded = load_json(text)
-    if loaded is None:
-        return without_colours(text)
-    if isinstance(loaded, dict):
-        lines = []
-        for key, value in loaded.items():
-            shown = (
-                without_colours(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
-            )
-            lines.append(f"{key}: {shown}" if "\n" not in shown else f"{key}:\n{shown}")
-        return "\n".join(lines)
-    return json.dumps(loaded, ensure_ascii=False, indent=2)
+    if not isinstance(loaded, dict):
+        return without_colours(text) if loaded is None else json.dumps(loaded, ensure_ascii=False, indent=2)
+    lines: list[str] = []
+    for key, value in loaded.items():
+        shown = without_colours(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+        lines.append(f"{key}: {shown}" if "\n" not in shown else f"{key}:\n{shown}")
+    return "\n".join(lines)
 
 
 def output_text(text: str) -> str:
