@@ -86,6 +86,12 @@ NOTES: Mapping[CompactionNote, str] = {
 """A sentence for each note, passed to `_` when shown."""
 
 
+HARMLESS = frozenset(
+    (CompactionNote.FALLBACK, CompactionNote.SHORTENED, CompactionNote.SHELLS, CompactionNote.REPEATED)
+)
+"""Notes about what is unusual, but known."""
+
+
 class Compaction(NamedTuple):
     """One compression of a conversation. Ids are those of `messages`, in order."""
 
@@ -120,12 +126,7 @@ class Compaction(NamedTuple):
     @property
     def is_known(self) -> bool:
         """Whether the rows leave no doubt about it."""
-        return not self.notes or set(self.notes) <= {
-            CompactionNote.FALLBACK,
-            CompactionNote.SHORTENED,
-            CompactionNote.SHELLS,
-            CompactionNote.REPEATED,
-        }
+        return HARMLESS.issuperset(self.notes)
 
     @property
     def is_broken(self) -> bool:

@@ -6,9 +6,9 @@ Texts are compared by length and beginning only, so that 5,000 rows take millise
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..cleanup.sizes import bytes_sql
 from ..connection.connect import Reader
@@ -17,7 +17,7 @@ from ..connection.stored_values import as_count, as_time
 from ..messages.block_kinds import texts_of
 from ..messages.chat_message import ChatMessage, State
 from ..messages.decode import SENTINEL, state_of
-from ..messages.transcript import read_messages_of
+from ..messages.transcript import SLICE, read_messages_of, rows_of_session
 from ..sessions.session import Session
 from ..text import as_text
 
@@ -29,7 +29,6 @@ _HEAD = 80
 """Code points of a text that are compared, besides its length."""
 _SHORT = 4000
 """Most bytes of a text that is read whole."""
-_SLICE = 5000
 _SPACE, _MARK, _SPEAKERS = " \t\n\r", "[CONTEXT ", ("user", "assistant")
 """Characters trimmed; text in every summary; roles that say something."""
 _CALL_ID = re.compile(r'"id":\s*"([^"\\]+)"')
@@ -70,7 +69,7 @@ def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[Row]]:
     statement, collected = _statement(reader.schema), _RowCollector()
     for session in segments:
         collected.segments.append([])
-        for columns in _stored_rows(reader, statement, session.id):
+        for columns in rows_of_session(reader, statement, session.id):
             collected.add(*columns)
     segment_rows = collected.segments
     candidates = collected.candidates + _read_long(reader, segment_rows, collected.long)
@@ -79,17 +78,6 @@ def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[Row]]:
         row = segment_rows[index][at]
         segment_rows[index][at] = row._replace(summary=summaries.get(row.id))
     return segment_rows
-
-
-def _stored_rows(reader: Reader, statement: str, session_id: str) -> Iterator[Sequence[Any]]:
-    """Yield what `_statement` selects of a session, a slice at a time."""
-    last = -(2**63)
-    while True:
-        rows = reader.rows(statement, [session_id, last])
-        yield from rows
-        if len(rows) < _SLICE:
-            return
-        last = int(str(rows[-1][0]))
 
 
 _state = lru_cache(maxsize=64)(state_of)
@@ -174,7 +162,7 @@ def _statement(schema: Schema) -> str:
         f"{bytes_sql(schema.message('api_content'))}, {bytes_sql(calls)}, substr({calls}, 1, 200), {answers}, "
         f"{is_speech} AND {flag} = 1 "
         "FROM (SELECT id FROM messages WHERE session_id = ? AND id > ? "  # sorts the ids only
-        f"ORDER BY id LIMIT {_SLICE}) o CROSS JOIN messages m ON m.id = o.id"
+        f"ORDER BY id LIMIT {SLICE}) o CROSS JOIN messages m ON m.id = o.id"
     )
 
 

@@ -7,12 +7,12 @@ window. Rows are ordered by id within a segment, as in Hermes, not by time, beca
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..connection.connect import Reader
+from ..connection.connect import Reader, Row
 from ..connection.stored_values import as_time
 from ..sessions.session import Session
 from ..text import as_text
@@ -20,7 +20,8 @@ from .chat_message import ChatMessage, Reading, State
 from .decode import is_hidden, select, state_of, to_message
 from .gaps import IdGap, after_no_call, read_id_gaps, without_call
 
-_SLICE = 5000
+SLICE = 5000
+"""Rows that one statement reads."""
 _IDENTITY = ("role", "content", "tool_call_id", "tool_calls", "tool_name")
 """Columns that are equal in rows for the same message."""
 END = -(2**62)
@@ -61,33 +62,46 @@ class Skeleton(NamedTuple):
         return next((index for index, bone in enumerate(self.bones) if bone.id == shown), None)
 
 
+def rows_of_session(reader: Reader, statement: str, session_id: str) -> Iterator[Row]:
+    """Yield rows of a session in order of id, read in slices.
+
+    Args:
+        reader: An open reader.
+        statement: Takes the session and the last id before the slice; selects at most `SLICE` rows, the id first.
+        session_id: The session.
+    """
+    last = -(2**63)
+    while True:
+        rows = reader.rows(statement, [session_id, last])
+        yield from rows
+        if len(rows) < SLICE:
+            return
+        last = int(str(rows[-1][0]))
+
+
 def _read_bones(reader: Reader, session_id: str, segment: int) -> list[tuple[Bone, object]]:
-    """Read the bones of one session with their `display_order`, in slices by id."""
+    """Read the bones of one session with their `display_order`."""
     schema = reader.schema
     statement = (
         f"SELECT m.id, {schema.message('role')}, {schema.message('timestamp')}, {schema.active()}, "
         f"{schema.compacted()}, {schema.message('display_kind')}, {schema.message('display_metadata')}, "
         f"{schema.message('display_order')} "
-        "FROM messages m WHERE m.session_id = ? AND m.id > ? ORDER BY m.id LIMIT ?"
+        f"FROM messages m WHERE m.session_id = ? AND m.id > ? ORDER BY m.id LIMIT {SLICE}"
     )
     bones: list[tuple[Bone, object]] = []
-    last = -(2**63)
-    while True:
-        rows = reader.rows(statement, [session_id, last, _SLICE])
-        for message_id, role, stamp, active, compacted, kind, metadata, order in rows:
-            who = as_text(role) or "unknown"
-            bone = Bone(
-                id=int(str(message_id)),
-                segment=segment,
-                role=who,
-                timestamp=as_time(stamp),
-                state=state_of(active, compacted),
-                hidden=is_hidden(who, as_text(kind), metadata),
-            )
-            bones.append((bone, order))
-        if len(rows) < _SLICE:
-            return bones
-        last = int(str(rows[-1][0]))
+    rows = rows_of_session(reader, statement, session_id)
+    for message_id, role, stamp, active, compacted, kind, metadata, order in rows:
+        who = as_text(role) or "unknown"
+        bone = Bone(
+            id=int(str(message_id)),
+            segment=segment,
+            role=who,
+            timestamp=as_time(stamp),
+            state=state_of(active, compacted),
+            hidden=is_hidden(who, as_text(kind), metadata),
+        )
+        bones.append((bone, order))
+    return bones
 
 
 def read_identities(reader: Reader, ids: Sequence[int]) -> dict[int, tuple[object, ...]]:

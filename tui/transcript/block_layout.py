@@ -8,7 +8,7 @@ from rich.cells import cell_len
 
 from hermes_browse.store.messages.block_kinds import CALL, REASONING, RESULT, SAID, SUMMARY, Block, blocks_of
 from hermes_browse.store.messages.chat_message import ChatMessage, State, ToolCall
-from hermes_browse.store.messages.outcomes import has_failed, load_json
+from hermes_browse.store.messages.decode import has_failed, load_json
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hermes_browse.store.messages.outcomes import LIMIT, load_json
+from hermes_browse.store.messages.decode import LIMIT, load_json
 from hermes_browse.store.text import one_line
 
 from ..shared.styled import Line, Span, indent, safe_text, wrap_spans, wrap_text
