@@ -167,12 +167,7 @@ class CompactionHistory(NamedTuple):
 
 
 def read_history(reader: Reader, segments: Sequence[Session]) -> CompactionHistory:
-    """Find the compactions of a conversation.
-
-    Args:
-        reader: An open reader.
-        segments: Its sessions, root first.
-    """
+    """Find the compactions of a conversation from its sessions, root first."""
     rows = read_rows(reader, segments)
     steps = [(one.id, other.id) for each in rows for one, other in pairwise(each) if other.id > one.id + 1]
     builder = _HistoryBuilder(segments, read_id_gaps(reader, steps))

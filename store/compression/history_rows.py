@@ -60,12 +60,7 @@ class Row(NamedTuple):
 
 
 def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[Row]]:
-    """Read the rows of each segment in order of id, without `session_meta` rows.
-
-    Args:
-        reader: An open reader.
-        segments: The sessions of a conversation, root first.
-    """
+    """Read the rows of each segment of a conversation, root first, in order of id, without `session_meta` rows."""
     statement, collected = _statement(reader.schema), _RowCollector()
     for session in segments:
         collected.segments.append([])
@@ -167,13 +162,7 @@ def _statement(schema: Schema) -> str:
 
 
 def _read_long(reader: Reader, segment_rows: Sequence[list[Row]], long: Sequence[_Place]) -> list[_Place]:
-    """Complete the fingerprints of rows with long texts; return those that may hold a summary.
-
-    Args:
-        reader: An open reader.
-        segment_rows: The rows by segment.
-        long: Where these are.
-    """
+    """Complete the fingerprints of the rows at the places `long`; return the places that may hold a summary."""
     content = reader.schema.message("content")
     trimmed = f"trim({content}, char(32, 9, 10, 13))"
     statement = (
@@ -215,26 +204,14 @@ def is_copy(row: Row, original: Row) -> bool:
 
 
 def written_at_once(row: Row, other: Row, between: int) -> bool:
-    """Return whether two rows got their timestamps in the same batch.
-
-    Args:
-        row: One row.
-        other: A later one.
-        between: Distance of their positions in the session.
-    """
+    """Return whether a row and a later one, so many positions below, got their timestamps in the same batch."""
     if row.timestamp is None or other.timestamp is None:
         return False
     return abs(other.timestamp - row.timestamp - between * STEP) <= _TOLERANCE + 0.1 * STEP * between
 
 
 def merged_with(row: Row, original: Row, text: str) -> bool:
-    """Return whether a row that holds a summary also holds the text of an earlier row.
-
-    Args:
-        row: A row with a summary.
-        original: An earlier row.
-        text: Its text beside the summary.
-    """
+    """Return whether a row that holds a summary, and another text beside it, also holds the text of an earlier row."""
     if row.role != original.role or not (text or row.call):
         return False
     if row.call or original.call:

@@ -68,11 +68,7 @@ class ModelContext(NamedTuple):
 
 
 class Contexts:
-    """All contexts of a conversation; does not access the store.
-
-    Args:
-        history: Of the conversation.
-    """
+    """All contexts of a conversation; does not access the store."""
 
     def __init__(self, history: CompactionHistory) -> None:
         self.history = history
@@ -165,13 +161,9 @@ class Contexts:
         )
 
     def _sent(self, number: int, until: int | None, of: Row, notes: list[CompactionNote]) -> tuple[SentRow, ...]:
-        """Return the rows of a generation up to one of them, as they were sent.
+        """Return the rows of a generation that were sent, up to index `until` or to its end, and add to the notes.
 
-        Args:
-            number: Index of the generation.
-            until: Index of the first row that was not sent; None for the end.
-            of: The requested message; if it was rewound, other rewound rows are included.
-            notes: Grows.
+        If the requested message was rewound, other rewound rows are included.
         """
         generation = self.history.generations[number]
         rows = generation.rows if until is None else generation.rows[:until]
@@ -307,10 +299,6 @@ def read_memory(reader: Reader, segments: Sequence[Session]) -> Memory:
     """Find out what the model will not have when Hermes resumes a conversation.
 
     If the newest session has no rows, Hermes starts fresh there, without any earlier message (0.16 to 0.19).
-
-    Args:
-        reader: An open reader.
-        segments: Its sessions, root first.
     """
     contexts = Contexts(read_history(reader, segments))
     newest = contexts.newest

@@ -17,6 +17,7 @@ from ..errors import BrowseError, RefusedError
 from ..messages.chat_message import Reading
 from ..sessions.models import Conversation
 from ..text import one_line
+from ..trash.session_files import sync_folder
 from ..wording import _
 from .html import html_pieces
 from .jsonl import jsonl_pieces
@@ -196,16 +197,6 @@ def make_folder(path: Path) -> None:
         raise _failed(path, error) from error
 
 
-def _sync_folder(path: Path) -> None:
-    if os.name != "posix":
-        return  # Windows cannot open a folder
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def _publish(temporary: Path, path: Path, *, force: bool) -> None:
     """Give the finished file its name; without `force` only if no such file has appeared meanwhile."""
     if force:
@@ -246,7 +237,7 @@ def _finish(temporary: Path, path: Path) -> None:
         sentence = _("{path} was exported, but the temporary file {other} could not be removed: {reason}.")
         raise BrowseError(sentence.format(path=path, other=temporary, reason=error.strerror or error)) from error
     try:
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     except OSError as error:
         sentence = _("{path} was exported, but its folder could not be synced: {reason}.")
         remedy = _("After a power cut, check that it is still there.")

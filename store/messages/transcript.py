@@ -65,10 +65,7 @@ class Skeleton(NamedTuple):
 def rows_of_session(reader: Reader, statement: str, session_id: str) -> Iterator[Row]:
     """Yield rows of a session in order of id, read in slices.
 
-    Args:
-        reader: An open reader.
-        statement: Takes the session and the last id before the slice; selects at most `SLICE` rows, the id first.
-        session_id: The session.
+    The statement takes the session and the last id before a slice, and selects at most `SLICE` rows, the id first.
     """
     last = -(2**63)
     while True:

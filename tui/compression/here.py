@@ -53,13 +53,7 @@ def doubt(given: ModelContext) -> str:
 
 
 def toggle_here(context: Context, transcript: TranscriptView, shown: Callable[[], None]) -> None:
-    """Show what the model saw at the current message, or everything alike again.
-
-    Args:
-        context: The store.
-        transcript: Of the main screen.
-        shown: Called when the transcript has changed.
-    """
+    """Show what the model saw at the current message, or everything alike again; `shown` is called after either."""
     model, message_id = transcript.model, transcript.current_id
     if transcript.page.seen is not None:
         transcript.see(None)

@@ -51,12 +51,7 @@ class PartModel(TranscriptModel):
 
 
 class Inspection:
-    """The compactions of a conversation; made on a worker's thread.
-
-    Args:
-        conversation: With all its segments.
-        history: Of these.
-    """
+    """The compactions of a conversation with all its segments; made on a worker's thread."""
 
     def __init__(self, conversation: Conversation, history: CompactionHistory) -> None:
         self.conversation, self.history = conversation, history

@@ -24,11 +24,7 @@ _AROUND = 20
 
 
 class PartPane(TranscriptView, inherit_bindings=False):
-    """Shows a model of a part; the keys that need the main screen are left out.
-
-    Args:
-        context: The store.
-    """
+    """Shows a model of a part; the keys that need the main screen are left out."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(each for each in TRANSCRIPT if each.call.startswith(_KEPT))
 

@@ -51,9 +51,7 @@ _MOST_LIT = 150
 class CompactionsScreen(SubScreen):
     """The compactions of the current conversation.
 
-    Args:
-        controllers: Of the main screen.
-        begin: Number of the compaction to begin with; None for that of the current message, else the newest.
+    It begins with the one of a number; without a number with that of the current message, else the newest.
     """
 
     ENTER = N_("Read what was replaced")

@@ -44,10 +44,7 @@ class Saved(NamedTuple):
 def make_redactor(location: Location, tell: Callable[[str], object], *, active: bool = True) -> Redactor:
     """Return a redactor that knows the values of the user's `.env` files.
 
-    Args:
-        location: The store.
-        tell: Takes a sentence for each of these files that cannot be read.
-        active: False for a redactor that removes nothing.
+    `tell` takes a sentence for each of these files that cannot be read. Without `active` it removes nothing.
     """
     pairs: list[tuple[str, str]] = []
     for path in env_files(location) if active else []:
@@ -76,8 +73,7 @@ def plan_documents(
     """
     silent = type(redactor)(redactor.values, active=redactor.active)
     titles = [(silent.text(each.title or each.preview or each.id), each.id) for each in conversations]
-    is_each = form is Format.MARKDOWN and len(conversations) > 1
-    groups = [[each] for each in conversations] if is_each else [conversations]
+    groups = [[each] for each in conversations] if form is Format.MARKDOWN else [conversations]
     return [Document(path, group) for path, group in zip(plan_paths(titles, form, named), groups, strict=True)]
 
 

@@ -112,10 +112,9 @@ class Copying:
         """Files of images that were opened."""
 
     def take(self, what: str) -> None:
-        """Copy or open a part of the current message.
+        """Copy the `message`, `code` or `output` of the current message, or open its `links`, or it itself.
 
-        Args:
-            what: `message`, `code` or `output` to copy, `pager`, `editor`, `raw` or `links` to open.
+        It opens in the `pager`, in the `editor`, or as `raw` JSON.
         """
         actions: dict[str, Callable[[ChatMessage], Coroutine[None, None, None]]] = {
             "message": self._copy_message,

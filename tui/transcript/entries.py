@@ -213,13 +213,11 @@ class TranscriptModel:
         return None
 
     def step_rule(self, index: int, by: int, kind: EntryKind) -> int | None:
-        """Return the next or previous rule of a kind; None if there is none."""
-        position = index + by
-        while 0 <= position < len(self.entries):
-            if self.entries[position].kind is kind:
-                return position
-            position += by
-        return None
+        """Return the next (1) or previous (-1) rule of a kind; None if there is none."""
+        return next((each for each in self._beyond(index, by) if self.entries[each].kind is kind), None)
+
+    def _beyond(self, index: int, by: int) -> range:
+        return range(index + by, len(self.entries) if by > 0 else -1, by)
 
     def is_summary(self, index: int) -> bool:
         """Whether a message is a compaction summary and nothing else; False if it has not been read."""
@@ -230,19 +228,14 @@ class TranscriptModel:
         return message.is_summary or (SUMMARY in kinds and not kinds.get(SAID, "").strip())
 
     def step(self, index: int, by: int, role: str = "") -> int | None:
-        """Return the next or previous message entry; None if there is none.
+        """Return the next (1) or previous (-1) message entry; None if there is none.
 
-        Args:
-            index: Where the step begins.
-            by: 1 or -1.
-            role: Only messages of this role, without summaries; empty for all but tool results.
+        With a role only its messages count, without summaries; else all but tool results.
         """
-        position = index + by
-        while 0 <= position < len(self.entries):
+        for position in self._beyond(index, by):
             bone = self.bone(position)
             if bone is not None and (
                 bone.role == role and not self.is_summary(position) if role else bone.role != "tool"
             ):
                 return position
-            position += by
         return None

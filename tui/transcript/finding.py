@@ -27,10 +27,7 @@ _WINDOW = 30
 class Finding:
     """Finds a text in the conversation on screen: asks for it, scans, steps through the results.
 
-    Args:
-        context: The store.
-        panes: The transcript.
-        matchers: Returns the terms of the search, which are highlighted while nothing is being found.
+    While nothing is being found, the terms of the search are highlighted, which `matchers` returns.
     """
 
     def __init__(self, context: Context, panes: Panes, matchers: Callable[[], Sequence[Matcher]]) -> None:
@@ -121,11 +118,12 @@ class Finding:
             self._context.say(absent.format(id=message_id))
             return
         self.hide()
-        self._with_messages(index, lambda: self._show_message(message_id))
 
-    def _show_message(self, message_id: int) -> None:
-        self._panes.transcript.show_find(message_id)
-        self._context.say(_("message {id} · ' goes back").format(id=message_id))
+        def show() -> None:
+            transcript.show_find(message_id)
+            self._context.say(_("message {id} · ' goes back").format(id=message_id))
+
+        self._with_messages(index, show)
 
     # Finding
 

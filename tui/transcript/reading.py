@@ -94,15 +94,9 @@ def read_missing(
     last: int,
     then: Callable[[], object] = lambda: None,
 ) -> None:
-    """Read the messages of some entries that have not been read, and show them.
+    """Read the messages of the entries from `first` up to `last` that have not been read, and show them.
 
-    Args:
-        context: The store.
-        slot: Of the worker.
-        transcript: Shows the conversation.
-        first: The first of the entries.
-        last: The one after the last of them.
-        then: Called when all have been read, unless the transcript shows something else by then.
+    When all have been read, `then` is called, unless the transcript shows something else by then.
     """
     model = transcript.model
     if model is None:
@@ -124,13 +118,8 @@ def read_missing(
 class ConversationPane:
     """Shows the current conversation in transcript, title and tree.
 
-    Title and transcript change together. Until then keys already act on the conversation that `Current` names.
-
-    Args:
-        context: The store.
-        panes: Transcript, tree, title and facts.
-        current: Returns the current conversation.
-        matchers: Returns the terms of the search, to be highlighted.
+    Title and transcript change together. Until then keys already act on the conversation that `current` returns.
+    `matchers` returns the terms of the search, to be highlighted.
     """
 
     def __init__(

@@ -169,12 +169,7 @@ def _every(message: ChatMessage, model: TranscriptModel) -> Iterator[Reference]:
 def references(message: ChatMessage, model: TranscriptModel, *, is_here: bool = True) -> list[Reference]:
     """Return the references of a message and the results of its calls: images, links, then paths, at most `MOST`.
 
-    Parses the text and accesses the disk, which can take longer than a frame.
-
-    Args:
-        message: Of any role.
-        model: Has the results that have been read.
-        is_here: The store is of this machine, so that a path may be a file.
+    Parses the text, and accesses the disk if the store is of this machine, which can take longer than a frame.
     """
     unique: dict[tuple[ReferenceKind, str, int, int], Reference] = {}
     for each in _every(message, model):

@@ -50,12 +50,7 @@ class Hint(NamedTuple):
 
 
 def hint_of(arguments: str, *, is_result: bool) -> Hint:
-    """Derive the language from the name of the file that a call works on.
-
-    Args:
-        arguments: Of the call, as stored.
-        is_result: The hint is for the result, not for the arguments.
-    """
+    """Derive the language from the name of the file in the arguments of a call: for its result, or for these."""
     loaded = load_json(arguments)
     if not isinstance(loaded, dict):
         return Hint(is_result=is_result)
