@@ -201,7 +201,8 @@ class _HistoryBuilder:
         if not rows:
             self.shells.append(self.segments[index].id)
             return
-        cuts = find_cuts(rows, self.summaries, self._last_sent() if index > 0 else None)
+        above = sent_of(self.generations[-1].rows) if self.generations else []
+        cuts = find_cuts(rows, self.summaries, above if index > 0 else None)
         ends = [cut.start for cut in cuts[1:]] + [len(rows)]
         if not cuts or cuts[0].start > 0:
             first = cuts[0].start if cuts else len(rows)
@@ -226,9 +227,6 @@ class _HistoryBuilder:
                 notes=(CompactionNote.ABORTED,),
             )
         )  # fmt: skip
-
-    def _last_sent(self) -> list[Row]:
-        return sent_of(self.generations[-1].rows) if self.generations else []
 
     def _add(self, index: int, cut: Cut, rows: list[Row]) -> None:
         """Add the generation that begins with a block, and the compaction that wrote it."""

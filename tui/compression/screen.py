@@ -188,11 +188,6 @@ class CompactionsScreen(SubScreen):
         if isinstance(event.row, CompactionRow) and event.row.number != self._number:
             self._show(event.row.number)
 
-    @on(ConversationList.Shown)
-    def rows_shown(self, event: ConversationList.Shown) -> None:
-        """Nothing to read: the rows are complete."""
-        event.stop()
-
     @on(ConversationList.Selected, "#compactions")
     def selected(self, event: ConversationList.Selected) -> None:
         """Enter: to what was replaced."""

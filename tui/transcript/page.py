@@ -211,8 +211,7 @@ class Page:
     def resize(self, width: int, height: int) -> None:
         """Change the size of the page."""
         if width != self.width:
-            self._laid.clear()
-            self._plain.clear()
+            self.forget()
         self.width, self.height = max(width, 12), max(height, 1)
         self._frame = None
 

@@ -206,7 +206,6 @@ class ReferencesScreen(Card[None]):
         self.context, self._pictures, self._title, self._references = context, pictures, title, targets
 
     def compose(self) -> ComposeResult:
-        """Title, references, keys."""
         kinds = [each.kind for each in self._references]
         counts = [_counted(kind, kinds.count(kind)) for kind in ReferenceKind if kind in kinds]
         with Vertical(id="card"):
@@ -238,12 +237,8 @@ class ReferencesScreen(Card[None]):
         self._tell(text.format(key=self.key("copy")))
 
     def action_move(self, by: int) -> None:
-        """Up and down."""
         options = self.query_one(OptionList)
-        if by > 0:
-            options.action_cursor_down()
-        else:
-            options.action_cursor_up()
+        (options.action_cursor_down if by > 0 else options.action_cursor_up)()
 
     def action_copy(self) -> None:
         """Copy the target, and say how."""
