@@ -113,11 +113,7 @@ def find_losses(
 ) -> Losses:
     """Return the terms of the rows that a compaction took from the model which nothing it had after that mentions.
 
-    Args:
-        reader: An open reader.
-        compaction: Of the conversation.
-        most: Largest number of terms.
-        stopped: Called between batches of rows; if True, returns what was found so far.
+    At most `most` are returned. When `stopped`, called between batches of rows, says so, what was found so far is.
     """
     after = [compaction.summary, *(each.id for each in compaction.kept), *compaction.not_stored_again]
     kept = [each for each in after if each is not None]

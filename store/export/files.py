@@ -109,11 +109,9 @@ def _folded(name: str) -> str:
 
 
 def unique_names(titles: Sequence[tuple[str, str]], extension: str) -> list[str]:
-    """Return file names for conversations in one folder, distinct on any file system.
+    """Return file names for conversations in one folder, given by title and id, distinct on any file system.
 
-    Args:
-        titles: Title and id of each; ids distinguish conversations with the same title.
-        extension: With its dot.
+    The ids distinguish conversations with the same title; the extension has its dot.
     """
     stems = [file_stem(title) for title, _session in titles]
     counts = Counter(map(_folded, stems))
@@ -250,11 +248,7 @@ def write_file(path: Path, pieces: Iterable[str], *, force: bool = False, keep: 
     Pieces go to a temporary file beside it, which is synced and then renamed. A failure leaves nothing behind (else the
     error names it), and an existing file unchanged.
 
-    Args:
-        path: The file.
-        pieces: The text, encoded as UTF-8.
-        force: Replace an existing file.
-        keep: Files never to replace.
+    The text is encoded as UTF-8; `force` and `keep` are those of `check_target`.
 
     Raises:
         RefusedError: As `check_target`, also if the file has appeared meanwhile.

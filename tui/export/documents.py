@@ -78,13 +78,7 @@ def plan_documents(
 
 
 def plan_paths(titles: Sequence[tuple[str, str]], form: Format, named: str | None) -> list[Path]:
-    """Choose the files for conversations, one each for several in Markdown; arguments and errors of `plan_documents`.
-
-    Args:
-        titles: Title and id of each, at least one.
-        form: The format.
-        named: The file or folder the user named.
-    """
+    """Choose the files for conversations by title and id, one each in Markdown; else as `plan_documents`."""
     extension = EXTENSIONS[form]
     path = Path(named).expanduser() if named else None
     if form is Format.MARKDOWN and len(titles) > 1:
@@ -108,11 +102,8 @@ def save(
 ) -> Iterator[Saved]:
     """Write files one after another, each atomically; all paths are checked before the first is written.
 
-    Args:
-        store: Its own files are never replaced.
-        documents: From `plan_documents`.
-        pieces: Yields the text of a document, and counts what is in it.
-        force: Replace existing files.
+    `pieces` yields the text of a document, and counts what is in it. With `force` existing files are replaced, but
+    never those of the store.
 
     Raises:
         RefusedError: A file exists, or belongs to the store.
@@ -128,13 +119,7 @@ def save(
 
 
 def not_live_words(counts: Counter[State], form: Format, *, everything: bool) -> str:
-    """Return a sentence about rewound and compacted messages; empty if there are none.
-
-    Args:
-        counts: Of such messages by state, over all files.
-        form: The format.
-        everything: They were written.
-    """
+    """Return a sentence about rewound and compacted messages, which only `everything` includes; empty without any."""
     rewound, compacted = counts[State.REWOUND], counts[State.COMPACTED]
     parts = [
         ngettext("1 rewound message", "{count:,} rewound messages", rewound).format(count=rewound) if rewound else "",

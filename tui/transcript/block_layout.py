@@ -209,7 +209,7 @@ def message_lines(
     if model.is_paired(message):
         return []
     inner = max(width - 2, 10)
-    twin = model.twin(message.id)
+    twin = model.skeleton.twins.get(message.id)
     if twin is not None and not is_open:
         label = formats.clip(_("repeated: the same as message {id}").format(id=twin), inner - 2)
         return [_head(message, width), [("  ", "text"), ("▸ ", "dim"), (label, "note")], []]

@@ -151,10 +151,6 @@ class TranscriptModel:
         """Return the result of a tool call; None if there is none or it has not been read."""
         return self._results.get(call_id)
 
-    def twin(self, message_id: int) -> int | None:
-        """Return the message that this one repeats, if any. Compaction writes the messages it keeps a second time."""
-        return self.skeleton.twins.get(message_id)
-
     def is_paired(self, message: ChatMessage) -> bool:
         """Whether a tool result is shown with its call, and so has no lines of its own."""
         return message.role == "tool" and bool(message.tool_call_id) and message.tool_call_id in self._callers
@@ -193,7 +189,7 @@ class TranscriptModel:
         """Whether an entry can be unfolded and folded; False if it has not been read."""
         message = self.message(index)
         return message is not None and (
-            self.twin(message.id) is not None
+            message.id in self.skeleton.twins
             or len(message.text) > TEXT_LIMIT
             or any(block.kind is not SAID for block in blocks_of(message))
         )

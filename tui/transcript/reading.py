@@ -210,7 +210,7 @@ class ConversationPane:
             self.renew()
             return
         reading = self.reading
-        width, look = transcript.page.width, transcript.look
+        width, look = transcript.page.width, transcript.page.look
 
         def work(reader: Reader) -> tuple[TranscriptModel, dict[Key, list[Line]]]:
             model = open_conversation(reader, conversation, reading, message_id, segment)

@@ -18,7 +18,7 @@ from hermes_browse.store.wording import N_, _
 
 from ..shared.lines import LongView
 from ..shared.styled import LOOKS, Line
-from .entries import EntryKind, Look, TranscriptModel
+from .entries import EntryKind, TranscriptModel
 from .layout_cache import Key, draw
 from .page import Page
 
@@ -93,11 +93,6 @@ class TranscriptScroll(LongView, can_focus=True):
     def model(self) -> TranscriptModel | None:
         """The conversation on screen."""
         return self.page.model
-
-    @property
-    def look(self) -> Look:
-        """How much is shown of tools and reasoning."""
-        return self.page.look
 
     @property
     def at_end(self) -> bool:

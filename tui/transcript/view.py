@@ -129,13 +129,13 @@ class TranscriptView(TranscriptScroll):
 
     def action_cycle_tools(self) -> None:
         """Show tool calls not at all, short, or in full."""
-        self._set_look(self.look._replace(tools=following(Tools, self.look.tools)))
-        self.post_message(self.Notice(_(_TOOLS[self.look.tools])))
+        self._set_look(self.page.look._replace(tools=following(Tools, self.page.look.tools)))
+        self.post_message(self.Notice(_(_TOOLS[self.page.look.tools])))
 
     def action_toggle_reasoning(self) -> None:
         """Show or fold reasoning."""
-        self._set_look(self.look._replace(reasoning=not self.look.reasoning))
-        self.post_message(self.Notice(_("reasoning shown") if self.look.reasoning else _("reasoning folded")))
+        self._set_look(self.page.look._replace(reasoning=not self.page.look.reasoning))
+        self.post_message(self.Notice(_("reasoning shown") if self.page.look.reasoning else _("reasoning folded")))
 
     # Matches
 
