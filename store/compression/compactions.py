@@ -86,6 +86,12 @@ NOTES: Mapping[CompactionNote, str] = {
 """A sentence for each note, passed to `_` when shown."""
 
 
+HARMLESS = frozenset(
+    (CompactionNote.FALLBACK, CompactionNote.SHORTENED, CompactionNote.SHELLS, CompactionNote.REPEATED)
+)
+"""Notes about what is unusual, but known."""
+
+
 class Compaction(NamedTuple):
     """One compression of a conversation. Ids are those of `messages`, in order."""
 
@@ -120,12 +126,7 @@ class Compaction(NamedTuple):
     @property
     def is_known(self) -> bool:
         """Whether the rows leave no doubt about it."""
-        return not self.notes or set(self.notes) <= {
-            CompactionNote.FALLBACK,
-            CompactionNote.SHORTENED,
-            CompactionNote.SHELLS,
-            CompactionNote.REPEATED,
-        }
+        return HARMLESS.issuperset(self.notes)
 
     @property
     def is_broken(self) -> bool:
@@ -166,12 +167,7 @@ class CompactionHistory(NamedTuple):
 
 
 def read_history(reader: Reader, segments: Sequence[Session]) -> CompactionHistory:
-    """Find the compactions of a conversation.
-
-    Args:
-        reader: An open reader.
-        segments: Its sessions, root first.
-    """
+    """Find the compactions of a conversation from its sessions, root first."""
     rows = read_rows(reader, segments)
     steps = [(one.id, other.id) for each in rows for one, other in pairwise(each) if other.id > one.id + 1]
     builder = _HistoryBuilder(segments, read_id_gaps(reader, steps))
@@ -205,7 +201,8 @@ class _HistoryBuilder:
         if not rows:
             self.shells.append(self.segments[index].id)
             return
-        cuts = find_cuts(rows, self.summaries, self._last_sent() if index > 0 else None)
+        above = sent_of(self.generations[-1].rows) if self.generations else []
+        cuts = find_cuts(rows, self.summaries, above if index > 0 else None)
         ends = [cut.start for cut in cuts[1:]] + [len(rows)]
         if not cuts or cuts[0].start > 0:
             first = cuts[0].start if cuts else len(rows)
@@ -230,9 +227,6 @@ class _HistoryBuilder:
                 notes=(CompactionNote.ABORTED,),
             )
         )  # fmt: skip
-
-    def _last_sent(self) -> list[Row]:
-        return sent_of(self.generations[-1].rows) if self.generations else []
 
     def _add(self, index: int, cut: Cut, rows: list[Row]) -> None:
         """Add the generation that begins with a block, and the compaction that wrote it."""

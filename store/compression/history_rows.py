@@ -6,9 +6,9 @@ Texts are compared by length and beginning only, so that 5,000 rows take millise
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..cleanup.sizes import bytes_sql
 from ..connection.connect import Reader
@@ -17,7 +17,7 @@ from ..connection.stored_values import as_count, as_time
 from ..messages.block_kinds import texts_of
 from ..messages.chat_message import ChatMessage, State
 from ..messages.decode import SENTINEL, state_of
-from ..messages.transcript import read_messages_of
+from ..messages.transcript import SLICE, read_messages_of, rows_of_session
 from ..sessions.session import Session
 from ..text import as_text
 
@@ -29,7 +29,6 @@ _HEAD = 80
 """Code points of a text that are compared, besides its length."""
 _SHORT = 4000
 """Most bytes of a text that is read whole."""
-_SLICE = 5000
 _SPACE, _MARK, _SPEAKERS = " \t\n\r", "[CONTEXT ", ("user", "assistant")
 """Characters trimmed; text in every summary; roles that say something."""
 _CALL_ID = re.compile(r'"id":\s*"([^"\\]+)"')
@@ -61,16 +60,11 @@ class Row(NamedTuple):
 
 
 def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[Row]]:
-    """Read the rows of each segment in order of id, without `session_meta` rows.
-
-    Args:
-        reader: An open reader.
-        segments: The sessions of a conversation, root first.
-    """
+    """Read the rows of each segment of a conversation, root first, in order of id, without `session_meta` rows."""
     statement, collected = _statement(reader.schema), _RowCollector()
     for session in segments:
         collected.segments.append([])
-        for columns in _stored_rows(reader, statement, session.id):
+        for columns in rows_of_session(reader, statement, session.id):
             collected.add(*columns)
     segment_rows = collected.segments
     candidates = collected.candidates + _read_long(reader, segment_rows, collected.long)
@@ -79,17 +73,6 @@ def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[Row]]:
         row = segment_rows[index][at]
         segment_rows[index][at] = row._replace(summary=summaries.get(row.id))
     return segment_rows
-
-
-def _stored_rows(reader: Reader, statement: str, session_id: str) -> Iterator[Sequence[Any]]:
-    """Yield what `_statement` selects of a session, a slice at a time."""
-    last = -(2**63)
-    while True:
-        rows = reader.rows(statement, [session_id, last])
-        yield from rows
-        if len(rows) < _SLICE:
-            return
-        last = int(str(rows[-1][0]))
 
 
 _state = lru_cache(maxsize=64)(state_of)
@@ -174,18 +157,12 @@ def _statement(schema: Schema) -> str:
         f"{bytes_sql(schema.message('api_content'))}, {bytes_sql(calls)}, substr({calls}, 1, 200), {answers}, "
         f"{is_speech} AND {flag} = 1 "
         "FROM (SELECT id FROM messages WHERE session_id = ? AND id > ? "  # sorts the ids only
-        f"ORDER BY id LIMIT {_SLICE}) o CROSS JOIN messages m ON m.id = o.id"
+        f"ORDER BY id LIMIT {SLICE}) o CROSS JOIN messages m ON m.id = o.id"
     )
 
 
 def _read_long(reader: Reader, segment_rows: Sequence[list[Row]], long: Sequence[_Place]) -> list[_Place]:
-    """Complete the fingerprints of rows with long texts; return those that may hold a summary.
-
-    Args:
-        reader: An open reader.
-        segment_rows: The rows by segment.
-        long: Where these are.
-    """
+    """Complete the fingerprints of the rows at the places `long`; return the places that may hold a summary."""
     content = reader.schema.message("content")
     trimmed = f"trim({content}, char(32, 9, 10, 13))"
     statement = (
@@ -227,26 +204,14 @@ def is_copy(row: Row, original: Row) -> bool:
 
 
 def written_at_once(row: Row, other: Row, between: int) -> bool:
-    """Return whether two rows got their timestamps in the same batch.
-
-    Args:
-        row: One row.
-        other: A later one.
-        between: Distance of their positions in the session.
-    """
+    """Return whether a row and a later one, so many positions below, got their timestamps in the same batch."""
     if row.timestamp is None or other.timestamp is None:
         return False
     return abs(other.timestamp - row.timestamp - between * STEP) <= _TOLERANCE + 0.1 * STEP * between
 
 
 def merged_with(row: Row, original: Row, text: str) -> bool:
-    """Return whether a row that holds a summary also holds the text of an earlier row.
-
-    Args:
-        row: A row with a summary.
-        original: An earlier row.
-        text: Its text beside the summary.
-    """
+    """Return whether a row that holds a summary, and another text beside it, also holds the text of an earlier row."""
     if row.role != original.role or not (text or row.call):
         return False
     if row.call or original.call:

@@ -113,11 +113,7 @@ def find_losses(
 ) -> Losses:
     """Return the terms of the rows that a compaction took from the model which nothing it had after that mentions.
 
-    Args:
-        reader: An open reader.
-        compaction: Of the conversation.
-        most: Largest number of terms.
-        stopped: Called between batches of rows; if True, returns what was found so far.
+    At most `most` are returned. When `stopped`, called between batches of rows, says so, what was found so far is.
     """
     after = [compaction.summary, *(each.id for each in compaction.kept), *compaction.not_stored_again]
     kept = [each for each in after if each is not None]
@@ -136,7 +132,10 @@ def find_losses(
             is_complete &= all(len(text) <= _MAX_PER_TEXT for text in texts)
             characters += sum(map(len, cut))
             for kind, term in _terms(message, cut):
-                _count(counts, kind, term, message.id)
+                # Messages come newest first, so the first occurrence here is the last in the conversation.
+                key = (kind, term.casefold())
+                spelling, count, last = counts.get(key, (term, 0, message.id))
+                counts[key] = spelling, count + 1, last
     lost = [
         Lost(term, kind, count, last)
         for (kind, _key), (term, count, last) in counts.items()
@@ -166,7 +165,7 @@ def _texts(message: ChatMessage) -> Iterator[str]:
 def _parse(arguments: str) -> object:
     try:
         return read_json(arguments)
-    except (ValueError, RecursionError):
+    except ValueError:
         return arguments  # truncated JSON
 
 
@@ -204,20 +203,9 @@ def _terms(message: ChatMessage, texts: Iterable[str]) -> Iterator[tuple[LostKin
 def _commands(arguments: str) -> Iterator[str]:
     """Yield the commands in the arguments of a tool call."""
     loaded = _parse(arguments)
-    for name in _COMMANDS if isinstance(loaded, dict) else ():
-        value = loaded.get(name) if isinstance(loaded, dict) else None
+    for value in map(loaded.get, _COMMANDS) if isinstance(loaded, dict) else ():
         if isinstance(value, str) and 2 < len(value.strip()) <= 300:
             yield " ".join(value.split())
-
-
-def _count(counts: dict[tuple[LostKind, str], tuple[str, int, int]], kind: LostKind, term: str, at: int) -> None:
-    """Count a term; messages come newest first, so its first occurrence here is the last in the conversation."""
-    key = (kind, term.casefold())
-    if key in counts:
-        text, count, last = counts[key]
-        counts[key] = (text, count + 1, last)
-    else:
-        counts[key] = (term, 1, at)
 
 
 def _is_mentioned(kind: LostKind, term: str, text: str) -> bool:

@@ -18,7 +18,7 @@ from ..messages.chat_message import State
 from ..messages.transcript import read_system_prompt
 from ..sessions.session import Session
 from ..wording import _
-from .compactions import CompactionHistory, CompactionKind, CompactionNote, Generation, read_history
+from .compactions import HARMLESS, CompactionHistory, CompactionKind, CompactionNote, Generation, read_history
 from .history_rows import Row
 
 
@@ -63,24 +63,12 @@ class ModelContext(NamedTuple):
     @property
     def is_certain(self) -> bool:
         """Whether exactly these rows were sent, beyond doubt."""
-        harmless = {
-            CompactionNote.COPY,
-            CompactionNote.SUMMARY,
-            CompactionNote.PROMPT,
-            CompactionNote.FALLBACK,
-            CompactionNote.SHORTENED,
-            CompactionNote.SHELLS,
-            CompactionNote.REPEATED,
-        }
-        return set(self.notes) <= harmless and all(row.is_certain for row in self.rows)
+        harmless = HARMLESS | {CompactionNote.COPY, CompactionNote.SUMMARY, CompactionNote.PROMPT}
+        return harmless.issuperset(self.notes) and all(row.is_certain for row in self.rows)
 
 
 class Contexts:
-    """All contexts of a conversation; does not access the store.
-
-    Args:
-        history: Of the conversation.
-    """
+    """All contexts of a conversation; does not access the store."""
 
     def __init__(self, history: CompactionHistory) -> None:
         self.history = history
@@ -91,9 +79,9 @@ class Contexts:
         }
         self._copied = {original: copy for copy, original in history.copies.items()}
 
-    def place_of(self, message_id: int) -> tuple[int, int]:
-        """Return the generation of a row, and its index there."""
-        return self._places[message_id]
+    def generation_of(self, message_id: int) -> Generation:
+        """Return the generation of a row."""
+        return self.history.generations[self._places[message_id][0]]
 
     def __contains__(self, message_id: int) -> bool:
         """Return whether a row is part of the conversation."""
@@ -173,13 +161,9 @@ class Contexts:
         )
 
     def _sent(self, number: int, until: int | None, of: Row, notes: list[CompactionNote]) -> tuple[SentRow, ...]:
-        """Return the rows of a generation up to one of them, as they were sent.
+        """Return the rows of a generation that were sent, up to index `until` or to its end, and add to the notes.
 
-        Args:
-            number: Index of the generation.
-            until: Index of the first row that was not sent; None for the end.
-            of: The requested message; if it was rewound, other rewound rows are included.
-            notes: Grows.
+        If the requested message was rewound, other rewound rows are included.
         """
         generation = self.history.generations[number]
         rows = generation.rows if until is None else generation.rows[:until]
@@ -203,10 +187,8 @@ class Contexts:
             for row in rows
             if row.state is not State.REWOUND or with_rewound
         ]
-        carried_count = sum(row.id in why for row in rows)
-        block = sum(each.id in why for each in given) if carried_count else 0
-        kept_unstored = [SentRow(each, Why.KEPT, False) for each in unstored]
-        return (*given[:block], *kept_unstored, *given[block:])
+        block = sum(each.id in why for each in given)
+        return (*given[:block], *(SentRow(each, Why.KEPT, False) for each in unstored), *given[block:])
 
 
 def _may_answer(row: Row, asked: Row) -> bool:
@@ -214,28 +196,17 @@ def _may_answer(row: Row, asked: Row) -> bool:
     return row.role == "assistant" and (row.state is not State.REWOUND or asked.state is State.REWOUND)
 
 
-def read_context(
-    reader: Reader, segments: Sequence[Session], message_id: int | None = None, *, prompt: bool = True
+def context_of(
+    reader: Reader, segments: Sequence[Session], contexts: Contexts, message_id: int | None, *, prompt: bool = True
 ) -> ModelContext:
-    """Read the context of a message.
+    """Return the context of a message; only the system prompt is read, if requested.
 
     Args:
         reader: An open reader.
         segments: The sessions of the conversation, root first.
+        contexts: Of the conversation.
         message_id: `messages.id`; None for the newest one.
         prompt: Whether to read the system prompt.
-
-    Raises:
-        NotFoundError: The message is not in this conversation.
-    """
-    contexts = Contexts(read_history(reader, segments))
-    return context_of(reader, segments, contexts, message_id, prompt=prompt)
-
-
-def context_of(
-    reader: Reader, segments: Sequence[Session], contexts: Contexts, message_id: int | None, *, prompt: bool = True
-) -> ModelContext:
-    """Return the context of a message from contexts already read; only the system prompt is read, if requested.
 
     Raises:
         NotFoundError: The message is not in this conversation.
@@ -267,10 +238,9 @@ def context_of(
 
 def _was_compressed_later(history: CompactionHistory, number: int) -> bool:
     """Return whether the session of a generation was compressed in place after it."""
-    later: Sequence[Generation] = history.generations[number + 1 :]
     return any(
         each.compaction is not None and history.compactions[each.compaction].kind is CompactionKind.IN_PLACE
-        for each in later
+        for each in history.generations[number + 1 :]
         if each.segment == history.generations[number].segment
     )
 
@@ -329,17 +299,12 @@ def read_memory(reader: Reader, segments: Sequence[Session]) -> Memory:
     """Find out what the model will not have when Hermes resumes a conversation.
 
     If the newest session has no rows, Hermes starts fresh there, without any earlier message (0.16 to 0.19).
-
-    Args:
-        reader: An open reader.
-        segments: Its sessions, root first.
     """
     contexts = Contexts(read_history(reader, segments))
     newest = contexts.newest
     if newest is None:
         return Memory(frozenset(), (), 0, False)
-    number, _at = contexts.place_of(newest)
-    generation = contexts.history.generations[number]
+    generation = contexts.generation_of(newest)
     if generation.segment < len(segments) - 1:
         return memory_of(contexts.history, (), len(contexts.history.generations))
     given = [SentRow(row.id, Why.SINCE) for row in generation.rows if row.state is not State.REWOUND]

@@ -17,6 +17,7 @@ from ..errors import BrowseError, RefusedError
 from ..messages.chat_message import Reading
 from ..sessions.models import Conversation
 from ..text import one_line
+from ..trash.session_files import sync_folder
 from ..wording import _
 from .html import html_pieces
 from .jsonl import jsonl_pieces
@@ -108,11 +109,9 @@ def _folded(name: str) -> str:
 
 
 def unique_names(titles: Sequence[tuple[str, str]], extension: str) -> list[str]:
-    """Return file names for conversations in one folder, distinct on any file system.
+    """Return file names for conversations in one folder, given by title and id, distinct on any file system.
 
-    Args:
-        titles: Title and id of each; ids distinguish conversations with the same title.
-        extension: With its dot.
+    The ids distinguish conversations with the same title; the extension has its dot.
     """
     stems = [file_stem(title) for title, _session in titles]
     counts = Counter(map(_folded, stems))
@@ -196,16 +195,6 @@ def make_folder(path: Path) -> None:
         raise _failed(path, error) from error
 
 
-def _sync_folder(path: Path) -> None:
-    if os.name != "posix":
-        return  # Windows cannot open a folder
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def _publish(temporary: Path, path: Path, *, force: bool) -> None:
     """Give the finished file its name; without `force` only if no such file has appeared meanwhile."""
     if force:
@@ -246,7 +235,7 @@ def _finish(temporary: Path, path: Path) -> None:
         sentence = _("{path} was exported, but the temporary file {other} could not be removed: {reason}.")
         raise BrowseError(sentence.format(path=path, other=temporary, reason=error.strerror or error)) from error
     try:
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     except OSError as error:
         sentence = _("{path} was exported, but its folder could not be synced: {reason}.")
         remedy = _("After a power cut, check that it is still there.")
@@ -259,11 +248,7 @@ def write_file(path: Path, pieces: Iterable[str], *, force: bool = False, keep: 
     Pieces go to a temporary file beside it, which is synced and then renamed. A failure leaves nothing behind (else the
     error names it), and an existing file unchanged.
 
-    Args:
-        path: The file.
-        pieces: The text, encoded as UTF-8.
-        force: Replace an existing file.
-        keep: Files never to replace.
+    The text is encoded as UTF-8; `force` and `keep` are those of `check_target`.
 
     Raises:
         RefusedError: As `check_target`, also if the file has appeared meanwhile.

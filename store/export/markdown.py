@@ -11,7 +11,7 @@ import html
 import json
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC
 from itertools import groupby
 
 from ..messages.block_kinds import CALL, RESULT, Block
@@ -163,12 +163,8 @@ def neutral(text: str) -> str:
 
 
 def _iso(moment: float | None) -> str | None:
-    if moment is None:
-        return None
-    try:
-        return datetime.fromtimestamp(moment, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    except (ValueError, OverflowError, OSError):
-        return None
+    local = local_time(moment)
+    return local.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z") if local is not None else None
 
 
 def _front_matter(source: Source, exporter: str, now: float) -> str:

@@ -69,23 +69,16 @@ class ExportCounts:
 
 @dataclass
 class Source:
-    """A conversation to export.
-
-    Args:
-        store: The store.
-        conversation: With details.
-        redactor: Replaces and counts secrets.
-        tally: Counts sessions and messages.
-        reading: Which messages to export.
-        part: Ids of the only messages to export; None for all.
-    """
+    """A conversation to export."""
 
     store: Store
     conversation: Conversation
+    """With details."""
     redactor: Redactor
     tally: ExportCounts
     reading: Reading
     part: Collection[int] | None = None
+    """Ids of the only messages to export; None for all."""
 
     @property
     def name(self) -> str:

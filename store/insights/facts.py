@@ -13,8 +13,7 @@ from ..cleanup.sizes import REASONING, batches, bytes_sql
 from ..connection.connect import Reader, Row
 from ..connection.stored_values import as_count, as_money, as_time
 from ..errors import QueryInterruptedError
-from ..messages.decode import decode_content, decode_tool_calls
-from ..messages.outcomes import LIMIT, has_failed
+from ..messages.decode import LIMIT, decode_content, decode_tool_calls, has_failed
 from ..sessions.catalog import Catalog
 from ..sessions.session import Session, Tokens
 from ..text import as_text

@@ -1,4 +1,4 @@
-"""Decode rows of `messages`: multimodal content, tool calls, summaries, hidden rows."""
+"""Decode rows of `messages`: multimodal content, tool calls, results, summaries, hidden rows."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ _SUMMARY_BELOW = "[END OF PRIOR CONTEXT — COMPACTION SUMMARY BELOW]"
 _MEMORY = re.compile(r"<memory-context>.*?</memory-context>\s*", re.DOTALL)
 DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(;base64)?,")
 """The start of an embedded file (RFC 2397): type, and whether it is base64."""
+
+LIMIT = 200_000
+"""Code points of the longest result that is parsed; of a longer one only the start is checked."""
 
 COLUMNS = (
     "id", "session_id", "role", "content", "tool_call_id", "tool_calls", "tool_name", "timestamp", "finish_reason",
@@ -114,6 +117,17 @@ def image_url(item: object) -> str | None:
     return ""
 
 
+def stored_parts(text: str) -> list[object] | None:
+    """Return the parts of multimodal content as stored; None for plain text and for broken JSON."""
+    if not text.startswith(SENTINEL):
+        return None
+    try:
+        loaded = read_json(text.removeprefix(SENTINEL))
+    except ValueError:
+        return None
+    return loaded if isinstance(loaded, list) else [loaded]
+
+
 def decode_content(value: object) -> tuple[str, tuple[ContentPart, ...]]:
     """Decode a stored content: text, NULL, multimodal JSON behind `SENTINEL`, or damaged data.
 
@@ -121,16 +135,13 @@ def decode_content(value: object) -> tuple[str, tuple[ContentPart, ...]]:
         The text (parts joined by line ends) and the parts, empty for plain text. Broken JSON is returned unchanged,
         sentinel included, as in Hermes.
     """
-    text = as_text(value)
-    if text is None:
-        return "", ()
-    if not text.startswith(SENTINEL):
-        return text, ()
+    text = as_text(value) or ""
+    items = stored_parts(text)
     try:
-        loaded = read_json(text[len(SENTINEL) :])
-        items = loaded if isinstance(loaded, list) else [loaded]
-        parts = tuple(_part(item) for item in items)
+        parts = tuple(map(_part, items or ()))
     except (ValueError, RecursionError):
+        items = None
+    if items is None:
         return text, ()
     return "\n".join(part.text for part in parts if part.text), parts
 
@@ -161,6 +172,33 @@ def decode_tool_calls(value: object) -> tuple[ToolCall, ...]:
         call_id = as_text(item.get("id")) or as_text(item.get("call_id")) or ""
         calls.append(ToolCall(call_id, as_text(source.get("name")) or "tool", as_text(arguments) or ""))
     return tuple(calls)
+
+
+def load_json(text: str) -> object:
+    """Parse a JSON object or list; None for any other text, and for one too long or nested too deep."""
+    stripped = text.strip()
+    if stripped[:1] not in ("{", "[") or len(stripped) > LIMIT:
+        return None
+    try:
+        loaded = read_json(stripped)
+    except ValueError:
+        return None
+    return loaded if isinstance(loaded, dict | list) else None
+
+
+def has_failed(text: str, effect: str | None) -> bool:
+    """Tell whether a decoded result reports a failure, which no column does in any Hermes up to 0.22.
+
+    `effect` is `effect_disposition` (0.19 and later).
+    """
+    loaded = load_json(text)
+    if isinstance(loaded, dict):
+        code = loaded.get("exit_code", loaded.get("returncode", 0))
+        failed = bool(loaded.get("error")) or (isinstance(code, int) and code != 0)
+        return failed or loaded.get("success") is False
+    if effect and "error" in effect.lower():
+        return True
+    return text.lstrip()[:40].lower().startswith(("error", "traceback (most recent"))
 
 
 def without_injections(text: str) -> str:

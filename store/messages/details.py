@@ -12,7 +12,7 @@ from ..connection.stored_values import as_count, as_mapping, as_money
 from ..sessions.models import Conversation
 from ..text import as_text
 from .chat_message import Reading, State
-from .transcript import Bone, read_skeleton, read_system_prompt
+from .transcript import SLICE, Bone, read_skeleton, read_system_prompt, rows_of_session
 
 _FACTS = (
     "title_source", "billing_provider", "billing_base_url", "billing_mode", "git_repo_root", "profile_name", "user_id",
@@ -20,7 +20,6 @@ _FACTS = (
 )  # fmt: skip
 _ORIGIN = ("platform", "chat_name", "user_name", "chat_topic")
 """Fields of `origin_json` that are in no column (gateway/session.py, 0.19)."""
-_SLICE = 5000
 
 
 class ToolCount(NamedTuple):
@@ -129,7 +128,7 @@ def _tools(reader: Reader, bones: Sequence[Bone]) -> tuple[ToolCount, ...]:
 
 
 def _live(reader: Reader, session_id: str) -> tuple[int, int, int]:
-    """Return rows, bytes and rows with images that the model still sees of a session; read in slices by id."""
+    """Return rows, bytes and rows with images that the model still sees of a session."""
     schema = reader.schema
     content, sent = schema.message("content"), schema.message("api_content")
     # Multimodal content begins with a NUL, at which SQLite's text functions stop.
@@ -139,18 +138,14 @@ def _live(reader: Reader, session_id: str) -> tuple[int, int, int]:
     statement = (
         f"SELECT m.id, {multimodal}, {text} + 0, {bytes_sql(schema.message('tool_calls'))} FROM messages m "
         f"WHERE m.session_id = ? AND m.id > ? AND {schema.active()} = 1 "
-        f"AND {schema.message('role')} IS NOT 'session_meta' ORDER BY m.id LIMIT {_SLICE}"
+        f"AND {schema.message('role')} IS NOT 'session_meta' ORDER BY m.id LIMIT {SLICE}"
     )
-    count, total, pictures, last = 0, 0, 0, -(2**63)
-    while True:
-        rows = reader.rows(statement, [session_id, last])
-        for message_id, image, size, calls in rows:
-            last = int(str(message_id))
-            count += 1
-            pictures += bool(image)
-            total += as_count(calls) + (0 if image else as_count(size))
-        if len(rows) < _SLICE:
-            return count, total, pictures
+    count = total = pictures = 0
+    for _message_id, image, size, calls in rows_of_session(reader, statement, session_id):
+        count += 1
+        pictures += bool(image)
+        total += as_count(calls) + (0 if image else as_count(size))
+    return count, total, pictures
 
 
 def read_details(reader: Reader, conversation: Conversation) -> Details:

@@ -32,11 +32,7 @@ class IdGap(NamedTuple):
 
 
 def read_id_gaps(reader: Reader, neighbours: Iterable[tuple[int, int]]) -> dict[int, IdGap]:
-    """Find missing ids between neighbouring rows of a session.
-
-    Args:
-        reader: An open reader.
-        neighbours: Pairs of ids of consecutive rows in one session.
+    """Find missing ids between neighbouring rows of a session, given as pairs of ids.
 
     Returns:
         Id of the row behind a gap → the gap. Very long steps are not checked.

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from urllib.parse import unquote_to_bytes
 
 from ..connection.connect import Reader
-from ..connection.stored_values import read_json
 from ..text import as_text
-from .decode import DATA_URL, SENTINEL, image_url
+from .decode import DATA_URL, image_url, stored_parts
 
 LONGEST_HEAD = 16
 """Bytes that `suffix_of` needs."""
@@ -54,13 +53,6 @@ def read_image(reader: Reader, message_id: int, number: int) -> bytes | None:
     None if the row or the image is missing, not embedded, or invalid.
     """
     content = reader.schema.message("content")
-    text = as_text(reader.value(f"SELECT {content} FROM messages m WHERE m.id = ?", [message_id]))
-    if text is None or not text.startswith(SENTINEL):
-        return None
-    try:
-        loaded = read_json(text[len(SENTINEL) :])
-    except (ValueError, RecursionError):
-        return None
-    items = loaded if isinstance(loaded, list) else [loaded]
-    urls = [url for url in map(image_url, items) if url is not None]
+    text = as_text(reader.value(f"SELECT {content} FROM messages m WHERE m.id = ?", [message_id])) or ""
+    urls = [url for url in map(image_url, stored_parts(text) or ()) if url is not None]
     return decode_data_url(urls[number]) if 0 <= number < len(urls) else None

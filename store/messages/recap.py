@@ -9,7 +9,6 @@ from ..connection.connect import Reader
 from ..sessions.session import Session
 from ..text import one_line, printable
 from ..wording import _, ngettext
-from .chat_message import ChatMessage
 from .decode import split_summary
 from .transcript import read_messages, read_skeleton
 
@@ -40,13 +39,11 @@ def _clip(text: str) -> str:
     return clipped + "…" if len(lines) > ASSISTANT_LINES else clipped
 
 
-def recap_lines(messages: Sequence[ChatMessage], earlier: int = 0) -> list[RecapLine]:
-    """Build the recap of the newest messages in order, without system text, tool results and reasoning.
-
-    `earlier` is the number of visible messages before them.
-    """
+def read_recap(reader: Reader, segments: Sequence[Session]) -> list[RecapLine]:
+    """Read the recap of a conversation from its segments, root first: no system text, tool results and reasoning."""
+    bones = [bone for bone in read_skeleton(reader, segments).bones if bone.role in ("user", "assistant")]
     lines: list[RecapLine] = []
-    for message in messages:
+    for message in read_messages(reader, bones[-_WINDOW:]):
         if message.is_summary or message.is_hidden:
             continue
         if message.role == "user":
@@ -64,12 +61,6 @@ def recap_lines(messages: Sequence[ChatMessage], earlier: int = 0) -> list[Recap
                 lines.append(RecapLine("assistant", text))
     starts = [index for index, line in enumerate(lines) if line.role == "user"]
     cut = starts[-EXCHANGES] if len(starts) > EXCHANGES else 0
-    earlier += cut
+    earlier = max(len(bones) - _WINDOW, 0) + cut
     head = [RecapLine("earlier", _("… {count} earlier messages …").format(count=earlier))] if earlier else []
     return head + lines[cut:]
-
-
-def read_recap(reader: Reader, segments: Sequence[Session]) -> list[RecapLine]:
-    """Read the recap of a conversation from its segments, root first."""
-    bones = [bone for bone in read_skeleton(reader, segments).bones if bone.role in ("user", "assistant")]
-    return recap_lines(read_messages(reader, bones[-_WINDOW:]), max(len(bones) - _WINDOW, 0))

@@ -7,12 +7,12 @@ window. Rows are ordered by id within a segment, as in Hermes, not by time, beca
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..connection.connect import Reader
+from ..connection.connect import Reader, Row
 from ..connection.stored_values import as_time
 from ..sessions.session import Session
 from ..text import as_text
@@ -20,7 +20,8 @@ from .chat_message import ChatMessage, Reading, State
 from .decode import is_hidden, select, state_of, to_message
 from .gaps import IdGap, after_no_call, read_id_gaps, without_call
 
-_SLICE = 5000
+SLICE = 5000
+"""Rows that one statement reads."""
 _IDENTITY = ("role", "content", "tool_call_id", "tool_calls", "tool_name")
 """Columns that are equal in rows for the same message."""
 END = -(2**62)
@@ -44,11 +45,8 @@ class Skeleton(NamedTuple):
 
     session_ids: tuple[str, ...]
     bones: tuple[Bone, ...]
-    reading: Reading
     folded: Mapping[int, int] = MappingProxyType({})
     """Rows left out as twins → the row shown instead."""
-    left_out: int = 0
-    """Number of rows not in this reading (rewound, hidden, or compacted)."""
     gaps: Mapping[int, tuple[int, int]] = MappingProxyType({})
     """Where rows for people are left out: id of the next bone, or `END` → number of rewound, of compacted rows."""
     id_gaps: Mapping[int, IdGap] = MappingProxyType({})
@@ -64,33 +62,43 @@ class Skeleton(NamedTuple):
         return next((index for index, bone in enumerate(self.bones) if bone.id == shown), None)
 
 
+def rows_of_session(reader: Reader, statement: str, session_id: str) -> Iterator[Row]:
+    """Yield rows of a session in order of id, read in slices.
+
+    The statement takes the session and the last id before a slice, and selects at most `SLICE` rows, the id first.
+    """
+    last = -(2**63)
+    while True:
+        rows = reader.rows(statement, [session_id, last])
+        yield from rows
+        if len(rows) < SLICE:
+            return
+        last = int(str(rows[-1][0]))
+
+
 def _read_bones(reader: Reader, session_id: str, segment: int) -> list[tuple[Bone, object]]:
-    """Read the bones of one session with their `display_order`, in slices by id."""
+    """Read the bones of one session with their `display_order`."""
     schema = reader.schema
     statement = (
         f"SELECT m.id, {schema.message('role')}, {schema.message('timestamp')}, {schema.active()}, "
         f"{schema.compacted()}, {schema.message('display_kind')}, {schema.message('display_metadata')}, "
         f"{schema.message('display_order')} "
-        "FROM messages m WHERE m.session_id = ? AND m.id > ? ORDER BY m.id LIMIT ?"
+        f"FROM messages m WHERE m.session_id = ? AND m.id > ? ORDER BY m.id LIMIT {SLICE}"
     )
     bones: list[tuple[Bone, object]] = []
-    last = -(2**63)
-    while True:
-        rows = reader.rows(statement, [session_id, last, _SLICE])
-        for message_id, role, stamp, active, compacted, kind, metadata, order in rows:
-            who = as_text(role) or "unknown"
-            bone = Bone(
-                id=int(str(message_id)),
-                segment=segment,
-                role=who,
-                timestamp=as_time(stamp),
-                state=state_of(active, compacted),
-                hidden=is_hidden(who, as_text(kind), metadata),
-            )
-            bones.append((bone, order))
-        if len(rows) < _SLICE:
-            return bones
-        last = int(str(rows[-1][0]))
+    rows = rows_of_session(reader, statement, session_id)
+    for message_id, role, stamp, active, compacted, kind, metadata, order in rows:
+        who = as_text(role) or "unknown"
+        bone = Bone(
+            id=int(str(message_id)),
+            segment=segment,
+            role=who,
+            timestamp=as_time(stamp),
+            state=state_of(active, compacted),
+            hidden=is_hidden(who, as_text(kind), metadata),
+        )
+        bones.append((bone, order))
+    return bones
 
 
 def read_identities(reader: Reader, ids: Sequence[int]) -> dict[int, tuple[object, ...]]:
@@ -159,7 +167,7 @@ def read_skeleton(reader: Reader, segments: Sequence[Session], reading: Reading 
     bones: list[Bone] = []
     repeated: dict[int, int] = {}
     gaps: dict[int, tuple[int, int]] = {}
-    left_out = rewound = compacted = 0
+    rewound = compacted = 0
     neighbours: list[tuple[int, int]] = []
     doubtful: list[int] = []
     for index, session in enumerate(segments):
@@ -173,7 +181,6 @@ def read_skeleton(reader: Reader, segments: Sequence[Session], reading: Reading 
             if bone.id in twins and reading is Reading.SAID:
                 continue
             if not _is_read(bone, reading, is_tip=index == len(segments) - 1):
-                left_out += 1
                 rewound += bone.state is State.REWOUND and not bone.hidden
                 compacted += bone.state is not State.REWOUND and not bone.hidden
                 continue
@@ -187,7 +194,7 @@ def read_skeleton(reader: Reader, segments: Sequence[Session], reading: Reading 
     missing = read_id_gaps(reader, neighbours)
     lost = frozenset(without_call(reader, session_ids, doubtful))
     folded, twins = (repeated, {}) if reading is Reading.SAID else ({}, repeated)
-    return Skeleton(session_ids, tuple(bones), reading, folded, left_out, gaps, missing, twins, lost)
+    return Skeleton(session_ids, tuple(bones), folded, gaps, missing, twins, lost)
 
 
 def read_messages(reader: Reader, bones: Sequence[Bone]) -> list[ChatMessage]:

@@ -18,7 +18,6 @@ from hermes_browse.store.compression.model_context import (
     Why,
     context_of,
     memory_of,
-    read_context,
     read_memory,
 )
 from hermes_browse.store.connection.connect import Reader, Store
@@ -217,7 +216,8 @@ def test_the_newest_context_is_what_hermes_loads(version: int, fixture_store: Ca
 def test_a_message_of_another_conversation_is_not_found(tmp_path: Path) -> None:
     path = long_conversation(tmp_path / "state.db", 100, 1)
     with Store(path).reader() as reader, pytest.raises(NotFoundError):
-        read_context(reader, _segments(reader, "s0"), 10_000)
+        segments = _segments(reader, "s0")
+        context_of(reader, segments, Contexts(read_history(reader, segments)), 10_000)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -26,9 +26,15 @@ from test_rendering_property import LOOK, PIECES, TEXT, cannot_act, read
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.stored_values import as_count, as_flag, as_mapping, as_money, as_time
 from hermes_browse.store.messages.chat_message import Hit, State
-from hermes_browse.store.messages.decode import COLUMNS, decode_content, decode_tool_calls, injected_context, to_message
+from hermes_browse.store.messages.decode import (
+    COLUMNS,
+    decode_content,
+    decode_tool_calls,
+    has_failed,
+    injected_context,
+    to_message,
+)
 from hermes_browse.store.messages.images import decode_data_url, suffix_of
-from hermes_browse.store.messages.outcomes import has_failed
 from hermes_browse.store.search import parse, search
 from hermes_browse.store.search.conditions import make_conditions
 from hermes_browse.store.search.terms import make_plan

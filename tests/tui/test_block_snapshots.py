@@ -9,7 +9,7 @@ import pytest
 from test_transcript_view import SHEET, START
 from textual.app import App, ComposeResult
 
-from hermes_browse.store.messages.chat_message import ChatMessage, ContentPart, Reading, State, ToolCall
+from hermes_browse.store.messages.chat_message import ChatMessage, ContentPart, State, ToolCall
 from hermes_browse.store.messages.gaps import IdGap
 from hermes_browse.store.messages.transcript import END, Bone, Skeleton
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
@@ -115,7 +115,7 @@ def model(messages: Sequence[ChatMessage], segments: int = 1, **more: object) ->
     sessions = tuple(Session(f"s{number}", "cli", ended_at=START + 60) for number in range(segments))
     chat = Conversation(sessions, Relation.ROOT, ConversationKind.CHAT, Status.ENDED, "t", START)
     names = tuple(each.id for each in sessions)
-    made = TranscriptModel(chat, Skeleton(names, bones_of(messages, segments), Reading.EVERYTHING, **more))  # type: ignore[arg-type]  # fields by name
+    made = TranscriptModel(chat, Skeleton(names, bones_of(messages, segments), **more))  # type: ignore[arg-type]  # fields by name
     made.add(messages)
     return made
 

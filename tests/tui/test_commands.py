@@ -189,10 +189,10 @@ async def test_the_palette_does_what_the_pane_with_the_keys_does(tmp_path: Path)
     """A command of the transcript's own is done by the transcript."""
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("tab")
-        shown = browser.screen.transcript.look.tools
+        shown = browser.screen.transcript.page.look.tools
         await browser.press("ctrl+p", "t", "o", "o", "l", "s", "enter")
         await browser.settle()
-        assert browser.app.screen is browser.screen and browser.screen.transcript.look.tools != shown
+        assert browser.app.screen is browser.screen and browser.screen.transcript.page.look.tools != shown
 
 
 def _palette(browser: Browser) -> list[str]:

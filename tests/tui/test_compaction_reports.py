@@ -12,7 +12,7 @@ from builders import DAY, T0, make_store
 from compressed import case, store_of
 
 from hermes_browse.store.compression.compactions import CompactionKind, CompactionNote, read_history
-from hermes_browse.store.compression.model_context import Why, read_context, read_memory
+from hermes_browse.store.compression.model_context import Contexts, Why, context_of, read_memory
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location
 from hermes_browse.store.sessions.catalog import read_catalog
@@ -46,7 +46,8 @@ async def test_104099_what_the_agent_knew_at_a_turn(tmp_path: Path) -> None:
     texts = {row["id"]: row["content"] for row in case("0.19.0-place-twice.json")["messages"]}
     with Store(store).reader() as reader:
         turn = next(each for each, text in texts.items() if text.startswith("answer 5"))
-        context = read_context(reader, _conversation(store).segments, turn)
+        segments = _conversation(store).segments
+        context = context_of(reader, segments, Contexts(read_history(reader, segments)), turn)
     assert context.is_certain
     assert [row.id for row in context.rows] == list(range(11, turn))
     assert Counter(row.why for row in context.rows) == {Why.HEAD: 3, Why.SUMMARY: 1, Why.KEPT: 4, Why.SINCE: 1}
@@ -178,7 +179,8 @@ def _interrupted(path: Path) -> Path:
 async def test_79391_a_gap_of_ids_without_a_summary_is_named(tmp_path: Path) -> None:
     store = _interrupted(tmp_path / "state.db")
     with Store(store).reader() as reader:
-        context = read_context(reader, _conversation(store).segments)
+        segments = _conversation(store).segments
+        context = context_of(reader, segments, Contexts(read_history(reader, segments)), None)
     assert CompactionNote.GAP in context.notes and not context.is_certain
     async with browsing(open_app(loose(store), NOW), (120, 50)) as browser:
         await browser.press("M")
@@ -193,7 +195,7 @@ def test_86366_a_tail_that_was_written_again_counts_once(tmp_path: Path) -> None
     segments = _conversation(store).segments
     with Store(store).reader() as reader:
         history = read_history(reader, segments)
-        context, memory = read_context(reader, segments), read_memory(reader, segments)
+        context, memory = context_of(reader, segments, Contexts(history), None), read_memory(reader, segments)
     copied = Counter(texts[each] for each in history.copies)
     assert max(copied.values()) > 4
     assert max(Counter(texts[row.id] for row in context.rows).values()) == 1

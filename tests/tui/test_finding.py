@@ -325,10 +325,10 @@ async def test_letters_typed_while_a_place_is_being_read_are_found(
         assert may_answer.wait(PATIENCE)
         return read_messages(reader, bones)
 
-    monkeypatch.setattr("hermes_browse.tui.transcript.finding.read_messages", read_late)
     async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
         await browser.press("tab", "home")
         await browser.press("backslash")
+        monkeypatch.setattr("hermes_browse.tui.transcript.reading.read_messages", read_late)
         await browser.send("d")
         await browser.wait_until(asked.is_set)
         await browser.send(*"own")

@@ -10,7 +10,7 @@ import pytest
 from browsing import browsing, loose, open_app
 from builders import make_store
 
-from hermes_browse.store.messages.chat_message import ChatMessage, Reading, State
+from hermes_browse.store.messages.chat_message import ChatMessage, State
 from hermes_browse.store.messages.transcript import Bone, Skeleton
 from hermes_browse.store.search import make_plan, parse
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
@@ -32,7 +32,7 @@ def model_of(texts: Sequence[str]) -> TranscriptModel:
     session = Session("s", "cli", started_at=0.0)
     conversation = Conversation((session,), Relation.ROOT, ConversationKind.CHAT, Status.ENDED, "Tides", 0.0)
     bones = tuple(Bone(number, 0, "assistant", 0.0, State.LIVE, False) for number in range(len(texts)))
-    model = TranscriptModel(conversation, Skeleton(("s",), bones, Reading.SAID))
+    model = TranscriptModel(conversation, Skeleton(("s",), bones))
     model.add([ChatMessage(number, "s", "assistant", text, 0.0) for number, text in enumerate(texts)])
     return model
 
@@ -153,7 +153,7 @@ def test_tools_and_reasoning_too(tools: Tools) -> None:
     session = Session("s", "cli", started_at=0.0)
     conversation = Conversation((session,), Relation.ROOT, ConversationKind.CHAT, Status.ENDED, "Tides", 0.0)
     bones = (Bone(1, 0, "assistant", 0.0, State.LIVE, False), Bone(2, 0, "tool", 0.0, State.LIVE, False))
-    model = TranscriptModel(conversation, Skeleton(("s",), bones, Reading.SAID))
+    model = TranscriptModel(conversation, Skeleton(("s",), bones))
     model.add(
         [
             ChatMessage(1, "s", "assistant", LONG, 0.0, reasoning=LONG),

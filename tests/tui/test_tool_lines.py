@@ -12,8 +12,16 @@ from hypothesis import strategies as st
 from hermes_browse.store.text import printable
 from hermes_browse.tui.shared.styled import Line, line_text, line_width
 from hermes_browse.tui.transcript.block_layout import output_lines
-from hermes_browse.tui.transcript.sgr import coloured, without_colours
-from hermes_browse.tui.transcript.tool_text import Hint, as_shown, block, hint_of, output_text, tool_text_lines
+from hermes_browse.tui.transcript.tool_text import (
+    Hint,
+    as_shown,
+    block,
+    coloured,
+    hint_of,
+    output_text,
+    tool_text_lines,
+    without_colours,
+)
 
 
 def looks(lines: list[Line], part: str) -> set[str]:

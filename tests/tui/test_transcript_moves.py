@@ -6,7 +6,7 @@ import pytest
 from test_transcript_view import ViewApp, give, screen_text
 
 from hermes_browse.store.demo.chat import TEXTS
-from hermes_browse.store.messages.chat_message import ChatMessage, Reading, State
+from hermes_browse.store.messages.chat_message import ChatMessage, State
 from hermes_browse.store.messages.transcript import Bone, Skeleton
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
@@ -26,7 +26,7 @@ def week(per_day: int = 30, days: int = 4) -> TranscriptModel:
         for n in range(per_day)
     )
     chat = Conversation(sessions, Relation.ROOT, ConversationKind.CHAT, Status.ENDED, "t", START)
-    model = TranscriptModel(chat, Skeleton(tuple(each.id for each in sessions), bones, Reading.SAID))
+    model = TranscriptModel(chat, Skeleton(tuple(each.id for each in sessions), bones))
     give(model, 0, len(bones))
     return model
 

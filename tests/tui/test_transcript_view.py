@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from textual.app import App, ComposeResult
 
 import hermes_browse.styles
-from hermes_browse.store.messages.chat_message import ChatMessage, Reading, State, ToolCall
+from hermes_browse.store.messages.chat_message import ChatMessage, State, ToolCall
 from hermes_browse.store.messages.transcript import Bone, Skeleton
 from hermes_browse.store.search import make_plan, parse
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
@@ -41,7 +41,7 @@ def model_of(count: int, read: bool = True, text: str | None = None) -> Transcri
     bones = tuple(Bone(n, 0, roles[n % 2], START + n, State.LIVE, False) for n in range(count))
     session = Session("s", "cli")
     chat = Conversation((session,), Relation.ROOT, ConversationKind.CHAT, Status.ENDED, "t", START)
-    model = TranscriptModel(chat, Skeleton(("s",), bones, Reading.SAID))
+    model = TranscriptModel(chat, Skeleton(("s",), bones))
     if read:
         give(model, 0, count, text)
     return model

@@ -137,9 +137,9 @@ TRANSCRIPT = at(
         priority=True,
     ),
     Command("go-to", "number_sign", N_("go to"), N_("To the message of an id"), "screen.do('go-to-id')", priority=True),
-    Command("next-find", "n", N_("next find"), N_("While finding: to the next find"), "find_step(1)"),
-    Command("previous-find", "N", N_("previous find"), N_("While finding: to the previous find"), "find_step(-1)"),
-    Command("end-finding", "escape", N_("end finding"), N_("While finding: no longer"), "find_end"),
+    Command("next-find", "n", N_("next find"), N_("While finding: to the next find"), "find(1)"),
+    Command("previous-find", "N", N_("previous find"), N_("While finding: to the previous find"), "find(-1)"),
+    Command("end-finding", "escape", N_("end finding"), N_("While finding: no longer"), "find(0)"),
     N_("Read"),
     Shown(
         "more-less", "enter,ctrl+j", N_("more, less"), N_("Unfold or fold this message"), "toggle_fold", printed="Enter"

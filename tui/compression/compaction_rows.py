@@ -118,12 +118,7 @@ def outcome(one: Compaction) -> str:
 
 
 def compaction_rows(compactions: Sequence[Compaction], lost: dict[int, str]) -> list[CompactionRow]:
-    """Return the rows of a list, oldest first.
-
-    Args:
-        compactions: Of a conversation.
-        lost: By number, in words, as far as it is known.
-    """
+    """Return the rows of a list, oldest first; `lost` says by number how much was lost, as far as it is known."""
     most = _most(compactions)
     return [CompactionRow(number, one, most, lost.get(number, "")) for number, one in enumerate(compactions)]
 
@@ -136,12 +131,7 @@ def read_tree(reader: Reader, session_id: str, now: float) -> tuple[Lineage, Seq
 
 
 def tree_rows(sessions: Sequence[LineageRow], compactions: Sequence[Compaction]) -> list[ListRow]:
-    """Put the compactions of a conversation between the sessions of its family tree, in the order of events.
-
-    Args:
-        sessions: The tree.
-        compactions: Of the conversation that the tree was read for.
-    """
+    """Put the compactions of a conversation between the sessions of its family tree, in the order of events."""
     most = _most(compactions)
     before: dict[str, list[int]] = {}
     after: dict[str, list[int]] = {}

@@ -53,13 +53,7 @@ def doubt(given: ModelContext) -> str:
 
 
 def toggle_here(context: Context, transcript: TranscriptView, shown: Callable[[], None]) -> None:
-    """Show what the model saw at the current message, or everything alike again.
-
-    Args:
-        context: The store.
-        transcript: Of the main screen.
-        shown: Called when the transcript has changed.
-    """
+    """Show what the model saw at the current message, or everything alike again; `shown` is called after either."""
     model, message_id = transcript.model, transcript.current_id
     if transcript.page.seen is not None:
         transcript.see(None)
@@ -80,10 +74,9 @@ def toggle_here(context: Context, transcript: TranscriptView, shown: Callable[[]
         given, memory = answer
         if transcript.model is not model:
             return
-        entries = {model.shown_at(each) for each in (*memory.known, message_id)} - {None}
-        transcript.see(SeenByModel(frozenset(each for each in entries if each is not None), sentence(given, memory)))
+        entries, words = map(model.shown_at, (*memory.known, message_id)), sentence(given, memory)
+        transcript.see(SeenByModel(frozenset(each for each in entries if each is not None), words))
         shown()
-        parts = [sentence(given, memory), _("the rest is dimmed, Esc ends"), doubt(given)]
-        context.say_of_page(" · ".join(filter(None, parts)))
+        context.say_of_page(" · ".join(filter(None, [words, _("the rest is dimmed, Esc ends"), doubt(given)])))
 
     context.transcript_worker.submit("here", work, done, context.failed)

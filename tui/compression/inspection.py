@@ -11,12 +11,11 @@ from hermes_browse.store.compression.compactions import (
     CompactionHistory,
     CompactionKind,
     CompactionNote,
-    read_history,
 )
 from hermes_browse.store.compression.history_rows import Row
 from hermes_browse.store.compression.losses import Losses, Lost, LostKind
 from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.messages.chat_message import ChatMessage, Reading, State
+from hermes_browse.store.messages.chat_message import ChatMessage, State
 from hermes_browse.store.messages.transcript import Bone, Skeleton, read_messages
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import fenced, one_line
@@ -44,13 +43,15 @@ TERMS: Mapping[LostKind, str] = {
 }
 
 
-class Inspection:
-    """The compactions of a conversation; made on a worker's thread.
+class PartModel(TranscriptModel):
+    """A part of a conversation, without states: that its messages were compacted is what the whole part says."""
 
-    Args:
-        conversation: With all its segments.
-        history: Of these.
-    """
+    def add(self, messages: Sequence[ChatMessage]) -> None:
+        super().add([each._replace(state=State.LIVE) for each in messages])
+
+
+class Inspection:
+    """The compactions of a conversation with all its segments; made on a worker's thread."""
 
     def __init__(self, conversation: Conversation, history: CompactionHistory) -> None:
         self.conversation, self.history = conversation, history
@@ -75,7 +76,7 @@ class Inspection:
         rows = [self._rows[each] for each in ids if each in self._rows]
         # One segment for all, as seams have no place in a part.
         bones = tuple(Bone(row.id, 0, row.role, row.timestamp, State.LIVE, False) for row in rows)
-        return TranscriptModel(self.conversation, Skeleton((self.conversation.root_id,), bones, Reading.EVERYTHING))
+        return PartModel(self.conversation, Skeleton((self.conversation.root_id,), bones))
 
     def replaced(self, number: int) -> TranscriptModel:
         """Return a transcript of what the model no longer had; no message has been read."""
@@ -99,20 +100,10 @@ def read_sides(reader: Reader, inspection: Inspection, number: int) -> Sides:
     """Read both sides of a compaction; on a worker's thread."""
     replaced, instead = inspection.replaced(number), inspection.instead(number)
     summary = inspection.compactions[number].summary
-    middle = (instead.entry_of(summary) if summary is not None else None) or 0
+    middle = instead.entry_of(summary) or 0
     for model, at in (replaced, 0), (instead, middle):
-        model.add(as_live(read_messages(reader, model.missing(at - WINDOW, at + WINDOW))))
+        model.add(read_messages(reader, model.missing(at - WINDOW, at + WINDOW)))
     return replaced, instead
-
-
-def as_live(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-    """Return the messages of a part without their states: that they were compacted is what the whole part says."""
-    return [each._replace(state=State.LIVE) for each in messages]
-
-
-def inspect(reader: Reader, conversation: Conversation) -> Inspection:
-    """Find the compactions of a conversation; on a worker's thread."""
-    return Inspection(conversation, read_history(reader, conversation.segments))
 
 
 def tokens(count: int) -> int:

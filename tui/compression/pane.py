@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
-
-from hermes_browse.store.messages.chat_message import ChatMessage
-from hermes_browse.store.messages.transcript import read_messages
 
 from ..bindings import bindings
 from ..commands.main_commands import TRANSCRIPT
 from ..context import Context
 from ..transcript.find import needle
+from ..transcript.reading import read_missing
 from ..transcript.view import TranscriptView
-from .inspection import as_live
 
 if TYPE_CHECKING:
-    from hermes_browse.store.search import Matcher
-
     from ..transcript.entries import TranscriptModel
 
 _KEPT = ("scroll_", "to_start", "to_end", "step(", "step_rule(", "toggle_fold", "cycle_tools", "toggle_reasoning")
@@ -29,11 +24,7 @@ _AROUND = 20
 
 
 class PartPane(TranscriptView, inherit_bindings=False):
-    """Shows a model of a part; the keys that need the main screen are left out.
-
-    Args:
-        context: The store.
-    """
+    """Shows a model of a part; the keys that need the main screen are left out."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(each for each in TRANSCRIPT if each.call.startswith(_KEPT))
 
@@ -59,32 +50,17 @@ class PartPane(TranscriptView, inherit_bindings=False):
         index = model.entry_of(message_id) if model is not None else None
         if index is None or matcher is None:
             return
-        found: Sequence[Matcher] = (matcher,)
-        self._read(index - _AROUND, index + _AROUND, lambda: self.show_find(message_id, matchers=found))
+        show = partial(self.show_find, message_id, matchers=(matcher,))
+        read_missing(self._of_store, self._slot, self, index - _AROUND, index + _AROUND, show)
 
     def on_transcript_view_needed(self, event: TranscriptView.Needed) -> None:
         """Read the messages that came into sight."""
         event.stop()
-        self._read(event.first, event.last, lambda: None)
+        read_missing(self._of_store, self._slot, self, event.first, event.last)
 
-    def _read(self, first: int, last: int, then: Callable[[], object]) -> None:
-        model = self.model
-        if model is None:
-            return
-        bones = model.missing(first, last)
-        if not bones:
-            then()
-            return
-
-        def done(messages: list[ChatMessage]) -> None:
-            if self.is_attached and self.model is model:
-                model.add(as_live(messages))
-                self.loaded()
-                if self._goal is not None:
-                    self._go_to(self._goal)
-                    self._goal = None
-                then()
-
-        self._of_store.page_worker.submit(
-            self._slot, lambda reader: read_messages(reader, bones), done, self._of_store.failed
-        )
+    def loaded(self) -> None:
+        """Lay out the part again, after messages have been read; go to where it begins, unless that was done."""
+        super().loaded()
+        if self._goal is not None:
+            self._go_to(self._goal)
+            self._goal = None

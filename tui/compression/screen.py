@@ -7,7 +7,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
-from hermes_browse.store.compression.compactions import Compaction
+from hermes_browse.store.compression.compactions import Compaction, read_history
 from hermes_browse.store.compression.losses import Losses, find_losses
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.messages.chat_message import ChatMessage
@@ -33,7 +33,6 @@ from .inspection import (
     Inspection,
     Sides,
     describe_lost,
-    inspect,
     lost_markdown,
     notes,
     nothing_compressed,
@@ -52,9 +51,7 @@ _MOST_LIT = 150
 class CompactionsScreen(SubScreen):
     """The compactions of the current conversation.
 
-    Args:
-        controllers: Of the main screen.
-        begin: Number of the compaction to begin with; None for that of the current message, else the newest.
+    It begins with the one of a number; without a number with that of the current message, else the newest.
     """
 
     ENTER = N_("Read what was replaced")
@@ -147,7 +144,7 @@ class CompactionsScreen(SubScreen):
         at = self.controllers.message_id
 
         def work(reader: Reader) -> tuple[Inspection, int, Sides | None]:
-            inspection = inspect(reader, conversation)
+            inspection = Inspection(conversation, read_history(reader, conversation.segments))
             number = inspection.first(begin, at)
             return inspection, number, read_sides(reader, inspection, number) if number >= 0 else None
 
@@ -190,11 +187,6 @@ class CompactionsScreen(SubScreen):
         event.stop()
         if isinstance(event.row, CompactionRow) and event.row.number != self._number:
             self._show(event.row.number)
-
-    @on(ConversationList.Shown)
-    def rows_shown(self, event: ConversationList.Shown) -> None:
-        """Nothing to read: the rows are complete."""
-        event.stop()
 
     @on(ConversationList.Selected, "#compactions")
     def selected(self, event: ConversationList.Selected) -> None:

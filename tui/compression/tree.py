@@ -20,13 +20,7 @@ if TYPE_CHECKING:
 
 
 class Tree:
-    """Reads and shows the family tree of a conversation.
-
-    Args:
-        context: The store.
-        panes: The tree and its title.
-        current: Returns the current conversation.
-    """
+    """Reads and shows the family tree of a conversation; `current` returns the current one."""
 
     def __init__(self, context: Context, panes: Panes, current: Callable[[], Conversation | None]) -> None:
         self._context, self._panes, self._current = context, panes, current

@@ -44,10 +44,7 @@ class Saved(NamedTuple):
 def make_redactor(location: Location, tell: Callable[[str], object], *, active: bool = True) -> Redactor:
     """Return a redactor that knows the values of the user's `.env` files.
 
-    Args:
-        location: The store.
-        tell: Takes a sentence for each of these files that cannot be read.
-        active: False for a redactor that removes nothing.
+    `tell` takes a sentence for each of these files that cannot be read. Without `active` it removes nothing.
     """
     pairs: list[tuple[str, str]] = []
     for path in env_files(location) if active else []:
@@ -76,19 +73,12 @@ def plan_documents(
     """
     silent = type(redactor)(redactor.values, active=redactor.active)
     titles = [(silent.text(each.title or each.preview or each.id), each.id) for each in conversations]
-    is_each = form is Format.MARKDOWN and len(conversations) > 1
-    groups = [[each] for each in conversations] if is_each else [conversations]
+    groups = [[each] for each in conversations] if form is Format.MARKDOWN else [conversations]
     return [Document(path, group) for path, group in zip(plan_paths(titles, form, named), groups, strict=True)]
 
 
 def plan_paths(titles: Sequence[tuple[str, str]], form: Format, named: str | None) -> list[Path]:
-    """Choose the files for conversations, one each for several in Markdown; arguments and errors of `plan_documents`.
-
-    Args:
-        titles: Title and id of each, at least one.
-        form: The format.
-        named: The file or folder the user named.
-    """
+    """Choose the files for conversations by title and id, one each in Markdown; else as `plan_documents`."""
     extension = EXTENSIONS[form]
     path = Path(named).expanduser() if named else None
     if form is Format.MARKDOWN and len(titles) > 1:
@@ -112,11 +102,8 @@ def save(
 ) -> Iterator[Saved]:
     """Write files one after another, each atomically; all paths are checked before the first is written.
 
-    Args:
-        store: Its own files are never replaced.
-        documents: From `plan_documents`.
-        pieces: Yields the text of a document, and counts what is in it.
-        force: Replace existing files.
+    `pieces` yields the text of a document, and counts what is in it. With `force` existing files are replaced, but
+    never those of the store.
 
     Raises:
         RefusedError: A file exists, or belongs to the store.
@@ -132,13 +119,7 @@ def save(
 
 
 def not_live_words(counts: Counter[State], form: Format, *, everything: bool) -> str:
-    """Return a sentence about rewound and compacted messages; empty if there are none.
-
-    Args:
-        counts: Of such messages by state, over all files.
-        form: The format.
-        everything: They were written.
-    """
+    """Return a sentence about rewound and compacted messages, which only `everything` includes; empty without any."""
     rewound, compacted = counts[State.REWOUND], counts[State.COMPACTED]
     parts = [
         ngettext("1 rewound message", "{count:,} rewound messages", rewound).format(count=rewound) if rewound else "",

@@ -81,7 +81,6 @@ class ExportScreen(Card[None]):
         self._refused = ""
 
     def compose(self) -> ComposeResult:
-        """Formats, path, secrets."""
         count = len(self._conversations)
         name = (
             one_line(formats.name(self._conversations[0]), 80) if count == 1 else formats.counted(count, "conversation")
@@ -97,7 +96,6 @@ class ExportScreen(Card[None]):
             yield keys_line(self.keys_text(_("Enter save"), without=without))
 
     def on_mount(self) -> None:
-        """Show the choices."""
         self._show()
 
     def _proposal(self) -> str:

@@ -8,12 +8,12 @@ from rich.cells import cell_len
 
 from hermes_browse.store.messages.block_kinds import CALL, REASONING, RESULT, SAID, SUMMARY, Block, blocks_of
 from hermes_browse.store.messages.chat_message import ChatMessage, State, ToolCall
-from hermes_browse.store.messages.outcomes import has_failed, load_json
+from hermes_browse.store.messages.decode import has_failed, load_json
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
 
 from .. import formats
-from ..shared.styled import Line, Span, clip_line, indent, line_width, safe_text, wrap_text
+from ..shared.styled import Line, clip_line, indent, line_width, safe_text, wrap_text
 from .entries import TEXT_LIMIT, Look, Tools, TranscriptModel
 from .layout_cache import Draw, at_once
 from .markdown_layout import render_markdown
@@ -57,7 +57,7 @@ def main_argument(call: ToolCall) -> str:
 
 def _call_line(call: ToolCall, message: ChatMessage, result: ChatMessage | None, width: int, *, is_open: bool) -> Line:
     name = one_line(call.name, 40)
-    tail: list[Span] = []
+    tail: Line = [(f"  {_('no result')}", "dim")]
     if result is not None:
         facts = [formats.size(len(result.text))]
         if message.timestamp is not None and result.timestamp is not None and result.timestamp > message.timestamp:
@@ -65,8 +65,6 @@ def _call_line(call: ToolCall, message: ChatMessage, result: ChatMessage | None,
         failed = has_failed(result.text, result.effect)
         outcome = (pgettext("tool", "error"), "error") if failed else (pgettext("tool", "ok"), "dim")
         tail = [(f"  {' · '.join(facts)} · ", "dim"), outcome]
-    else:
-        tail = [(f"  {_('no result')}", "dim")]
     room = max(width - 4 - line_width(tail), 0)
     name = formats.clip(name, max(room, 8))  # with little room the tail is clipped before the name
     argument = formats.clip(main_argument(call), max(room - cell_len(name), 0))
@@ -107,14 +105,13 @@ def output_lines(text: str, width: int, hint: Hint, draw: Draw = at_once, *, ful
 def _tool_lines(
     message: ChatMessage, model: TranscriptModel, width: int, tools: Tools, draw: Draw, *, is_open: bool
 ) -> list[Line]:
-    lines: list[Line] = []
     if tools is Tools.OFF and not is_open:
-        names = list(dict.fromkeys(one_line(call.name, 30) for call in message.tool_calls))
-        count = len(message.tool_calls)
-        return [[("▸ ", "dim"), (formats.clip(f"{count}× {', '.join(names)}", width - 2), "dim")]]
+        names = ", ".join(dict.fromkeys(one_line(call.name, 30) for call in message.tool_calls))
+        return [[("▸ ", "dim"), (formats.clip(f"{len(message.tool_calls)}× {names}", width - 2), "dim")]]
+    lines: list[Line] = []
+    shown = is_open or tools is Tools.FULL
     for call in message.tool_calls:
-        result = model.result(call.id) if call.id else None
-        shown = is_open or tools is Tools.FULL
+        result = model.result(call.id)
         lines.append(_call_line(call, message, result, width, is_open=shown))
         if shown:
             lines += output_lines(call.arguments, width, hint_of(call.arguments, is_result=False), draw, full=is_open)
@@ -212,7 +209,7 @@ def message_lines(
     if model.is_paired(message):
         return []
     inner = max(width - 2, 10)
-    twin = model.twin(message.id)
+    twin = model.skeleton.twins.get(message.id)
     if twin is not None and not is_open:
         label = formats.clip(_("repeated: the same as message {id}").format(id=twin), inner - 2)
         return [_head(message, width), [("  ", "text"), ("▸ ", "dim"), (label, "note")], []]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from rich.cells import cell_len
 from textual.app import App, ComposeResult
@@ -147,8 +147,7 @@ def _cost(conversation: Conversation, details: Details) -> Iterator[Row]:
 
 def _origin(facts: dict[str, str]) -> Iterator[Row]:
     def named(name: str, number: str) -> str:
-        texts = [one_line(facts[key], 80) for key in (name, number) if key in facts]
-        return " · ".join(texts)
+        return " · ".join(one_line(facts[key], 80) for key in (name, number) if key in facts)
 
     chat = named("chat_name" if "chat_name" in facts else "display_name", "chat_id")
     if "chat_type" in facts and chat:
@@ -197,9 +196,8 @@ def _messages(conversation: Conversation, details: Details) -> Iterator[Row]:
 
 def _about(conversation: Conversation, details: Details, now: float) -> Iterator[Row]:
     facts, tip = details.facts, conversation.tip
-    kind = _(_KINDS[conversation.kind])
     marks = [
-        kind,
+        _(_KINDS[conversation.kind]),
         formats.relation(conversation.relation),
         _("archived") if conversation.archived else "",
         _("pinned") if conversation.pinned else "",
@@ -280,23 +278,19 @@ def details_lines(conversation: Conversation, details: Details, now: float, fate
 
 
 class LinesCard(Card[None]):
-    """Lines under a title, which can be copied.
+    """Printable lines, not wrapped, under a printable title; a text in their place can be copied."""
 
-    Args:
-        title: Printable.
-        lines: Printable, not wrapped.
-        copied: The text to copy.
-        view: Id of the view of the lines.
-        hang: Cells by which wrapped lines are indented.
-    """
+    VIEW: ClassVar[str]
+    """Id of the view of the lines."""
+    HANG: ClassVar[int] = 0
+    """Cells by which wrapped lines are indented."""
 
-    def __init__(self, title: str, lines: Sequence[Line], copied: str, *, view: str, hang: int = 0) -> None:
+    def __init__(self, title: str, copied: str, lines: Sequence[Line]) -> None:
         super().__init__()
         self._title, self._copied = title, copied
-        self._view = LinesView(lines, hang=hang, id=view)
+        self._view = LinesView(lines, hang=self.HANG, id=self.VIEW)
 
     def compose(self) -> ComposeResult:
-        """Title, lines, keys."""
         with Vertical(id="card"):
             yield Static(Content.styled(self._title, "bold"))
             yield self._view
@@ -312,22 +306,21 @@ class LinesCard(Card[None]):
 
 
 class RawScreen(LinesCard):
-    """A chat message as stored: its JSON, and the same as printable lines with colours, not wrapped."""
+    """A chat message as stored: its JSON, and the same as lines with colours."""
 
     KEYS = RAW
-
-    def __init__(self, title: str, text: str, lines: Sequence[Line]) -> None:
-        super().__init__(title, lines, text, view="raw")
+    VIEW = "raw"
 
 
 class DetailsScreen(LinesCard):
-    """The details of a conversation: a printable title, and the lines of `details_lines`."""
+    """The details of a conversation: the lines of `details_lines`."""
 
     KEYS = DETAILS
+    VIEW = "details"
+    HANG = LABEL
 
     def __init__(self, title: str, lines: Sequence[Line]) -> None:
-        copied = "\n".join([title, "", *map(line_text, lines)])
-        super().__init__(title, lines, copied, view="details", hang=LABEL)
+        super().__init__(title, "\n".join([title, "", *map(line_text, lines)]), lines)
 
 
 def show_details(context: Context, app: App[Any], conversation: Conversation) -> None:
@@ -340,10 +333,9 @@ def show_details(context: Context, app: App[Any], conversation: Conversation) ->
             sessions = Families(catalog.forest).sessions(catalog.forest.chain_of(detailed.id))
             detailed = detailed._replace(size=added(measure(reader, sessions).values()).total)
         fate = read_radar_at(location, reader, now).fate(detailed)
-        days = fate.prune_in_days
         words = fate.reason
-        if days is not None:
-            words = _("in {days:,.0f} days: {reason}").format(days=days, reason=words)
+        if fate.prune_in_days is not None:
+            words = _("in {days:,.0f} days: {reason}").format(days=fate.prune_in_days, reason=words)
         return detailed, details_lines(detailed, read_details(reader, detailed), now, words)
 
     def done(result: tuple[Conversation, list[Line]]) -> None:

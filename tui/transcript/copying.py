@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from typing import NamedTuple
 
 from textual.app import SuspendNotSupported
@@ -70,7 +70,7 @@ def code_blocks(message: ChatMessage) -> list[NamedText]:
 
 def outputs(message: ChatMessage, model: TranscriptModel) -> list[NamedText]:
     """Return the outputs of the calls of a message, as far as they have been read; of a tool's message, its text."""
-    results = [model.result(call.id) if call.id else None for call in message.tool_calls]
+    results = [model.result(call.id) for call in message.tool_calls]
     rows = [message] if message.role == "tool" else [result for result in results if result is not None]
     names = {call.id: call.name for call in message.tool_calls}
     pieces: list[NamedText] = []
@@ -96,7 +96,7 @@ def document(message: ChatMessage, model: TranscriptModel) -> NamedText:
         parts.append(text)
     for call in message.tool_calls:
         parts.append(f"## {call.name}\n\n{as_shown(call.arguments)}")
-        result = model.result(call.id) if call.id else None
+        result = model.result(call.id)
         if result is not None:
             parts.append(f"### result\n\n{as_shown(result.text)}")
     return NamedText(_("message {id}").format(id=message.id), "\n\n".join(parts) + "\n", ".md")
@@ -112,34 +112,22 @@ class Copying:
         """Files of images that were opened."""
 
     def take(self, what: str) -> None:
-        """Copy or open a part of the current message.
+        """Copy the `message`, `code` or `output` of the current message, or open its `links`, or it itself.
 
-        Args:
-            what: `message`, `code` or `output` to copy, `pager`, `editor`, `raw` or `links` to open.
+        It opens in the `pager`, in the `editor`, or as `raw` JSON.
         """
-        actions: dict[str, Callable[[ChatMessage], Coroutine[None, None, None]]] = {
-            "message": self._copy_message,
-            "code": self._copy_code,
-            "output": self._copy_output,
-            "pager": self._page,
-            "editor": self._edit,
-            "links": self._show_references,
-        }
-        message, message_id = self._panes.transcript.current, self._panes.transcript.current_id
+        transcript = self._panes.transcript
+        message, message_id, model = transcript.current, transcript.current_id, transcript.model
         if what == "raw" and message_id is not None:  # needs the id only, also while the message is being read
             self._show_raw(message_id)
-        elif message is not None:
-            self._run(actions[what](message))
+        elif message is not None and model is not None:
+            self._run(self._take(what, message, model))
         else:
             self._context.say(_("no message here"))
 
-    def copy(self, text: str, name: str) -> None:
-        """Copy a text, and say how; the name is printable."""
-        self._run(self._copy(text, name))
-
-    def copy_command(self, command: str) -> None:
-        """Copy a command, and show it in the status line."""
-        self.copy(command, command)
+    def copy(self, text: str, name: str = "") -> None:
+        """Copy a text, and say how; the name is printable and defaults to the text."""
+        self._run(self._copy(text, name or text))
 
     def close(self) -> None:
         """Remove the files of images that were opened."""
@@ -153,21 +141,27 @@ class Copying:
         route = await clipboard.copy(text, self._panes.app.copy_to_clipboard)
         self._context.say(f"{name} {route}")
 
-    async def _copy_message(self, message: ChatMessage) -> None:
-        piece = message_text(message)
-        if not piece.text:
-            self._context.say(_("this message has no text"))
-            return
-        await self._copy(piece.text, piece.name)
-
-    async def _copy_code(self, message: ChatMessage) -> None:
-        # Parsing a long message takes a while.
-        await self._copy_next("code", message, await asyncio.to_thread(code_blocks, message), _("no code block here"))
-
-    async def _copy_output(self, message: ChatMessage) -> None:
-        model = self._panes.transcript.model
-        assert model is not None
-        await self._copy_next("output", message, outputs(message, model), _("no tool output here"))
+    async def _take(self, what: str, message: ChatMessage, model: TranscriptModel) -> None:
+        match what:
+            case "message":
+                piece = message_text(message)
+                if piece.text:
+                    await self._copy(piece.text, piece.name)
+                else:
+                    self._context.say(_("this message has no text"))
+            case "code":
+                # Parsing a long message takes a while.
+                pieces = await asyncio.to_thread(code_blocks, message)
+                await self._copy_next(what, message, pieces, _("no code block here"))
+            case "output":
+                await self._copy_next(what, message, outputs(message, model), _("no tool output here"))
+            case "pager":
+                self._open(document(message, model), pager(os.environ), _("no pager: set PAGER"))
+            case "editor":
+                after = _("this was a copy: your changes are not kept")
+                self._open(document(message, model), editor(os.environ), _("no editor: set EDITOR"), after)
+            case "links":
+                await self._show_references(message, model)
 
     async def _copy_next(self, what: str, message: ChatMessage, pieces: Sequence[NamedText], nothing: str) -> None:
         if not pieces:
@@ -183,19 +177,10 @@ class Copying:
             name = _("{index} of {total}: {name}").format(index=index + 1, total=len(pieces), name=name)
         await self._copy(piece.text, one_line(name, 120))
 
-    async def _page(self, message: ChatMessage) -> None:
-        self._open(message, pager(os.environ), _("no pager: set PAGER"))
-
-    async def _edit(self, message: ChatMessage) -> None:
-        after = _("this was a copy: your changes are not kept")
-        self._open(message, editor(os.environ), _("no editor: set EDITOR"), after)
-
-    def _open(self, message: ChatMessage, command: Sequence[str] | None, nothing: str, after: str = "") -> None:
-        model = self._panes.transcript.model
-        if command is None or model is None:
+    def _open(self, piece: NamedText, command: Sequence[str] | None, nothing: str, after: str = "") -> None:
+        if command is None:
             self._context.say(nothing)
             return
-        piece = document(message, model)
         try:
             with self._context.host.lend_terminal():
                 wrong = show(command, piece.text, piece.suffix)
@@ -204,9 +189,7 @@ class Copying:
             return
         self._context.say(wrong or after)
 
-    async def _show_references(self, message: ChatMessage) -> None:
-        model = self._panes.transcript.model
-        assert model is not None
+    async def _show_references(self, message: ChatMessage, model: TranscriptModel) -> None:
         targets = await asyncio.to_thread(references, message, model, is_here=self._context.location.host is None)
         if targets:
             title = _("message {id}").format(id=message.id)

@@ -151,10 +151,6 @@ class TranscriptModel:
         """Return the result of a tool call; None if there is none or it has not been read."""
         return self._results.get(call_id)
 
-    def twin(self, message_id: int) -> int | None:
-        """Return the message that this one repeats, if any. Compaction writes the messages it keeps a second time."""
-        return self.skeleton.twins.get(message_id)
-
     def is_paired(self, message: ChatMessage) -> bool:
         """Whether a tool result is shown with its call, and so has no lines of its own."""
         return message.role == "tool" and bool(message.tool_call_id) and message.tool_call_id in self._callers
@@ -174,30 +170,31 @@ class TranscriptModel:
         bones = map(self.bone, range(max(first - 4, 0), min(last + 12, len(self.entries))))
         return [bone for bone in bones if bone is not None and bone.id not in self._messages]
 
-    def entry_of(self, message_id: int) -> int | None:
+    def entry_of(self, message_id: int | None) -> int | None:
         """Return the entry of a message, or of the one it is folded into; None if this reading leaves it out."""
+        if message_id is None:
+            return None
         return self._entry_of.get(self.skeleton.folded.get(message_id, message_id))
 
     def shown_at(self, message_id: int) -> int | None:
         """Return the entry that shows a message: for a tool result that of its call, if the call has been read."""
         index = self.entry_of(message_id)
         message = self.message(index) if index is not None else None
-        caller = self._callers.get(message.tool_call_id or "") if message is not None else None
-        if message is None or message.role != "tool" or caller is None:
+        if message is None or not self.is_paired(message):
             return index
-        shown = self.entry_of(caller.id)
+        shown = self.entry_of(self._callers[message.tool_call_id or ""].id)
         return shown if shown is not None else index
 
     def is_foldable(self, index: int) -> bool:
         """Whether an entry can be unfolded and folded; False if it has not been read."""
         message = self.message(index)
-        if message is None:
-            return False
-        if self.twin(message.id) is not None or len(message.text) > TEXT_LIMIT:
-            return True
-        return any(block.kind is not SAID for block in blocks_of(message))
+        return message is not None and (
+            message.id in self.skeleton.twins
+            or len(message.text) > TEXT_LIMIT
+            or any(block.kind is not SAID for block in blocks_of(message))
+        )
 
-    def entry_of_segment(self, session_id: str) -> int | None:
+    def entry_of_segment(self, session_id: str | None) -> int | None:
         """Return the first entry of a segment; None if it has none."""
         try:
             segment = self.skeleton.session_ids.index(session_id)
@@ -212,13 +209,11 @@ class TranscriptModel:
         return None
 
     def step_rule(self, index: int, by: int, kind: EntryKind) -> int | None:
-        """Return the next or previous rule of a kind; None if there is none."""
-        position = index + by
-        while 0 <= position < len(self.entries):
-            if self.entries[position].kind is kind:
-                return position
-            position += by
-        return None
+        """Return the next (1) or previous (-1) rule of a kind; None if there is none."""
+        return next((each for each in self._beyond(index, by) if self.entries[each].kind is kind), None)
+
+    def _beyond(self, index: int, by: int) -> range:
+        return range(index + by, len(self.entries) if by > 0 else -1, by)
 
     def is_summary(self, index: int) -> bool:
         """Whether a message is a compaction summary and nothing else; False if it has not been read."""
@@ -229,19 +224,14 @@ class TranscriptModel:
         return message.is_summary or (SUMMARY in kinds and not kinds.get(SAID, "").strip())
 
     def step(self, index: int, by: int, role: str = "") -> int | None:
-        """Return the next or previous message entry; None if there is none.
+        """Return the next (1) or previous (-1) message entry; None if there is none.
 
-        Args:
-            index: Where the step begins.
-            by: 1 or -1.
-            role: Only messages of this role, without summaries; empty for all but tool results.
+        With a role only its messages count, without summaries; else all but tool results.
         """
-        position = index + by
-        while 0 <= position < len(self.entries):
+        for position in self._beyond(index, by):
             bone = self.bone(position)
             if bone is not None and (
                 bone.role == role and not self.is_summary(position) if role else bone.role != "tool"
             ):
                 return position
-            position += by
         return None

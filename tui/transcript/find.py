@@ -104,13 +104,7 @@ def scan(reader: Reader, bones: Sequence[Bone], start: int, stop: int, matcher: 
 
 
 class Findings:
-    """The matching messages of a conversation, as far as it has been scanned.
-
-    Args:
-        matcher: From `needle`.
-        count: Bones of the conversation.
-        origin: The bone at which the reader was; the scan begins there.
-    """
+    """The matching messages of a conversation with `count` bones, as far as it has been scanned from `origin` on."""
 
     def __init__(self, matcher: Matcher, count: int, origin: int) -> None:
         self.matcher = matcher
@@ -186,13 +180,9 @@ def ranges_of_lines(lines: Sequence[Line], matchers: Sequence[Matcher]) -> list[
 def highlight_lines(
     lines: Sequence[Line], matchers: Sequence[Matcher], is_hit: bool, number: int | None
 ) -> tuple[list[Line], list[int]]:
-    """Return lines with matches highlighted, and the indexes of those on which a match begins.
+    """Return the lines of a message with matches highlighted, and the indexes of those on which a match begins.
 
-    Args:
-        lines: Of a message.
-        matchers: Of the terms.
-        is_hit: Whether the message is the current hit.
-        number: The index of its current match; None for all.
+    In the current hit one match stands out, given by its number, or all of them if that is None.
     """
     ranges = ranges_of_lines(lines, matchers)
     stops = sorted({first for each in ranges for _, _, first in each})

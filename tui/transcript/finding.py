@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.connection.connect import Reader
-from hermes_browse.store.messages.transcript import read_messages
 from hermes_browse.store.wording import _, ngettext
 
 from ..context import Context
@@ -14,9 +13,9 @@ from ..screens.panes import Panes
 from .ask_line import AskInput, AskLine
 from .entries import TranscriptModel
 from .find import Findings, Slice, needle, scan
+from .reading import read_missing
 
 if TYPE_CHECKING:
-    from hermes_browse.store.messages.chat_message import ChatMessage
     from hermes_browse.store.search import Matcher
 
     from .scroll import Bookmark
@@ -28,10 +27,7 @@ _WINDOW = 30
 class Finding:
     """Finds a text in the conversation on screen: asks for it, scans, steps through the results.
 
-    Args:
-        context: The store.
-        panes: The transcript.
-        matchers: Returns the terms of the search, which are highlighted while nothing is being found.
+    While nothing is being found, the terms of the search are highlighted, which `matchers` returns.
     """
 
     def __init__(self, context: Context, panes: Panes, matchers: Callable[[], Sequence[Matcher]]) -> None:
@@ -122,11 +118,12 @@ class Finding:
             self._context.say(absent.format(id=message_id))
             return
         self.hide()
-        self._with_messages(index, lambda: self._show_message(message_id))
 
-    def _show_message(self, message_id: int) -> None:
-        self._panes.transcript.show_find(message_id)
-        self._context.say(_("message {id} · ' goes back").format(id=message_id))
+        def show() -> None:
+            transcript.show_find(message_id)
+            self._context.say(_("message {id} · ' goes back").format(id=message_id))
+
+        self._with_messages(index, show)
 
     # Finding
 
@@ -210,23 +207,8 @@ class Finding:
 
     def _with_messages(self, index: int, show: Callable[[], None]) -> None:
         """Read the missing messages around an entry, then show it."""
-        model = self._panes.transcript.model
-        assert model is not None
-        missing = model.missing(index - _WINDOW, index + _WINDOW)
-        if not missing:
-            self._context.transcript_worker.cancel("goal")
-            show()
-            return
-
-        def done(messages: list[ChatMessage]) -> None:
-            if self._panes.transcript.model is model:
-                model.add(messages)
-                self._panes.transcript.loaded()
-                show()
-
-        self._context.transcript_worker.submit(
-            "goal", lambda reader: read_messages(reader, missing), done, self._context.failed
-        )
+        self._context.transcript_worker.cancel("goal")
+        read_missing(self._context, "goal", self._panes.transcript, index - _WINDOW, index + _WINDOW, show)
 
     def step(self, by: int) -> None:
         """Go to the next or previous find, wrapping around."""

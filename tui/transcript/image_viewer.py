@@ -56,10 +56,9 @@ class Pictures:
 
 
 def is_image_file(path: str) -> bool:
-    """Whether a path is that of a regular file with the suffix and the first bytes of an image.
+    """Whether a path in a message is that of a regular file with the suffix and the first bytes of an image.
 
-    Args:
-        path: As in a message; a path on another machine (`//server/…`) is never accessed.
+    A path on another machine (`//server/…`) is never accessed.
     """
     if not path.lower().endswith(_SUFFIXES) or path.startswith(("//", "\\\\")) or "\x00" in path:
         return False
@@ -94,13 +93,9 @@ def open_outside(path: Path) -> str:
 
 
 def cells_of(width: int, height: int, columns: int, rows: int) -> tuple[int, int]:
-    """Return the cells for an image, which fill the given ones unless the image is small.
+    """Return the cells for an image of so many pixels, which fill the given ones unless the image is small.
 
-    Args:
-        width: Of the image, pixels.
-        height: Of the image, pixels.
-        columns: Cells across; a cell is taken to be twice as high as wide.
-        rows: Cells down.
+    A cell is taken to be twice as high as wide.
     """
     across = min(columns, max(width // 8, 6))
     down = round(across * height / max(width, 1) / 2)

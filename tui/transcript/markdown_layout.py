@@ -68,18 +68,15 @@ class _Layout:
     """Converts block tokens to lines, recursively for nested blocks."""
 
     def __init__(self, tokens: Sequence[Token], base: str) -> None:
-        self._tokens = tokens
+        self._tokens = iter(tokens)
         self._base = base
-        self._at = 0
 
     def blocks(self, width: int, until: str = "", *, tight: bool = False) -> list[Line]:
         """Lay out all blocks up to a closing token."""
         lines: list[Line] = []
         width = max(width, 2)
-        while self._at < len(self._tokens):
-            token = self._tokens[self._at]
-            self._at += 1
-            if until and token.type == until:
+        for token in self._tokens:
+            if token.type == until:
                 break
             block = self._block(token, width)
             if block is None:
@@ -96,11 +93,9 @@ class _Layout:
         if kind == "paragraph_open":
             return self.blocks(width, "paragraph_close")
         if kind == "heading_open":
-            inner = self._tokens[self._at]
-            self._at += 2
-            mark = "#" * int(token.tag[1:]) + " "
-            spans = [(mark, "heading dim"), *_inline(inner.children or [], "heading")]
-            return wrap_spans(spans, width)
+            mark, inner = "#" * int(token.tag[1:]) + " ", next(self._tokens)
+            next(self._tokens)  # its end
+            return wrap_spans([(mark, "heading dim"), *_inline(inner.children or [], "heading")], width)
         if kind in ("fence", "code_block"):
             return self._code(token, width)
         if kind == "blockquote_open":
@@ -127,9 +122,7 @@ class _Layout:
         close = token.type.replace("open", "close")
         number = int(str(token.attrs.get("start", 1)))
         lines: list[Line] = []
-        while self._at < len(self._tokens):
-            item = self._tokens[self._at]
-            self._at += 1
+        for item in self._tokens:
             if item.type == close:
                 break
             mark = f"{number}. " if ordered else "• "
@@ -145,9 +138,7 @@ class _Layout:
     def _table(self, width: int) -> list[Line]:
         rows: list[list[list[Span]]] = []
         aligned: list[str] = []
-        while self._at < len(self._tokens):
-            token = self._tokens[self._at]
-            self._at += 1
+        for token in self._tokens:
             if token.type == "table_close":
                 break
             if token.type == "tr_open":
@@ -156,7 +147,7 @@ class _Layout:
                 if len(rows) == 1:
                     aligned.append(str(token.attrs.get("style", "")))
                 look = "bold" if token.type == "th_open" else ""
-                cell = _inline(self._tokens[self._at].children or [], f"{self._base} {look}".strip())
+                cell = _inline(next(self._tokens).children or [], f"{self._base} {look}".strip())
                 rows[-1].append([(text.replace("\n", " "), looks) for text, looks in cell])
         return table_lines([row[:_MAX_COLUMNS] for row in rows], aligned, width)
 

@@ -143,6 +143,11 @@ class Page:
     def __len__(self) -> int:
         return len(self.heights)
 
+    @property
+    def hit_entry(self) -> int | None:
+        """The entry of the hit; None if there is none here."""
+        return self.model.entry_of(self.hit) if self.model is not None else None
+
     def open(self, model: TranscriptModel | None) -> None:
         """Show another conversation, at its end."""
         self.model = model
@@ -206,8 +211,7 @@ class Page:
     def resize(self, width: int, height: int) -> None:
         """Change the size of the page."""
         if width != self.width:
-            self._laid.clear()
-            self._plain.clear()
+            self.forget()
         self.width, self.height = max(width, 12), max(height, 1)
         self._frame = None
 

@@ -25,6 +25,7 @@ from ..shared.styled import Line
 from .entries import TranscriptModel
 from .layout_cache import Key
 from .page import draw_message
+from .view import TranscriptView
 
 if TYPE_CHECKING:
     from hermes_browse.store.compression.compactions import Compaction
@@ -60,8 +61,8 @@ def open_conversation(
     if conversation.rows is None:
         conversation = with_details(reader, [conversation])[0]
     model = read_model(reader, conversation, reading)
-    target = model.entry_of(message_id) if message_id is not None else None
-    if target is None and segment is not None:
+    target = model.entry_of(message_id)
+    if target is None:
         target = model.entry_of_segment(segment)
     middle = target if target is not None else len(model)
     model.add(read_messages(reader, model.missing(middle - WINDOW, middle + WINDOW)))
@@ -75,7 +76,7 @@ def recap_model(reader: Reader, conversation: Conversation) -> TranscriptModel:
         Bone(-index - 1, 0, "recap" if line.role == "earlier" else line.role, None, State.LIVE, False)
         for index, line in enumerate(lines)
     )
-    model = TranscriptModel(conversation, Skeleton((conversation.root_id,), bones, Reading.SAID))
+    model = TranscriptModel(conversation, Skeleton((conversation.root_id,), bones))
     model.add(
         [
             ChatMessage(bone.id, conversation.root_id, bone.role, line.text)
@@ -85,16 +86,40 @@ def recap_model(reader: Reader, conversation: Conversation) -> TranscriptModel:
     return model
 
 
+def read_missing(
+    context: Context,
+    slot: str,
+    transcript: TranscriptView,
+    first: int,
+    last: int,
+    then: Callable[[], object] = lambda: None,
+) -> None:
+    """Read the messages of the entries from `first` up to `last` that have not been read, and show them.
+
+    When all have been read, `then` is called, unless the transcript shows something else by then.
+    """
+    model = transcript.model
+    if model is None:
+        return
+    bones = model.missing(first, last)
+    if not bones:
+        then()
+        return
+
+    def done(messages: list[ChatMessage]) -> None:
+        if transcript.is_attached and transcript.model is model:
+            model.add(messages)
+            transcript.loaded()
+            then()
+
+    context.transcript_worker.submit(slot, lambda reader: read_messages(reader, bones), done, context.failed)
+
+
 class ConversationPane:
     """Shows the current conversation in transcript, title and tree.
 
-    Title and transcript change together. Until then keys already act on the conversation that `Current` names.
-
-    Args:
-        context: The store.
-        panes: Transcript, tree, title and facts.
-        current: Returns the current conversation.
-        matchers: Returns the terms of the search, to be highlighted.
+    Title and transcript change together. Until then keys already act on the conversation that `current` returns.
+    `matchers` returns the terms of the search, to be highlighted.
     """
 
     def __init__(
@@ -133,12 +158,6 @@ class ConversationPane:
         self._timer = self._late = self._request = None
         self._context.transcript_worker.cancel("open")
 
-    def _show_nothing(self) -> None:
-        self._cancel()
-        self._page_of = ""
-        self._clear(None)
-        self.tree.clear()
-
     def wait(self) -> None:
         """Clear the page while a conversation that was chosen in the tree is searched for; the tree stays."""
         self._cancel()
@@ -175,7 +194,8 @@ class ConversationPane:
         """
         self._context.page_left()
         if conversation is None:
-            self._show_nothing()
+            self.wait()
+            self.tree.clear()
             return
         transcript = self._panes.transcript
         matchers = self._matchers()
@@ -190,7 +210,7 @@ class ConversationPane:
             self.renew()
             return
         reading = self.reading
-        width, look = transcript.page.width, transcript.look
+        width, look = transcript.page.width, transcript.page.look
 
         def work(reader: Reader) -> tuple[TranscriptModel, dict[Key, list[Line]]]:
             model = open_conversation(reader, conversation, reading, message_id, segment)
@@ -294,19 +314,7 @@ class ConversationPane:
 
     def read_window(self, first: int, last: int) -> None:
         """Read messages that have come into sight."""
-        model = self._panes.transcript.model
-        if model is None:
-            return
-        bones = model.missing(first, last)
-
-        def done(messages: list[ChatMessage]) -> None:
-            if self._panes.transcript.model is model:
-                model.add(messages)
-                self._panes.transcript.loaded()
-
-        self._context.transcript_worker.submit(
-            "window", lambda reader: read_messages(reader, bones), done, self._context.failed
-        )
+        read_missing(self._context, "window", self._panes.transcript, first, last)
 
     def changed(self) -> None:
         """Read new messages of the conversation on screen, as the store has changed."""

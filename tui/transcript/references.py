@@ -18,9 +18,8 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from hermes_browse.store.messages.chat_message import ChatMessage
-from hermes_browse.store.messages.decode import without_injections
+from hermes_browse.store.messages.decode import load_json, without_injections
 from hermes_browse.store.messages.images import read_image
-from hermes_browse.store.messages.outcomes import load_json
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -59,9 +58,6 @@ class ReferenceKind(StrEnum):
     IMAGE = "image"
     LINK = "link"
     PATH = "path"
-
-
-_ORDER = list(ReferenceKind)
 
 
 class Reference(NamedTuple):
@@ -164,7 +160,7 @@ def _every(message: ChatMessage, model: TranscriptModel) -> Iterator[Reference]:
     yield from _in_text(text)
     for call in message.tool_calls:
         yield from _in_call(call.arguments)
-        result = model.result(call.id) if call.id else None
+        result = model.result(call.id)
         if result is not None:
             yield from _images(result)
             yield from _in_text(as_shown(result.text))
@@ -173,12 +169,7 @@ def _every(message: ChatMessage, model: TranscriptModel) -> Iterator[Reference]:
 def references(message: ChatMessage, model: TranscriptModel, *, is_here: bool = True) -> list[Reference]:
     """Return the references of a message and the results of its calls: images, links, then paths, at most `MOST`.
 
-    Parses the text and accesses the disk, which can take longer than a frame.
-
-    Args:
-        message: Of any role.
-        model: Has the results that have been read.
-        is_here: The store is of this machine, so that a path may be a file.
+    Parses the text, and accesses the disk if the store is of this machine, which can take longer than a frame.
     """
     unique: dict[tuple[ReferenceKind, str, int, int], Reference] = {}
     for each in _every(message, model):
@@ -186,10 +177,9 @@ def references(message: ChatMessage, model: TranscriptModel, *, is_here: bool = 
         if len(each.target) > 1 and key not in unique:
             is_image = is_here and each.kind is ReferenceKind.PATH and is_image_file(each.target)
             unique[key] = each._replace(kind=ReferenceKind.IMAGE) if is_image else each
-    return sorted(unique.values(), key=lambda each: _ORDER.index(each.kind))[:MOST]
+    return sorted(unique.values(), key=lambda each: list(ReferenceKind).index(each.kind))[:MOST]
 
 
-_UNKNOWN = N_("not an image known here; & shows the row as it is stored")
 _WORDS = {ReferenceKind.IMAGE: N_("image"), ReferenceKind.LINK: N_("link"), ReferenceKind.PATH: N_("path")}
 
 
@@ -216,7 +206,6 @@ class ReferencesScreen(Card[None]):
         self.context, self._pictures, self._title, self._references = context, pictures, title, targets
 
     def compose(self) -> ComposeResult:
-        """Title, references, keys."""
         kinds = [each.kind for each in self._references]
         counts = [_counted(kind, kinds.count(kind)) for kind in ReferenceKind if kind in kinds]
         with Vertical(id="card"):
@@ -248,12 +237,8 @@ class ReferencesScreen(Card[None]):
         self._tell(text.format(key=self.key("copy")))
 
     def action_move(self, by: int) -> None:
-        """Up and down."""
         options = self.query_one(OptionList)
-        if by > 0:
-            options.action_cursor_down()
-        else:
-            options.action_cursor_up()
+        (options.action_cursor_down if by > 0 else options.action_cursor_up)()
 
     def action_copy(self) -> None:
         """Copy the target, and say how."""
@@ -324,7 +309,7 @@ class ReferencesScreen(Card[None]):
         def done(data: bytes | None) -> None:
             path = self._pictures.write(data) if data is not None else None
             if path is None:
-                self._tell(_(_UNKNOWN))
+                self._tell(_("not an image known here; & shows the row as it is stored"))
             elif self.is_whole:
                 then(path)
 

@@ -18,7 +18,7 @@ from hermes_browse.store.wording import N_, _
 
 from ..shared.lines import LongView
 from ..shared.styled import LOOKS, Line
-from .entries import EntryKind, Look, TranscriptModel
+from .entries import EntryKind, TranscriptModel
 from .layout_cache import Key, draw
 from .page import Page
 
@@ -95,11 +95,6 @@ class TranscriptScroll(LongView, can_focus=True):
         return self.page.model
 
     @property
-    def look(self) -> Look:
-        """How much is shown of tools and reasoning."""
-        return self.page.look
-
-    @property
     def at_end(self) -> bool:
         """Whether the newest line is on screen; new lines are followed then."""
         return self.page.at_end
@@ -108,13 +103,13 @@ class TranscriptScroll(LongView, can_focus=True):
     def current(self) -> ChatMessage | None:
         """The message that keys act on; None if it has not been read."""
         index = self._current_index()
-        return self.page.model.message(index) if self.page.model is not None and index is not None else None
+        return self.model.message(index) if self.model is not None and index is not None else None
 
     @property
     def current_id(self) -> int | None:
         """The id of that message, even if it has not been read."""
         index = self._current_index()
-        bone = self.page.model.bone(index) if self.page.model is not None and index is not None else None
+        bone = self.model.bone(index) if self.model is not None and index is not None else None
         return bone.id if bone is not None else None
 
     def _current_index(self) -> int | None:
@@ -191,7 +186,7 @@ class TranscriptScroll(LongView, can_focus=True):
     # Jumps
 
     def _go_to(self, index: int, *, lead: int = 0) -> None:
-        model = self.page.model
+        model = self.model
         assert model is not None
         self.page.go((index, 0))
         if lead:
@@ -204,7 +199,7 @@ class TranscriptScroll(LongView, can_focus=True):
 
     def go_to_segment(self, session_id: str) -> bool:
         """Show the beginning of a segment; False if it has no messages."""
-        index = self.page.model.entry_of_segment(session_id) if self.page.model is not None else None
+        index = self.model.entry_of_segment(session_id) if self.model is not None else None
         if index is None:
             return False
         self._go_to(index)
@@ -217,7 +212,8 @@ class TranscriptScroll(LongView, can_focus=True):
         self._current = self._gone_to = None
         self._prompt_step = 0
 
-    def _scroll_by(self, lines: int) -> None:
+    def action_scroll_lines(self, lines: int) -> None:
+        """Scroll by lines."""
         if not len(self.page):
             return
         before, at_end, stepped = self.page.place, self.page.at_end, (self._current, self._gone_to)
@@ -229,13 +225,9 @@ class TranscriptScroll(LongView, can_focus=True):
             self.page.at_end = at_end
             self.action_step(lines, "")
 
-    def action_scroll_lines(self, lines: int) -> None:
-        """Scroll by lines."""
-        self._scroll_by(lines)
-
     def action_scroll_pages(self, pages: float) -> None:
         """Scroll by pages."""
-        self._scroll_by(int(pages * max(self.page.height - 2, 1)))
+        self.action_scroll_lines(int(pages * max(self.page.height - 2, 1)))
 
     def action_to_start(self) -> None:
         """Go to the first line."""
@@ -254,9 +246,9 @@ class TranscriptScroll(LongView, can_focus=True):
     def action_step(self, by: int, role: str) -> None:
         """Go to the next or previous message, or prompt."""
         start = self._current_index()
-        if self.page.model is None or start is None:
+        if self.model is None or start is None:
             return
-        target = self.page.model.step(start, by, role)
+        target = self.model.step(start, by, role)
         if target is None:
             self.post_message(self.Notice(_("no further prompt") if role else _("no further message")))
         else:
@@ -265,7 +257,7 @@ class TranscriptScroll(LongView, can_focus=True):
 
     def _step_on(self) -> None:
         """Step on from a prompt that turned out to be a summary when it was read."""
-        model, index, by = self.page.model, self._current, self._prompt_step
+        model, index, by = self.model, self._current, self._prompt_step
         if model is None or index is None or not by or model.message(index) is None:
             return
         self._prompt_step = 0
@@ -274,7 +266,7 @@ class TranscriptScroll(LongView, can_focus=True):
 
     def action_step_rule(self, by: int, name: str) -> None:
         """Go to the next or previous day or segment; backwards, first to the beginning of the current one."""
-        model, kind = self.page.model, EntryKind(name)
+        model, kind = self.model, EntryKind(name)
         if model is None or not len(self.page):
             return
         index, line = (self._gone_to, 0) if self._gone_to is not None else self.page.place
@@ -291,7 +283,7 @@ class TranscriptScroll(LongView, can_focus=True):
 
     def here(self) -> Bookmark | None:
         """Return the place at the top of the page; None without a message."""
-        model = self.page.model
+        model = self.model
         if model is None or not len(self.page):
             return None
         index, line = self.page.place
@@ -308,7 +300,7 @@ class TranscriptScroll(LongView, can_focus=True):
 
     def go_back_to(self, bookmark: Bookmark) -> bool:
         """Show a place again; False if this reading leaves its message out."""
-        index = self.page.model.entry_of(bookmark.message_id) if self.page.model is not None else None
+        index = self.model.entry_of(bookmark.message_id) if self.model is not None else None
         if index is None:
             return False
         self._follow_page()
@@ -324,7 +316,7 @@ class TranscriptScroll(LongView, can_focus=True):
 
     def action_to_mark(self) -> None:
         """Go to the mark, else to where the last jump began; the key goes back to here the next time."""
-        model = self.page.model
+        model = self.model
         goal = self._mark if self._mark is not None else self._before
         if model is None or goal is None or goal.root_id != model.conversation.root_id:
             self.post_message(self.Notice(_("no mark in this conversation: m makes one")))
@@ -340,9 +332,9 @@ class TranscriptScroll(LongView, can_focus=True):
     # Mouse
 
     def _on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        self._scroll_by(3)
+        self.action_scroll_lines(3)
         event.stop()
 
     def _on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        self._scroll_by(-3)
+        self.action_scroll_lines(-3)
         event.stop()

@@ -1,4 +1,9 @@
-"""Lay out arguments and results of tools by their format: JSON, diff, code, table, log, coloured terminal output."""
+"""Lay out arguments and results of tools by their format: JSON, diff, code, table, log, coloured terminal output.
+
+SGR sequences (ECMA-48 8.3.117) become looks; all other controls stay visible. Rich parses the colours. It gets the
+sequences only: of a whole text it would drop other controls and whatever precedes a carriage return, and would make
+clickable links.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +12,15 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hermes_browse.store.messages.outcomes import LIMIT, load_json
-from hermes_browse.store.text import one_line
+from rich.ansi import AnsiDecoder
+from rich.color import Color
 
-from ..shared.styled import Line, Span, safe_text, wrap_spans, wrap_text
+from hermes_browse.store.messages.decode import LIMIT, load_json
+from hermes_browse.store.text import one_line, printable
+
+from ..shared.styled import TAB, Line, Span, indent, safe_text, wrap_spans, wrap_text
 from .layout_cache import LIGHT_OF
 from .markdown_layout import highlight, render_markdown, table_lines
-from .sgr import coloured, has_colours, without_colours
 
 MAIN_TEXTS = ("output", "content", "stdout", "result", "diff", "text")
 """Fields with the output of a tool, most informative first."""
@@ -40,6 +47,14 @@ _LEVEL = re.compile(r"\b(?:(ERROR|FATAL|CRITICAL|PANIC)|(WARN(?:ING)?)|(INFO|NOT
 _LEVEL_LOOKS = ("error", "keyword", "number", "comment")
 _TABLE = re.compile(r"^\|.*\|[ \t]*\n\|[ :|-]+\|[ \t]*$", re.MULTILINE)
 
+_SGR = re.compile(r"\x1b\[([0-9;:]*)m")
+_MAX_SEQUENCE = 100
+"""Characters of a sequence that are parsed."""
+_NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
+_MARKS = ("bold", "dim", "italic", "reverse", "strike", "underline")
+_STRONG = 128
+"""Of 256: a channel from here on is on when a colour is reduced to one of eight."""
+
 
 class Hint(NamedTuple):
     """What a call says about the format of its arguments or result."""
@@ -50,12 +65,7 @@ class Hint(NamedTuple):
 
 
 def hint_of(arguments: str, *, is_result: bool) -> Hint:
-    """Derive the language from the name of the file that a call works on.
-
-    Args:
-        arguments: Of the call, as stored.
-        is_result: The hint is for the result, not for the arguments.
-    """
+    """Derive the language from the name of the file in the arguments of a call: for its result, or for these."""
     loaded = load_json(arguments)
     if not isinstance(loaded, dict):
         return Hint(is_result=is_result)
@@ -64,6 +74,60 @@ def hint_of(arguments: str, *, is_result: bool) -> Hint:
     if not path and "code" in loaded and not is_result:
         language = "python"
     return Hint(language, is_result)
+
+
+def has_colours(text: str) -> bool:
+    """Whether the text has SGR sequences."""
+    return "\x1b[" in text and _SGR.search(text) is not None
+
+
+def without_colours(text: str) -> str:
+    """Remove SGR sequences from a text; other controls stay."""
+    return _SGR.sub("", text) if "\x1b[" in text else text
+
+
+def _name(color: Color | None) -> str:
+    """Return the nearest of the eight colours that every theme has; empty for none."""
+    if color is None or color.is_default:
+        return ""
+    if color.number is not None and color.number < 16:
+        return _NAMES[color.number % 8]
+    # Of the six levels of the 256 colours (0 95 135 175 215 255) the upper three are on.
+    strong = 136 if color.number is not None and color.number < 232 else _STRONG
+    return _NAMES[sum(1 << place for place, channel in enumerate(color.get_truecolor()) if channel >= strong)]
+
+
+def _look(decoder: AnsiDecoder, base: str) -> str:
+    """Return the names of the looks; a coloured background is that colour reversed."""
+    style = decoder.style
+    marks = [mark for mark in _MARKS if getattr(style, mark)]
+    paper = _name(style.bgcolor)
+    colour = paper or _name(style.color)
+    # Output is dim, but colours are not: dim red is hard to see.
+    names = ["code-text" if colour or style.bold else base, *marks]
+    if colour:
+        names.append(f"sgr-{colour}")
+    if paper and not style.reverse:
+        names.append("reverse")
+    return " ".join(names)
+
+
+def coloured(text: str, base: str) -> list[Line]:
+    """Split stored output into lines of printable spans, not wrapped, with colours as looks; `base` is the default."""
+    decoder, look = AnsiDecoder(), base
+    lines: list[Line] = [[]]
+    # Every second piece has the parameters of a sequence.
+    for number, piece in enumerate(_SGR.split(text.replace("\r\n", "\n"))):
+        if number % 2:
+            decoder.decode_line(f"\x1b[{piece[:_MAX_SEQUENCE].replace(':', ';')}m")
+            look = _look(decoder, base)
+            continue
+        first, *rest = printable(piece).replace("\t", TAB).split("\n")
+        if first:
+            lines[-1].append((first, look))
+        for each in rest:
+            lines.append([(each, look)] if each else [])
+    return lines
 
 
 def _wrapped(lines: Sequence[Line], width: int) -> list[Line]:
@@ -197,23 +261,20 @@ def pretty(value: object, width: int) -> list[Line]:
 
 
 def _field(key: str, value: object, width: int, hint: Hint, *, is_main: bool) -> list[Line]:
-    label = one_line(key, 60)
+    label, is_short = one_line(key, 60), True
     if isinstance(value, str):
         language = _OF_KEYS.get(key, hint.language if key in _CODE_KEYS else "")
         if is_main:
             return block(value, width, language) if value.strip() else []
-        lines = block(value, width - 2, language)
-        if "\n" not in value.strip() and len(lines) == 1:
-            together = [(f"{label}: ", "dim"), *lines[0]]
-            return wrap_spans(together, width)
-        return [*wrap_spans([(f"{label}:", "dim")], width), *([("  ", "text"), *line] for line in lines)]
-    if isinstance(value, dict | list) and value:
+        lines, is_short = block(value, width - 2, language), "\n" not in value.strip()
+    elif isinstance(value, dict | list) and value:
         lines = pretty(value, width - 2)
-        if len(lines) > 1:
-            return [*wrap_spans([(f"{label}:", "dim")], width), *([("  ", "text"), *line] for line in lines)]
+    else:
+        look = "number" if isinstance(value, int | float) and not isinstance(value, bool) else "comment"
+        lines = [[(safe_text(json.dumps(value, ensure_ascii=False)), look)]]
+    if is_short and len(lines) == 1:
         return wrap_spans([(f"{label}: ", "dim"), *lines[0]], width)
-    look = "number" if isinstance(value, int | float) and not isinstance(value, bool) else "comment"
-    return wrap_spans([(f"{label}: ", "dim"), (safe_text(json.dumps(value, ensure_ascii=False)), look)], width)
+    return [*wrap_spans([(f"{label}:", "dim")], width), *indent(lines, ("  ", "text"))]
 
 
 def tool_text_lines(text: str, width: int, hint: Hint, full: bool) -> list[Line]:
@@ -224,9 +285,8 @@ def tool_text_lines(text: str, width: int, hint: Hint, full: bool) -> list[Line]
     lines: list[Line] = []
     main = next((key for key in MAIN_TEXTS if isinstance(loaded.get(key), str)), None) if hint.is_result else None
     for key, value in loaded.items():
-        if value is None and not full:
-            continue
-        lines += _field(key, value, width, hint, is_main=key == main)
+        if full or value is not None:
+            lines += _field(key, value, width, hint, is_main=key == main)
     return lines
 
 
@@ -236,17 +296,13 @@ LIGHT_OF[tool_text_lines] = 16_000
 def as_shown(text: str) -> str:
     """Return arguments or a result as text, much like the transcript shows it: JSON indented, long strings unquoted."""
     loaded = load_json(text)
-    if loaded is None:
-        return without_colours(text)
-    if isinstance(loaded, dict):
-        lines = []
-        for key, value in loaded.items():
-            shown = (
-                without_colours(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
-            )
-            lines.append(f"{key}: {shown}" if "\n" not in shown else f"{key}:\n{shown}")
-        return "\n".join(lines)
-    return json.dumps(loaded, ensure_ascii=False, indent=2)
+    if not isinstance(loaded, dict):
+        return without_colours(text) if loaded is None else json.dumps(loaded, ensure_ascii=False, indent=2)
+    lines: list[str] = []
+    for key, value in loaded.items():
+        shown = without_colours(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+        lines.append(f"{key}: {shown}" if "\n" not in shown else f"{key}:\n{shown}")
+    return "\n".join(lines)
 
 
 def output_text(text: str) -> str:

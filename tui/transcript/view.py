@@ -38,7 +38,7 @@ class TranscriptView(TranscriptScroll):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leave the keys that step through matches to the search while nothing is being found here."""
-        return self.is_finding or action not in ("find_step", "find_end")
+        return self.is_finding or action != "find"
 
     def show(
         self,
@@ -62,7 +62,7 @@ class TranscriptView(TranscriptScroll):
         self._follow_page()
         if message_id is not None and self.show_find(message_id):
             return
-        start = model.entry_of_segment(segment) if model is not None and segment is not None else None
+        start = model.entry_of_segment(segment) if model is not None else None
         if start is not None:
             self._go_to(start)
         else:
@@ -103,13 +103,9 @@ class TranscriptView(TranscriptScroll):
                 self.action_toggle_fold()
             self.refresh()
 
-    def action_find_step(self, by: int) -> None:
-        """Go to the next or previous match."""
-        self.post_message(self.Finding(by))
-
-    def action_find_end(self) -> None:
-        """Stop finding."""
-        self.post_message(self.Finding(0))
+    def action_find(self, step: int) -> None:
+        """Go to the next (1) or previous (-1) match, or stop finding (0)."""
+        self.post_message(self.Finding(step))
 
     # Folding
 
@@ -133,13 +129,13 @@ class TranscriptView(TranscriptScroll):
 
     def action_cycle_tools(self) -> None:
         """Show tool calls not at all, short, or in full."""
-        self._set_look(self.look._replace(tools=following(Tools, self.look.tools)))
-        self.post_message(self.Notice(_(_TOOLS[self.look.tools])))
+        self._set_look(self.page.look._replace(tools=following(Tools, self.page.look.tools)))
+        self.post_message(self.Notice(_(_TOOLS[self.page.look.tools])))
 
     def action_toggle_reasoning(self) -> None:
         """Show or fold reasoning."""
-        self._set_look(self.look._replace(reasoning=not self.look.reasoning))
-        self.post_message(self.Notice(_("reasoning shown") if self.look.reasoning else _("reasoning folded")))
+        self._set_look(self.page.look._replace(reasoning=not self.page.look.reasoning))
+        self.post_message(self.Notice(_("reasoning shown") if self.page.look.reasoning else _("reasoning folded")))
 
     # Matches
 
@@ -152,14 +148,12 @@ class TranscriptView(TranscriptScroll):
     @property
     def is_find_in_sight(self) -> bool:
         """Whether the current match is on the page."""
-        hit = self.page.hit
-        index = self.model.entry_of(hit) if self.model is not None and hit is not None else None
+        index = self.page.hit_entry
         return any(index == each for each, _ in self.page.frame())
 
     def step_match(self, by: int) -> bool:
         """Go to the next or previous match in the same message; False if there is none."""
-        hit, number = self.page.hit, self.page.hit_number
-        index = self.model.entry_of(hit) if self.model is not None and hit is not None else None
+        index, number = self.page.hit_entry, self.page.hit_number
         if index is None or number is None or not 0 <= number + by < len(self.page.match_lines(index)):
             return False
         self._show_match(index, number + by)
@@ -183,9 +177,8 @@ class TranscriptView(TranscriptScroll):
         if index is None or self.model is None:
             return False
         shown = self.model.bone(index)
-        before = self.model.entry_of(self.page.hit) if self.page.hit is not None else None
+        self.page.forget_entry(self.page.hit_entry)
         self.page.hit, self.page.hit_number = shown.id if shown is not None else message_id, None
-        self.page.forget_entry(before)
         self.page.forget_entry(index)
         if self._unfolded is not None and self._unfolded != index:
             self.page.opened.discard(self._unfolded)
