@@ -269,15 +269,17 @@ class Manifest(NamedTuple):
 def _typed(value: object, kind: type[T]) -> T:
     if not isinstance(value, kind) or isinstance(value, bool):  # a truth value is no number
         raise ValueError
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:  # SQLite has no such integer
+        raise ValueError
     return value
 
 
 def _encoded(value: object) -> Encoded:
+    if value is None or isinstance(value, str):
+        return value
     if isinstance(value, dict):
         return {name: _typed(each, str) for name, each in value.items()}
-    if value is None or (isinstance(value, int | float | str) and not isinstance(value, bool)):
-        return value
-    raise ValueError
+    return _typed(value, int | float)  # type: ignore[arg-type]
 
 
 def _row(value: object) -> dict[str, Encoded]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import tempfile
 from pathlib import Path
 
@@ -55,7 +56,12 @@ def test_a_damaged_bundle_leaves_nothing_behind(tmp_path: Path) -> None:
     folder = remove(family(tmp_path / "state.db"), "tip").bundle.path
     there = left_behind()
     rows = folder / ROWS
-    rows.write_bytes(rows.read_bytes()[:-40])
+    whole = gzip.decompress(rows.read_bytes())
+    rows.write_bytes(gzip.compress(whole.replace(b'"id":1,', b'"id":9223372036854775808,', 1)))
+    with pytest.raises(BundleDamagedError, match="invalid line"):
+        OpenedBundle(folder)
+    assert left_behind() == there, "no integer of SQLite"
+    rows.write_bytes(gzip.compress(whole)[:-40])
     assert load(folder).sessions
     with pytest.raises(BundleDamagedError):
         OpenedBundle(folder)
