@@ -183,12 +183,9 @@ def defaults_of(schema_version: int | None) -> Retention:
 def managed_config() -> Path | None:
     """Return the path of an administrator's configuration, if any (0.19 `managed_scope.py`)."""
     named = os.environ.get("HERMES_MANAGED_DIR", "").strip()
-    if named:
-        folder = Path(named)
-    elif sys.platform == "win32":
+    if not named and sys.platform == "win32":
         return None
-    else:
-        folder = Path("/etc/hermes")
+    folder = Path(named or "/etc/hermes")
     return folder / "config.yaml" if folder.is_dir() else None
 
 

@@ -245,10 +245,9 @@ class _HistoryBuilder:
         }
         originals = {each.original for each in kept} | {merged} | repeated_summaries
         kept_places = [place for place, row in enumerate(sent) if row.id in originals]
-        tail_copies = [each for each in kept if not each.is_head and each.original is not None]
-        unstored = sent[kept_places[-1] + 1 :] if kept_places and (tail_copies or merged is not None) else []
-        unstored = [row for row in unstored if row.id not in originals]
-        unstored_ids = {row.id for row in unstored}
+        has_tail = merged is not None or any(not each.is_head and each.original is not None for each in kept)
+        stored = kept_places[-1] + 1 if kept_places and has_tail else len(sent)
+        unstored = sent[stored:]
         notes: list[CompactionNote] = []
         if self.shells:
             notes.append(CompactionNote.SHELLS)
@@ -272,7 +271,6 @@ class _HistoryBuilder:
         gap = next((self.gaps[row.id] for row in rows[: end + 1] if row.id in self.gaps), None)
         if gap is not None:
             notes.append(CompactionNote.GAP)
-        replaced = [row.id for row in sent if row.id not in originals and row.id not in unstored_ids]
         self.compactions.append(
             Compaction(
                 at=next((row.timestamp for row in (summary, rows[0]) if row is not None), None),
@@ -280,7 +278,7 @@ class _HistoryBuilder:
                 session_id=self.segments[previous.segment].id if previous is not None and sent else session.id,
                 into_session_id=session.id,
                 before=tuple(row.id for row in sent),
-                replaced=tuple(replaced),
+                replaced=tuple(row.id for row in sent[:stored] if row.id not in originals),
                 summary=summary.id if summary is not None else None,
                 merged=merged,
                 kept=kept,

@@ -68,7 +68,8 @@ def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[Row]]:
             collected.add(*columns)
     segment_rows = collected.segments
     candidates = collected.candidates + _read_long(reader, segment_rows, collected.long)
-    summaries = _read_summaries(reader, [segment_rows[index][at].id for index, at in candidates])
+    messages = read_messages_of(reader, [segment_rows[index][at].id for index, at in candidates])
+    summaries = {message.id: message for message in messages if texts_of(message).summary}
     for index, at in candidates:
         row = segment_rows[index][at]
         segment_rows[index][at] = row._replace(summary=summaries.get(row.id))
@@ -181,10 +182,6 @@ def _read_long(reader: Reader, segment_rows: Sequence[list[Row]], long: Sequence
         mark = (row.role, trimmed_length if is_speech else row.mark[1], head, *row.mark[3:])
         segment_rows[index][at] = row._replace(mark=mark, is_multimodal=head in ("", "\0"))
     return candidates
-
-
-def _read_summaries(reader: Reader, ids: Sequence[int]) -> dict[int, ChatMessage]:
-    return {message.id: message for message in read_messages_of(reader, ids) if texts_of(message).summary}
 
 
 def is_copy(row: Row, original: Row) -> bool:

@@ -10,12 +10,8 @@ PERIODS = ("7d", "30d", "90d", "1y", "all")
 UNITS = ("day", "week", "month")
 
 _DAYS = {"7d": 7, "30d": 30, "90d": 90, "1y": 365}
-_NATURAL = {"7d": "day", "30d": "day", "90d": "day", "1y": "week", "all": "month"}
-
-
-def natural_unit(period: str) -> str:
-    """Return the unit that divides a period into a readable number of bars."""
-    return _NATURAL[period]
+NATURAL_UNITS = {"7d": "day", "30d": "day", "90d": "day", "1y": "week", "all": "month"}
+"""The unit that divides each period into a readable number of bars."""
 
 
 def first_day(period: str, now: float) -> date | None:

@@ -101,10 +101,6 @@ class _Times:
         self._by, self._since = by, begin_of(day) if day is not None else None
         self._keys: dict[int | None, str | None] = {None: UNKNOWN if day is None else None}
 
-    def key_at(self, moment: float | None) -> str | None:
-        """Return the key of a moment in Unix seconds."""
-        return self.key(None if moment is None else int(moment // QUARTER))
-
     def key(self, quarter: int | None) -> str | None:
         """Return the key of a quarter of an hour, numbered from 1970."""
         if quarter not in self._keys and quarter is not None:
@@ -142,7 +138,8 @@ class _Sums:
             if number % _CHECK_EVERY == 0:
                 check(stopped)
             root = root_of(session.id) or session.id
-            start = self._times.key_at(session.started_at)
+            began = session.started_at
+            start = self._times.key(None if began is None else int(began // QUARTER))
             if start is not None:
                 self._add_session(session, start, None if self._is_once and session.id != root else root)
             model = session.model or UNKNOWN

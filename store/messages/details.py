@@ -81,9 +81,8 @@ def _newest_facts(rows: Sequence[dict[str, object]]) -> dict[str, str]:
         origin = as_mapping(row.get("origin_json"))
         for source, names in ((row, _FACTS), (origin, _ORIGIN)):
             for name in names:
-                text = as_text(source.get(name))
-                if text and name not in facts:
-                    facts[name] = text
+                if text := as_text(source.get(name)):
+                    facts.setdefault(name, text)
     return facts
 
 

@@ -61,7 +61,7 @@ class Meant:
         monkeypatch.setattr(screen.controllers.cleaning, "archive", self._several)
         monkeypatch.setattr(screen.controllers.changing, "_flag", self._several)
         monkeypatch.setattr(screen.controllers.resuming, "start", self.resumed.append)
-        monkeypatch.setattr(screen.controllers.copying, "copy", lambda text, name: self.notes.append(self._root(text)))
+        monkeypatch.setattr(screen.controllers.copying, "copy", lambda text: self.notes.append(self._root(text)))
         monkeypatch.setattr(cards, "show_details", self._details(cards.show_details))
         monkeypatch.setattr(browser.app, "push_screen", self._screen(browser.app.push_screen))
         self._is_asking = False

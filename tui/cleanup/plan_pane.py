@@ -51,7 +51,6 @@ class PlanPane:
         self._laid_out: PlanRows | None = None
         self._has_news = False
         """The next view belongs to a plan, or to sizes, that have not been shown yet."""
-        self._is_sorted_by_size = False
         self._is_top = False
 
     @property
@@ -63,7 +62,6 @@ class PlanPane:
     def show(self, planned: PreparedPlan, empty: str) -> None:
         """Lay out another plan, show it, measure it; `empty` is the sentence for a plan in which nothing goes."""
         self.planned, self._laid_out, self._empty = planned, None, empty
-        self._is_sorted_by_size = False
         self._has_news = True
         self._look()
 
@@ -115,7 +113,6 @@ class PlanPane:
         if view.rows is not self._laid_out:
             self._laid_out = view.rows
             self.planned = planned = planned._replace(plan=view.plan)
-            self._is_sorted_by_size = view.is_measured
             self.rows.show(view.rows, top=self._is_top)
             self._is_top = False
         else:
@@ -127,7 +124,7 @@ class PlanPane:
         self._has_news = False
         if not view.is_measured:
             self._cleaning.measure_on(planned, lambda more: self._take_sizes(planned, more))
-        elif self.order is PlanOrder.SIZE and not self._is_sorted_by_size:  # rows keep their places until then
+        elif self.order is PlanOrder.SIZE and not view.rows.was_measured:  # rows keep their places until then
             self._lay_out()
 
     def _take_sizes(self, asked: PreparedPlan, more: PreparedPlan) -> None:

@@ -95,6 +95,8 @@ class PlanRows:
         order: PlanOrder = PlanOrder.IDLE,
     ) -> None:
         self._plan, self._details, self._left_out, self._opened = plan, details, left_out, opened
+        self.was_measured = plan.is_measured
+        """All sizes were known when the rows were put in order."""
         lines, self._jobs = fold([each.conversation.root for each in plan.selected])
         stays, spared_jobs = fold([each.conversation.root for each in plan.spared])
         self._stays = unfold(stays, spared_jobs, opened, "z")

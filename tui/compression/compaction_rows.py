@@ -18,7 +18,7 @@ from hermes_browse.store.sessions.models import Lineage
 from hermes_browse.store.wording import _, ngettext
 
 from .. import formats
-from ..list.list_rows import LineageRow, ListRow
+from ..list.list_rows import LineageRow, ListRow, lineage_rows
 from ..shared.styled import Line, clip_line, line_width
 from .inspection import WAYS, tokens
 
@@ -123,11 +123,12 @@ def compaction_rows(compactions: Sequence[Compaction], lost: dict[int, str]) -> 
     return [CompactionRow(number, one, most, lost.get(number, "")) for number, one in enumerate(compactions)]
 
 
-def read_tree(reader: Reader, session_id: str, now: float) -> tuple[Lineage, Sequence[Compaction]]:
-    """Read the family tree of a session, given by its exact id, and the compactions of its conversation."""
+def read_tree(reader: Reader, session_id: str, now: float) -> tuple[Lineage, Sequence[Compaction], list[ListRow]]:
+    """Read the family tree of a session, given by its exact id, its compactions, and the rows for both."""
     lineage = read_lineage(reader, session_id, now)
     segments = [node.session for node in lineage.nodes if node.on_path]
-    return lineage, read_history(reader, segments).compactions if is_compressed(reader, segments) else ()
+    compactions = read_history(reader, segments).compactions if is_compressed(reader, segments) else ()
+    return lineage, compactions, tree_rows(lineage_rows(lineage), compactions)
 
 
 def tree_rows(sessions: Sequence[LineageRow], compactions: Sequence[Compaction]) -> list[ListRow]:

@@ -10,7 +10,7 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.sessions.models import Conversation, Lineage
 
 from ..context import Context
-from ..list.list_rows import FixedRows, LineageRow, ListRow, lineage_rows
+from ..list.list_rows import FixedRows, LineageRow, ListRow
 from ..screens.by_name import load
 from ..screens.panes import Panes
 from ..shared import header
@@ -75,21 +75,19 @@ class Tree:
             self.clear()
             self._context.failed(error)
 
-        def work(reader: Reader) -> tuple[Lineage, Sequence[Compaction]]:
-            answer: tuple[Lineage, Sequence[Compaction]] = load("tree")(reader, tip, now)
+        def work(reader: Reader) -> tuple[Lineage, Sequence[Compaction], list[ListRow]]:
+            answer: tuple[Lineage, Sequence[Compaction], list[ListRow]] = load("tree")(reader, tip, now)
             return answer
 
         # The rows come all at once, so that none is put in under the cursor later.
         self._context.page_worker.submit("lineage", work, lambda answer: self._show(*answer), failed)
 
-    def _show(self, lineage: Lineage, compactions: Sequence[Compaction]) -> None:
+    def _show(self, lineage: Lineage, compactions: Sequence[Compaction], rows: list[ListRow]) -> None:
         panes, pane = self._panes, self._panes.lineage
         conversation = self._current()
         segments = {each.id for each in conversation.segments} if conversation is not None else set()
         is_current = self.session_of(pane.current) in segments
         self._compactions = compactions
-        sessions = lineage_rows(lineage)
-        rows: Sequence[ListRow] = load("tree-rows")(sessions, compactions) if compactions else sessions
         # A cursor that the user moves in the tree stays where it is.
         pane.show(FixedRows(rows), key=None if is_current and pane.has_focus else f"l{lineage.resume.id}")
         panes.show_family(len(rows) > 1)

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.events import Resize
 
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.insights.periods import all_buckets, begin_of, first_day, key_of, natural_unit
+from hermes_browse.store.insights.periods import NATURAL_UNITS, all_buckets, begin_of, first_day, key_of
 from hermes_browse.store.insights.sums import Group
 from hermes_browse.store.wording import N_, _
 
@@ -74,7 +74,7 @@ class InsightPanes(SubScreen):
 
     def __init__(self, controllers: Controllers) -> None:
         super().__init__(controllers)
-        self.period, self.tab, self.unit = "30d", 0, natural_unit("30d")
+        self.period, self.tab, self.unit = "30d", 0, NATURAL_UNITS["30d"]
         self.stack = STACKS[0]
         self.metrics = {TOOL: TOOL_METRICS[0], "hour": "messages"}
         """The chosen metric by grouping; an empty grouping stands for all others."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual import on
 
-from hermes_browse.store.insights.periods import PERIODS, UNITS, natural_unit
+from hermes_browse.store.insights.periods import NATURAL_UNITS, PERIODS, UNITS
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
@@ -161,7 +161,7 @@ class InsightsScreen(InsightPanes):
             self.tell(header.status(_("that is all there is") if by > 0 else _("there is no shorter period"), ""))
             return
         self.period = PERIODS[index]
-        self.unit = natural_unit(self.period)
+        self.unit = NATURAL_UNITS[self.period]
         self._ask()
 
     def action_unit(self) -> None:

@@ -12,13 +12,10 @@ from .list_rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, Mor
 
 def conversations_of(row: ListRow | None) -> tuple[Conversation, ...]:
     """Return the conversations of a row: all runs of a job, that of a hit; none for a note."""
-    if isinstance(row, ConversationRow):
-        return (row.conversation,)
     if isinstance(row, JobRow):
         return tuple(row.runs)
-    if isinstance(row, HitRow | MoreRow) and row.conversation is not None:
-        return (row.conversation,)
-    return ()
+    conversation = row.conversation if isinstance(row, ConversationRow | HitRow | MoreRow) else None
+    return (conversation,) if conversation is not None else ()
 
 
 def conversation_of(row: ListRow | None) -> Conversation | None:

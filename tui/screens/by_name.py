@@ -39,7 +39,6 @@ PLACES = {
     "switching": "tui.profiles.switching.Switching",
     "trash": "tui.trash.screen.TrashScreen",
     "tree": "tui.compression.compaction_rows.read_tree",
-    "tree-rows": "tui.compression.compaction_rows.tree_rows",
     "typing": "tui.search.query_line.Typing",
 }
 """Module in `hermes_browse`, and its class or function."""

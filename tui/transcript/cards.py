@@ -74,9 +74,9 @@ def _when(moment: float | None, now: float) -> str:
     return f"{time} · {ago}" if ago else time
 
 
-def _words(texts: dict[str, str], code: str) -> str:
-    """Return the words for a code; an unknown code as stored."""
-    return _(texts[code]) if code in texts else one_line(code, 40)
+def _words(texts: dict[str, str], code: str, limit: int = 40) -> str:
+    """Return the words for a code; an unknown code as stored, in at most `limit` code points."""
+    return _(texts[code]) if code in texts else one_line(code, limit)
 
 
 def _status(status: Status) -> str:
@@ -170,14 +170,9 @@ def _model(use: ModelUse) -> str:
     return " · ".join(word for word in words if word)
 
 
-def _role(role: str) -> str:
-    """Return the name of a role; an unknown role as stored."""
-    return _(_ROLES[role]) if role in _ROLES else one_line(role, 20)
-
-
 def _messages(conversation: Conversation, details: Details) -> Iterator[Row]:
     shown = sum(details.roles.values())
-    parts = _(", ").join(f"{count:,} {_role(each)}" for each, count in details.roles.items())
+    parts = _(", ").join(f"{count:,} {_words(_ROLES, each, 20)}" for each, count in details.roles.items())
     sentence = _("{count:,} shown: {parts}") if parts else _("{count:,} shown")
     yield _("messages"), sentence.format(count=shown, parts=parts)
     not_shown = [
