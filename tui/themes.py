@@ -20,6 +20,7 @@ DARK = Theme(
     panel="#24262b",
     dark=True,
 )
+"""Light letters on near black; gold marks what can be pressed."""
 LIGHT = Theme(
     name="hermes-light",
     primary="#2f5f8f",
@@ -34,5 +35,6 @@ LIGHT = Theme(
     panel="#eae8e2",
     dark=False,
 )
+"""The same on paper white, in darker shades."""
 ANSI_LIGHT = replace(BUILTIN_THEMES["ansi-light"], warning="ansi_yellow")
 """Textual's has two reds for errors and warnings; here warnings are gold as in all themes."""

@@ -59,6 +59,7 @@ def test_an_axis_fills_its_room_and_loses_nothing(
     rows = draw(axis, width, height, None if age is None else NOW - age * DAY)
     assert len(rows) == height and all(sum(cell_len(cell.text) for cell in row) == width for row in rows)
     assert cell_len(labels(axis, width, [f"m{i}" for i in range(12)])) == width
+    assert cell_len(labels(axis, width, [f"{i + 1}月" for i in range(12)])) == width
 
 
 def test_what_is_there_is_seen_and_what_goes_stands_below() -> None:
@@ -231,6 +232,11 @@ async def test_the_map_takes_leaves_and_goes_in(path: Path) -> None:
         await browser.settle()
         assert screen.plan.rows.current is not None and screen.plan.rows.current.key == "pold"
         assert "of which" in browser.text("#status")
+        blocks.cursor = next(index for key, index in keys.items() if key.endswith("jobjob1"))
+        await browser.settle()
+        assert screen.plan.rows.current.key == "jcron job1"
+        blocks.cursor = old
+        await browser.settle()
         before = browser.text("#totals")
         await browser.press("space")
         assert browser.text("#totals") != before and blocks.current.key == "m1conversationold"

@@ -12,6 +12,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
+from rich.cells import cell_len
+
 from hermes_browse.store.cleanup.rules import DAY
 from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.sessions.catalog import Catalog
@@ -278,7 +280,8 @@ def labels(axis: Axis, width: int, months: Sequence[str]) -> str:
             text = months[at.month - 1]
         before = at
         place = index * width // count
-        if text and place >= free and place + len(text) <= width:
-            line[place : place + len(text)] = text
-            free = place + len(text) + 1
+        cells = cell_len(text)
+        if text and place >= free and place + cells <= width:
+            line[place : place + cells] = [text, *[""] * (cells - 1)]
+            free = place + cells + 1
     return "".join(line)

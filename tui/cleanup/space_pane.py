@@ -19,7 +19,7 @@ from hermes_browse.store.wording import _
 
 from .. import formats
 from ..list.conversation_list import ConversationList
-from ..list.list_model import job_name
+from ..list.list_model import job_key, job_name
 from ..list.list_rows import FixedRows, ListRow
 from ..screens.sub_screen import SubScreen
 from ..shared import header
@@ -308,7 +308,7 @@ class SpacePane:
         self._screen.tell(header.status(" · ".join(filter(None, words)), ""))
         if block.space is not None:
             plan, conversation = self._plan.rows, self._conversation(block.space)
-            key = f"p{conversation.root_id}" if conversation is not None else f"j{block.space.name}"
+            key = f"p{conversation.root_id}" if conversation is not None else f"j{job_key(block.space.name)}"
             index = plan.source.index_of(key)
             if index is not None:
                 plan.cursor = index

@@ -136,7 +136,12 @@ class RowDetails:
 def job_name(root: Session) -> str | None:
     """Return the key of the job that a conversation is a run of, given its root; None if it is no cron run."""
     job = job_of(root)
-    return f"cron {job}" if job is not None else None
+    return job_key(job) if job is not None else None
+
+
+def job_key(job: str) -> str:
+    """Return the key of a job, given its id."""
+    return f"cron {job}"
 
 
 class Order(NamedTuple):
