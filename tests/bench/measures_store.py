@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from figures import Bench, Figure, Line, Skipped, in_turns, percentile, timed
 
 from hermes_browse.store.compression.compactions import read_history
 from hermes_browse.store.compression.losses import find_losses
-from hermes_browse.store.compression.model_context import read_context
+from hermes_browse.store.compression.model_context import Contexts, ModelContext, context_of
 from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.messages.chat_message import Reading
@@ -29,6 +29,7 @@ from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.search import Answer, count, parse, search
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
+from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.transcript.page import Page
 
 SCRIPT = (
@@ -276,7 +277,7 @@ def _compression(bench: Bench) -> list[Line]:
         path = long_conversation(bench.folder / f"compressed-{in_place}.db", in_place=in_place)
         with Store(path).reader() as reader:
             conversation = read_catalog(reader, time.time()).conversation("s0")
-            made = functools.partial(read_context, reader, conversation.segments, 2500)
+            made = functools.partial(_context, reader, conversation.segments)
             history = read_history(reader, conversation.segments)
             lost = functools.partial(find_losses, reader, history.compactions[10])
             times, losses = in_turns(bench.rounds * 2, timed(made), timed(lost))
@@ -284,6 +285,11 @@ def _compression(bench: Bench) -> list[Line]:
         lines.append(Figure("13", f"context at a message, 20 compactions {way}", times, (), 50.0))
         lines.append(Figure("13", f"what one of them lost, {way}", losses, (), 500.0))
     return lines
+
+
+def _context(reader: Reader, segments: Sequence[Session]) -> ModelContext:
+    """What the model was given at message 2,500, read anew."""
+    return context_of(reader, segments, Contexts(read_history(reader, segments)), 2500)
 
 
 def measure(bench: Bench) -> list[Line]:
