@@ -42,7 +42,7 @@ from .screens.by_name import load
 from .screens.main import MainScreen
 from .shared.glyphs import are_plain
 from .shared.lines import GlyphFilter
-from .start.prepaint import Handover
+from .start.prepaint import ENDING, Handover
 from .textual_private import driver_of, end_with, forget_colours
 from .themes import ANSI_LIGHT, DARK, LIGHT
 
@@ -129,6 +129,7 @@ class BrowseApp(_App):
         start: Start | None = None,
     ) -> None:
         self.handover = handover or Handover()
+        self._is_ready = False
         super().__init__(driver_class=_driver(is_painted=self.handover.is_painted))
         self.location, self.store, self.here = location, store, location
         self._first, self._shown = first, shown
@@ -270,28 +271,34 @@ class BrowseApp(_App):
         return screen
 
     def on_mount(self) -> None:
-        """Make SIGTERM and SIGHUP end the browser like `q`, so that the terminal is restored."""
+        """Make SIGINT, SIGTERM and SIGHUP end the browser like `q`, so that the terminal is restored."""
         loop = asyncio.get_running_loop()
         if threading.current_thread() is threading.main_thread():
-            for name in ("SIGTERM", "SIGHUP"):
-                if hasattr(signal, name):
-                    self._end_by(getattr(signal, name), loop)
-        if self.handover.signal:
-            self.exit()
+            for number in ENDING:
+                self._end_by(number, loop)
+
+    def _end(self, number: int) -> None:
+        """End the browser by a signal; before its first screen is up, remember it until then."""
+        self.handover.signal = number
+        if self._is_ready:
+            self.exit(return_code=128 + number if number == signal.SIGINT else 0)  # 130: interrupted
 
     def _end_by(self, number: int, loop: asyncio.AbstractEventLoop) -> None:
         """End the browser on a signal. A closed event loop has removed its own handlers, so this is one of `signal`."""
 
         def end(number: int, frame: FrameType | None) -> None:
             if not loop.is_closed():
-                loop.call_soon_threadsafe(self.exit)
+                loop.call_soon_threadsafe(self._end, number)
             elif callable(before):
                 before(number, frame)
 
         before = signal.signal(number, end)
 
     def on_ready(self) -> None:
-        """Report what is wrong in the configuration, now that there is a status line."""
+        """Report what is wrong in the configuration, now that there is a status line; or end by an early signal."""
+        self._is_ready = True
+        if self.handover.signal:
+            self._end(self.handover.signal)
         if self.trouble and self._main is not None:
             self._main.context.warn(self.trouble)
 

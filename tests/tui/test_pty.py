@@ -227,6 +227,19 @@ def test_told_to_end_while_it_starts(hermes_home: Path, moment: float) -> None:
     assert terminal.is_restored
 
 
+@pytest.mark.parametrize("number", slow_but([signal.SIGINT], [signal.SIGTERM, signal.SIGINT]), ids=str)
+def test_told_to_end_between_the_rows_and_textual(hermes_home: Path, number: signal.Signals) -> None:
+    """The moment in which Textual is to leave the screen and has not taken it yet."""
+    code = (
+        "import os, sys\nfrom hermes_browse.tui.app import BrowseApp\nrun = BrowseApp.run\n"
+        f"BrowseApp.run = lambda self, **given: (os.kill(os.getpid(), {int(number)}), run(self, **given))[1]\n"
+        "from hermes_browse.tui.cli import main\nsys.exit(main(sys.argv[1:]))\n"
+    )
+    terminal = Terminal(["--home", str(hermes_home)], code=code, COLORTERM="truecolor")
+    assert terminal.wait_for_end() == (130 if number == signal.SIGINT else 0)
+    assert terminal.is_restored
+
+
 @pytest.mark.parametrize("moment", slow_but([0.1], [0.0, 0.1, 0.5]))
 def test_its_terminal_goes_away(hermes_home: Path, moment: float) -> None:
     """A window that is closed takes the browser with it; nothing stays behind waiting for a terminal that is gone."""

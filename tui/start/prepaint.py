@@ -210,6 +210,10 @@ def _frame(catalog: Catalog, rows: _PaintedRows, location: Location) -> str:
     return f"\x1b[?1049h\x1b[?25l{blank}{placed}{status}{keys}\x1b[0m"
 
 
+ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+"""Signals that end the browser. Python would raise SIGINT anywhere, also where nobody gives the terminal back."""
+
+
 class Handover:
     """The state of the terminal from the first rows until Textual has it."""
 
@@ -272,7 +276,7 @@ def painted(
     silent = termios.tcgetattr(descriptor)
     silent[0] &= ~termios.ICRNL  # Enter must arrive as CR
     silent[3] &= ~(termios.ICANON | termios.ECHO)
-    handlers = {number: signal.signal(number, handover.on_signal) for number in (signal.SIGTERM, signal.SIGHUP)}
+    handlers = {number: signal.signal(number, handover.on_signal) for number in ENDING}
     keys: EarlyKeys | None = None
     try:
         termios.tcsetattr(descriptor, termios.TCSANOW, silent)  # TCSANOW keeps typed keys in the buffer
