@@ -8,7 +8,7 @@ most of its significant words are. All other terms must occur literally, ignorin
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from ..connection.stored_values import read_json
 from ..messages.block_kinds import texts_of
 from ..messages.chat_message import ChatMessage
 from ..messages.transcript import read_messages_of
+from ..wording import N_
 from .compactions import Compaction
 
 _MAX_CHARACTERS = 4_000_000
@@ -37,6 +38,17 @@ class LostKind(StrEnum):
     IDENTIFIER = "identifier"
     NUMBER = "number"
     NAME = "name"
+
+
+LOST_KINDS: Mapping[LostKind, str] = {
+    LostKind.DECISION: N_("decision"),
+    LostKind.COMMAND: N_("command"),
+    LostKind.URL: N_("address"),
+    LostKind.PATH: N_("path"),
+    LostKind.IDENTIFIER: N_("identifier"),
+    LostKind.NUMBER: N_("number"),
+    LostKind.NAME: N_("name"),
+}
 
 
 class Lost(NamedTuple):

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from hermes_browse.store.compression.compactions import NOTES, Compaction, CompactionKind, CompactionNote, read_history
-from hermes_browse.store.compression.losses import Losses, LostKind, find_losses
+from hermes_browse.store.compression.losses import LOST_KINDS, Losses, find_losses
 from hermes_browse.store.compression.model_context import Contexts, ModelContext, Why, context_of
 from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.messages.transcript import read_messages_of
@@ -23,15 +23,6 @@ from .show import body_of, heading, message_json
 
 _KINDS = {CompactionKind.ROTATION: N_("continued in a new session"), CompactionKind.IN_PLACE: N_("in place")}
 _WHY = {Why.HEAD: N_("carried over"), Why.SUMMARY: N_("summary"), Why.KEPT: N_("carried over"), Why.SINCE: N_("since")}
-_TERMS = {
-    LostKind.DECISION: N_("decision"),
-    LostKind.COMMAND: N_("command"),
-    LostKind.URL: N_("address"),
-    LostKind.PATH: N_("path"),
-    LostKind.IDENTIFIER: N_("identifier"),
-    LostKind.NUMBER: N_("number"),
-    LostKind.NAME: N_("name"),
-}
 _MOST_SHOWN = 30
 """Lost terms printed for each compaction; JSON lists all."""
 
@@ -197,7 +188,7 @@ def _lost_lines(losses: Losses) -> Iterator[OutputLine]:
     yield OutputLine("other", _("mentioned nowhere any more:"), 2)
     for lost in losses.terms[:_MOST_SHOWN]:
         line = _("{kind}: {term} ({count}×, last in message {id})")
-        line = line.format(kind=_(_TERMS[lost.kind]), term=lost.term, count=lost.times, id=lost.last_message_id)
+        line = line.format(kind=_(LOST_KINDS[lost.kind]), term=lost.term, count=lost.times, id=lost.last_message_id)
         yield OutputLine("tool", one_line(line), 4)
     more = len(losses.terms) - _MOST_SHOWN
     if more > 0:

@@ -13,7 +13,7 @@ from hermes_browse.store.compression.compactions import (
     CompactionNote,
 )
 from hermes_browse.store.compression.history_rows import Row
-from hermes_browse.store.compression.losses import Losses, Lost, LostKind
+from hermes_browse.store.compression.losses import LOST_KINDS, Losses, Lost, LostKind
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.messages.chat_message import ChatMessage, State
 from hermes_browse.store.messages.transcript import Bone, Skeleton, read_messages
@@ -31,15 +31,6 @@ WINDOW = 40
 WAYS: Mapping[CompactionKind, str] = {
     CompactionKind.ROTATION: N_("new session"),
     CompactionKind.IN_PLACE: N_("in place"),
-}
-TERMS: Mapping[LostKind, str] = {
-    LostKind.DECISION: N_("decision"),
-    LostKind.COMMAND: N_("command"),
-    LostKind.URL: N_("address"),
-    LostKind.PATH: N_("path"),
-    LostKind.IDENTIFIER: N_("identifier"),
-    LostKind.NUMBER: N_("number"),
-    LostKind.NAME: N_("name"),
 }
 
 
@@ -188,7 +179,7 @@ def describe_lost(lost: Lost, number: int, count: int) -> str:
     return words.format(
         number=number,
         count=count,
-        kind=_(TERMS[lost.kind]),
+        kind=_(LOST_KINDS[lost.kind]),
         term=one_line(lost.term, 120),
         times=lost.times,
         id=lost.last_message_id,
@@ -208,7 +199,7 @@ def lost_markdown(inspection: Inspection, number: int, losses: Losses) -> str:
     """Return what a compaction lost as Markdown, to be pasted into a conversation."""
     words = _("Details from before the compression of {time} that its summary does not mention:")
     lines = [words.format(time=_time(inspection, number))]
-    for kind, label in TERMS.items():
+    for kind, label in LOST_KINDS.items():
         terms = [each for each in losses.terms if each.kind is kind]
         if not terms:
             continue
