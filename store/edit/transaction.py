@@ -207,6 +207,8 @@ def _open_for_writing(path: Path, *, foreign_keys: bool = True) -> Iterator[sqli
         connection.text_factory = decode
         _run(connection, f"PRAGMA foreign_keys={'ON' if foreign_keys else 'OFF'}", path)
         _run(connection, "PRAGMA wal_autocheckpoint=0", path)
+        # The journal of a statement would be a temporary file, which stays if the program is killed at that moment.
+        _run(connection, "PRAGMA temp_store=MEMORY", path)
         yield connection
     finally:
         connection.close()
