@@ -27,7 +27,7 @@ _LOCK = ".in-use"
 
 _YOUNG = 60.0
 """Seconds in which a new folder may not be locked yet."""
-_FOLDERS: weakref.WeakSet[TemporaryFolder] = weakref.WeakSet()
+_PATHS: set[Path] = set()
 """The folders of this process."""
 
 
@@ -49,7 +49,7 @@ class TemporaryFolder:
         descriptors: list[int] = []
         # Registered before the folder exists, so that it is removed whichever of the next lines is interrupted.
         self.remove = weakref.finalize(self, _remove, self.path, descriptors)
-        _FOLDERS.add(self)
+        _PATHS.add(self.path)
         self.path.mkdir(mode=0o700)
         if fcntl is not None:
             descriptors.append(os.open(self.path / _LOCK, os.O_CREAT | os.O_RDWR, 0o600))
@@ -78,8 +78,15 @@ def temporary_directory() -> Path:
 
 def _remove(path: Path, descriptors: Iterable[int]) -> None:
     shutil.rmtree(path, ignore_errors=True)
+    _PATHS.discard(path)
     for descriptor in descriptors:
         os.close(descriptor)
+
+
+def _remove_all() -> None:
+    # Not `TemporaryFolder.remove`: it does nothing the second time, and the first one may have been interrupted.
+    for path in list(_PATHS):
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def remove_abandoned() -> None:
@@ -106,8 +113,9 @@ def remove_abandoned() -> None:
 def removed_on_signals() -> Iterator[None]:
     """Within the block, SIGTERM and SIGHUP remove the temporary folders of this process before they end it.
 
-    The handler raises no exception: Python ignores one raised in a callback of SQLite or of a weak reference, and the
-    program would go on. Signal handlers can be set in the main thread only; elsewhere this does nothing.
+    So does an interrupt that leaves the block. The handler raises no exception: Python ignores one raised in a callback
+    of SQLite or of a weak reference, and the program would go on. Signal handlers can be set in the main thread only;
+    elsewhere this does nothing.
     """
     numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     if threading.current_thread() is not threading.main_thread():
@@ -115,15 +123,16 @@ def removed_on_signals() -> Iterator[None]:
         return
 
     def end(number: int, frame: FrameType | None) -> None:
-        for folder in list(_FOLDERS):
-            # Not `folder.remove`: it does nothing the second time, and the signal may have interrupted the first.
-            shutil.rmtree(folder.path, ignore_errors=True)
+        _remove_all()
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 
     before = {number: signal.signal(number, end) for number in numbers}
     try:
         yield
+    except BaseException:
+        _remove_all()
+        raise
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -59,22 +59,24 @@ def test_only_what_is_surely_abandoned_is_removed(temporary: Path) -> None:
     ]
 
 
-def test_a_signal_while_the_folder_is_being_removed(temporary: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=str)
+def test_a_signal_while_the_folder_is_being_removed(temporary: Path, number: signal.Signals) -> None:
     """The removal is done again: what the signal interrupted does not go on."""
     program = """
-import os, shutil, signal
+import os, shutil, sys
 from hermes_browse.store import temporary
 with temporary.removed_on_signals():
     remove = shutil.rmtree
     def interrupted(path, **options):
         temporary.shutil.rmtree = remove
-        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), int(sys.argv[1]))
     temporary.shutil.rmtree = interrupted
     with temporary.TemporaryFolder("demo") as path:
         (path / "file").touch()
 """
-    ended = subprocess.run([sys.executable, "-c", program], check=False)
-    assert ended.returncode == -signal.SIGTERM and list(temporary.iterdir()) == []
+    command = [sys.executable, "-c", program, str(int(number))]
+    ended = subprocess.run(command, check=False, stderr=subprocess.DEVNULL)
+    assert ended.returncode == -number and list(temporary.iterdir()) == []
 
 
 def browse(*arguments: str) -> subprocess.Popen[bytes]:

@@ -43,7 +43,11 @@ def test_files_go_along_and_come_back(store: Path) -> None:
     done = remove(store, "root", sessions_folder=folder)
     assert sorted(done.files) == sorted(MINE) and done.notes == ()
     assert state(folder) == {name: each for name, each in before.items() if name not in MINE}
-    back = put_back(store, done.bundle.name, sessions_folder=folder)
+    mask = os.umask(0o077)
+    try:
+        back = put_back(store, done.bundle.name, sessions_folder=folder)
+    finally:
+        os.umask(mask)
     assert back.files == len(MINE) and state(folder) == before
 
 
