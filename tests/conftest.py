@@ -51,6 +51,8 @@ def _private_world(_homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> N
     home = next(_homes)
     home.mkdir()
     for name in (
+        "COLUMNS",
+        "FORCE_COLOR",
         "HERMES_HOME",
         "HERMES_LAZY_INSTALL_TARGET",
         "LOCALAPPDATA",
@@ -61,6 +63,7 @@ def _private_world(_homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> N
         "LANGUAGE",
         "LC_ALL",
         "LC_MESSAGES",
+        "LINES",
         "TEXTUAL_THEME",
         "TMUX",
         "TMUX_PANE",

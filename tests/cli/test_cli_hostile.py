@@ -164,7 +164,7 @@ def test_on_a_terminal_only_our_own_styles(tmp_path: Path) -> None:
     poison(copy_store("state-v22", tmp_path), ATTACK, ids=True)
     name = f"20260115_090000_999001{ATTACK}".replace("\0", "")[:40]
     for command in (["list", "--view", "all"], ["search", "owned"], ["show", "--", name], ["lineage", "--", name]):
-        child = pexpect.spawn(PROGRAM[0], [*PROGRAM[1:], "--home", str(tmp_path), *command], timeout=30)
+        child = pexpect.spawn(PROGRAM[0], [*PROGRAM[1:], "--home", str(tmp_path), *command], timeout=120)
         text = child.read().decode()
         child.close()
         assert child.exitstatus == 0, text

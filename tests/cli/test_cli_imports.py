@@ -95,7 +95,7 @@ def test_on_a_terminal_rich_but_not_textual(tmp_path: Path) -> None:
         child = pexpect.spawn(
             sys.executable,
             ["-c", f"{program}\nprint('roots:', *sorted(roots))", "--home", str(tmp_path), *command.split()],
-            timeout=30,
+            timeout=120,
         )
         text = child.read().decode()
         child.close()

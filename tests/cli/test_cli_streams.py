@@ -179,7 +179,7 @@ def test_ctrl_c(tmp_path: Path) -> None:
         assert process.poll() is None
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=120)
     assert (process.returncode, out, err) == (130, b"", b"")
     assert list((tmp_path / "tmp").iterdir()) == []
 
@@ -187,7 +187,7 @@ def test_ctrl_c(tmp_path: Path) -> None:
 def test_json_on_a_terminal_is_json_too(root: Path) -> None:
     """Indented for people, the same document."""
     pexpect = pytest.importorskip("pexpect")
-    child = pexpect.spawn(PROGRAM[0], [*PROGRAM[1:], "--home", str(root), "list", "--json"], timeout=30)
+    child = pexpect.spawn(PROGRAM[0], [*PROGRAM[1:], "--home", str(root), "list", "--json"], timeout=120)
     text = child.read().decode()
     child.close()
     assert text.startswith("{\r\n  ")

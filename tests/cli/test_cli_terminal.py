@@ -46,7 +46,7 @@ def painted(columns: int, *arguments: str, **env: str) -> tuple[list[str], str]:
         [*PROGRAM[1:], *arguments],
         dimensions=(200, columns),
         env={**{name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}, **env},
-        timeout=30,
+        timeout=120,
     )
     raw = child.read()
     child.close()

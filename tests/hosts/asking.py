@@ -33,7 +33,7 @@ def failure(one: Link) -> HostError:
 
 def until(condition: Callable[[], object]) -> None:
     """Wait until it holds."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)

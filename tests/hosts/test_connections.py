@@ -51,7 +51,7 @@ def test_a_connection_is_closed_while_others_wait(links: Links, server: ThrowAwa
     until(lambda: len(one._asked) == 3)
     links.close()
     for each in waiting:
-        each.join(20)
+        each.join(120)
     assert errors == ["host-lost"] * 3
     assert failure(one).code == "host-lost"
     until(lambda: server.alive() == [])
@@ -76,7 +76,7 @@ def test_commands_share_the_connection(links: Links, server: ThrowAwayServer) ->
     one.open()
     for _ in range(3):
         command = ssh_command(server.host, "echo $0", control=one.control)
-        assert subprocess.run(command, capture_output=True, text=True, timeout=30).stdout == "sh\n"
+        assert subprocess.run(command, capture_output=True, text=True, timeout=120).stdout == "sh\n"
     assert server.connections == 1 and len(server.commands) == 4
 
 
@@ -116,7 +116,7 @@ def test_the_users_own_configuration_does_not_keep_ssh_alive(links: Links, serve
     assert one.ask({"sql": "SELECT 1"})["rows"] == [[1]]
     process, folder = one._process, one.control
     links.close()
-    assert process is not None and process.wait(20) is not None
+    assert process is not None and process.wait(120) is not None
     until(lambda: server.alive() == [])
     assert folder is not None and not folder.exists()
     running = subprocess.run(["ps", "-Ao", "args="], capture_output=True, text=True, check=True).stdout
@@ -147,7 +147,7 @@ def test_both_ends_end_with_ours(server: ThrowAwayServer, number: signal.Signals
         ssh = int(ours.stdout.readline())
         assert len(server.alive()) == 1
         ours.send_signal(number)
-        assert ours.wait(20) == -number
+        assert ours.wait(120) == -number
     until(lambda: server.alive() == [])
 
     def has_ended() -> bool:

@@ -14,7 +14,7 @@ from hermes_browse.store.hosts.host import ssh_command
 
 
 def _ssh(server: ThrowAwayServer, line: str, text: str = "") -> tuple[int, str, str]:
-    done = subprocess.run(ssh_command(server.host, line), input=text, capture_output=True, text=True, timeout=30)
+    done = subprocess.run(ssh_command(server.host, line), input=text, capture_output=True, text=True, timeout=120)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -30,7 +30,7 @@ def test_a_terminal_has_the_size_of_the_clients(ssh_server: Callable[..., ThrowA
     """`ssh -t` gives a terminal of its own, whose size follows."""
     server = ssh_server(hermes_home)
     command = ssh_command(server.host, "stty size; read line; stty size; echo got $line; exit 3", terminal=True)
-    child = pexpect.spawn(shlex.join(command), dimensions=(33, 99), encoding="utf-8", timeout=30)
+    child = pexpect.spawn(shlex.join(command), dimensions=(33, 99), encoding="utf-8", timeout=120)
     child.expect("33 99")
     child.setwinsize(20, 70)
     child.sendline("it")
@@ -47,7 +47,7 @@ def test_it_dies_and_comes_back(ssh_server: Callable[..., ThrowAwayServer], herm
     with subprocess.Popen(ssh_command(server.host, "echo up; sleep 60"), stdout=subprocess.PIPE) as client:
         assert client.stdout is not None and client.stdout.readline() == b"up\n"
         server.stop()
-        assert client.wait(30) == 255
+        assert client.wait(120) == 255
     assert server.alive() == []
     assert _ssh(server, "echo up")[0] == 255
     server.start()

@@ -47,7 +47,7 @@ class Terminal:
             command[0],
             command[1:],
             dimensions=(rows, columns),
-            env={**{name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}, **env},
+            env={**os.environ, **env},
             timeout=PATIENCE,
         )
 
@@ -72,6 +72,17 @@ class Terminal:
         self.raw += data
         self._stream.feed(data)
         return True
+
+    def painted_ahead(self) -> pyte.Screen:
+        """Return the screen as it was when Textual took over, which turns the mouse on before it paints.
+
+        Read from all that was written, so it does not matter how much of it was read at that moment.
+        """
+        ahead, mouse, _rest = self.raw.partition(b"\x1b[?1000h")
+        assert mouse, "Textual never had the screen"
+        screen = pyte.Screen(self.screen.columns, self.screen.lines)
+        pyte.ByteStream(screen).feed(ahead)
+        return screen
 
     @property
     def text(self) -> str:

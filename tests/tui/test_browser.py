@@ -350,10 +350,7 @@ async def test_new_sessions_appear_by_themselves(tmp_path: Path) -> None:
                 [NOW],
             )
         writer.close()
-        for _ in range(60):
-            await browser.pilot.pause(0.1)
-            if browser.screen.rows.source.index_of("c20260528_202640_fresh1") is not None:
-                break
+        await browser.wait_until(lambda: browser.screen.rows.source.index_of("c20260528_202640_fresh1") is not None)
         assert browser.screen.rows.source.index_of("c20260528_202640_fresh1") == 0
         assert browser.row is not None and browser.row.key == key
         await browser.settle()

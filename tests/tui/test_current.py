@@ -280,10 +280,7 @@ async def test_a_member_that_the_list_has_not_read_is_looked_for(
         await browser.pilot.press("down")
         assert screen.controllers.current.conversation is None and meant.by("delete") == meant.by("rename") == set()
         assert len(screen.lineage) == count > 1 and screen.transcript.model is None
-        for _ in range(500):
-            if held:
-                break
-            await browser.pilot.pause(0.01)
+        await browser.wait_until(lambda: bool(held))
         monkeypatch.setattr(Answered, "deliver", deliver)
         while held:
             held.pop(0).deliver()

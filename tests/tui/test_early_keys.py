@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from terminal import Terminal
+from terminal import PATIENCE, Terminal
 
 from hermes_browse.tui.config.folders import config_path
 
@@ -37,7 +37,7 @@ def cursor_row(terminal: Terminal) -> int:
     return next((row - 4 for row, line in enumerate(terminal.screen.display) if line.startswith("▌")), -1)
 
 
-def wait_until(terminal: Terminal, holds: Callable[[], bool], seconds: float = 30.0) -> None:
+def wait_until(terminal: Terminal, holds: Callable[[], bool], seconds: float = PATIENCE) -> None:
     """Read until something holds."""
     end = time.monotonic() + seconds
     while not holds():
@@ -79,9 +79,8 @@ def test_the_cursor_moves_before_textual_is_there(slow: tuple[Terminal, Path]) -
     signal.touch()
     terminal.wait_for("search:")
     terminal.wait_for("shown")
-    terminal.read(0.5)
+    terminal.read_until(lambda: look(terminal) == before, "taking over changes nothing")
     assert cursor_row(terminal) == 3
-    assert look(terminal) == before, "taking over changes nothing"
     terminal.send("k")
     wait_until(terminal, lambda: cursor_row(terminal) == 2)
     terminal.send("q")
@@ -236,7 +235,7 @@ def test_a_terminal_that_is_gone_ends_it() -> None:
     painted = _Painted(9)
     painted.keys.start()
     os.close(painted.write)
-    painted.keys._thread.join(10)
+    painted.keys._thread.join(120)
     assert not painted.keys._thread.is_alive()
     painted.keys.stop()
     os.close(painted.read)

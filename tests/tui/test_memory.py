@@ -59,8 +59,5 @@ async def test_the_browser_gives_back_when_it_rests(tmp_path: Path, monkeypatch:
         assert worker.holds_reader
         given.clear()  # of workers that had begun to rest by then
         worker.release()
-        for _ in range(100):
-            if given:
-                break
-            await asyncio.sleep(0.05)
+        await browser.wait_until(lambda: bool(given))
         assert given == [False]

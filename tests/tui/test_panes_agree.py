@@ -76,11 +76,7 @@ async def test_what_is_late_leaves_no_other_text_in_its_place(tmp_path: Path, mo
         await browser.pilot.press("down")
         row = browser.row
         assert isinstance(row, ConversationRow)
-        for _ in range(500):
-            if browser.screen.transcript.model is None:
-                break
-            await browser.pilot.pause(0.01)
-        assert browser.screen.transcript.model is None
+        await browser.wait_until(lambda: browser.screen.transcript.model is None)
         assert (row.conversation.title or "")[:12] in browser.text("#title")
         assert browser.screen.controllers.current.conversation is not None
         assert browser.screen.controllers.current.conversation.root_id == row.conversation.root_id

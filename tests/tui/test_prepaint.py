@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pyte
 import pytest
 from browsing import browsing, demo_app
 from terminal import Terminal
@@ -18,9 +19,9 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-
 CONDITIONS = {"COLORTERM": "truecolor", "TERM": "xterm-256color"}
 
 
-def cells(terminal: Terminal, lines: range, columns: int) -> list[list[tuple[str, str, str, bool]]]:
+def cells(screen: pyte.Screen, lines: range, columns: int) -> list[list[tuple[str, str, str, bool]]]:
     """Letters with their colours and weight; numbers are stored counters first and counted later."""
-    buffer = terminal.screen.buffer
+    buffer = screen.buffer
     return [
         [
             (" " if cell.data.isdigit() else cell.data, cell.fg, cell.bg, cell.bold)
@@ -45,16 +46,14 @@ def test_taking_over_changes_nothing(hermes_home: Path, columns: int, rows: int,
         config_path().parent.mkdir(parents=True)
         config_path().write_text(f'theme = "hermes-{theme}"\n')
     terminal = Terminal(["--home", str(hermes_home)], columns=columns, rows=rows, **CONDITIONS)
-    terminal.wait_for("started 119 days ago")
-    terminal.read(0.05)  # the rest of the frame: it is longer than a pty hands over at once
-    assert "search:" not in terminal.text, "this was not painted ahead"
+    terminal.wait_for("search:")
+    terminal.wait_for("answered yesterday" if columns >= NARROW else "no one is writing")
+    ahead = terminal.painted_ahead()
+    assert "started 119 days ago" in "\n".join(ahead.display) and "search:" not in "\n".join(ahead.display)
     height = PaneSizes().of(columns, rows - 5)[1]
     lines = range(3, 3 + min(height, 40))
-    before = cells(terminal, lines, width)
-    terminal.wait_for("answered yesterday" if columns >= NARROW else "no one is writing")
-    terminal.wait_for("search:")
-    terminal.read(0.5)
-    assert cells(terminal, lines, width) == before
+    before = cells(ahead, lines, width)
+    terminal.read_until(lambda: cells(terminal.screen, lines, width) == before, "the list changed")
     terminal.send("q")
     assert terminal.wait_for_end() == 0
     assert terminal.is_restored
@@ -64,17 +63,14 @@ def test_taking_over_changes_nothing(hermes_home: Path, columns: int, rows: int,
 def test_nothing_changes_in_another_language_either(hermes_home: Path) -> None:
     """What is painted ahead has the words, and the widths of the words, that Textual's frame has."""
     terminal = Terminal(["--home", str(hermes_home)], **CONDITIONS, LANG="zh_CN.UTF-8", LC_ALL="", LANGUAGE="")
-    terminal.wait_for("started 119 days ago")
-    terminal.read(0.05)
-    assert "source:cli" not in terminal.text, "this was not painted ahead"
-    lines = range(3, 3 + PaneSizes().of(120, 31)[1])
-    before = cells(terminal, lines, 54)
-    names = terminal.screen.display[2][:12]
-    terminal.wait_for("answered yesterday")
     terminal.wait_for("source:cli")
-    terminal.read(0.5)
-    assert cells(terminal, lines, 54) == before
-    assert terminal.screen.display[2][:12].split()[:2] == names.split()[:2]
+    terminal.wait_for("answered yesterday")
+    ahead = terminal.painted_ahead()
+    assert "started 119 days ago" in "\n".join(ahead.display) and "source:cli" not in "\n".join(ahead.display)
+    lines = range(3, 3 + PaneSizes().of(120, 31)[1])
+    before = cells(ahead, lines, 54)
+    terminal.read_until(lambda: cells(terminal.screen, lines, 54) == before, "the list changed")
+    assert terminal.screen.display[2][:12].split()[:2] == ahead.display[2][:12].split()[:2]
     terminal.send("q")
     assert terminal.wait_for_end() == 0
 

@@ -45,12 +45,8 @@ def root(tmp_path: Path) -> Path:
 
 async def until(browser: Browser, kind: type[object]) -> None:
     """Wait for a screen to be on top and at rest."""
-    for _ in range(300):
-        await browser.settle()
-        if isinstance(browser.app.screen, kind):
-            await browser.settle()
-            return
-    raise AssertionError(f"{kind.__name__} never came")
+    await browser.wait_until(lambda: isinstance(browser.app.screen, kind))
+    await browser.settle()
 
 
 def rows_of(screen: object) -> list[ListRow]:
@@ -175,7 +171,7 @@ async def test_a_row_resumes_in_its_own_profile(root: Path, tmp_path: Path, monk
         await browser.press("a")
         await until(browser, EverywhereScreen)
         await browser.pilot.press("enter")
-        for _ in range(300):
+        for _ in range(12_000):
             await browser.pilot.pause(0.01)
             if app.return_value is not None or isinstance(app.screen, PreflightScreen):
                 break

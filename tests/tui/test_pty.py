@@ -77,16 +77,16 @@ def test_the_terminals_cursor_is_where_the_next_letter_goes(hermes_home: Path) -
     terminal = Terminal(["--home", str(hermes_home)])
     terminal.wait_for("Chats")
     terminal.send("/")
+
+    def cells_behind_q() -> int:
+        cursor = terminal.screen.cursor
+        start = next((x for x in range(20) if terminal.screen.buffer[cursor.y][x].data == "q"), -100)
+        return cursor.x - start
+
     for typed, cells in (("qz", 2), ("部", 4), ("\x1b[D", 2), ("\x1b[D", 1)):
         terminal.send(typed)
         terminal.wait_for("qz" if typed == "qz" else "qz部")
-        for _ in range(50):
-            terminal.read(0.1)
-            cursor = terminal.screen.cursor
-            start = next((x for x in range(20) if terminal.screen.buffer[cursor.y][x].data == "q"), -100)
-            if cursor.x - start == cells:
-                break
-        assert cursor.x - start == cells, typed
+        terminal.read_until(lambda cells=cells: cells_behind_q() == cells, f"the cursor is not behind {typed!r}")  # type: ignore[misc]
     terminal.send("\x03")
     assert terminal.wait_for_end() == 0
 
@@ -182,7 +182,7 @@ def test_enter_reaches_the_real_hermes(hermes_home: Path) -> None:
     terminal.wait_for("started 119 days ago")
     terminal.wait_for("46 of 56 shown")
     terminal.send("\r")
-    terminal.wait_for("hermes setup", 60)
+    terminal.wait_for("hermes setup")
     assert terminal.is_restored
     terminal.send("n\r")
     terminal.wait_for_end(60)

@@ -114,7 +114,7 @@ def test_the_real_hermes_makes_it_smaller(hermes_home: Path) -> None:
     terminal.send("v")
     terminal.wait_for("y run it here")
     terminal.send("y")
-    terminal.wait_for("Enter goes back", 90)
+    terminal.wait_for("Enter goes back")
     terminal.send("\r")
     terminal.wait_for("the file has")
     assert store.stat().st_size < before - 1_500_000

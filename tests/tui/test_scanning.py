@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -48,7 +48,7 @@ class _Gate:
         def rows(reader: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:
             if "m.id BETWEEN" in sql and threading.current_thread().name == "search":
                 with self._more:
-                    self._more.wait_for(lambda: self.slices < self.free, 20)
+                    self._more.wait_for(lambda: self.slices < self.free, 120)
                     self.slices += 1
             return original(reader, sql, parameters)
 
@@ -68,14 +68,6 @@ def _rows(browser: Browser) -> list[ListRow]:
 
 def _hits(browser: Browser) -> list[int]:
     return [row.hit.message_id for row in _rows(browser) if isinstance(row, HitRow)]
-
-
-async def _until(browser: Browser, condition: Callable[[], bool]) -> None:
-    for _ in range(200):
-        if condition():
-            return
-        await browser.pilot.pause(0.05)
-    raise AssertionError("it never came")
 
 
 def test_portions_are_the_beginning_of_the_answer(bare: Path) -> None:
@@ -113,16 +105,16 @@ async def test_what_a_scan_finds_is_shown_while_it_goes_on(bare: Path, monkeypat
         await browser.press("slash")
         browser.screen.box.value = "needle "  # typed letter by letter each would be a scan
         gate.let(1)
-        await _until(browser, lambda: "no index covers" in browser.text("#list"))
+        await browser.wait_until(lambda: "no index covers" in browser.text("#list"))
         gate.let(5)  # down to message 2851
-        await _until(browser, lambda: _hits(browser) == [5900, 4000])
+        await browser.wait_until(lambda: _hits(browser) == [5900, 4000])
         assert "2 found so far · scanning" in browser.text("#status")
         assert _rows(browser)[-1] == NoteRow("scanning on …")
         await browser.pilot.press("down", "down", "down")
         row = browser.row
         assert isinstance(row, HitRow) and row.hit.message_id == 4000
         gate.let(1)
-        await _until(browser, lambda: _hits(browser) == [5900, 4000, 2500])
+        await browser.wait_until(lambda: _hits(browser) == [5900, 4000, 2500])
         assert browser.row is not None and browser.row.key == row.key, "what comes in does not move the cursor"
         gate.let(100)
         await browser.settle()
@@ -138,7 +130,7 @@ async def test_escape_keeps_what_was_found(bare: Path, monkeypatch: pytest.Monke
         await browser.press("slash")
         browser.screen.box.value = "needle "
         gate.let(6)
-        await _until(browser, lambda: _hits(browser) == [5900, 4000])
+        await browser.wait_until(lambda: _hits(browser) == [5900, 4000])
         await browser.pilot.press("escape")
         gate.let(100)
         await browser.settle()

@@ -109,18 +109,12 @@ async def test_what_has_gone_is_on_the_map_no_more(path: Path) -> None:
         await browser.press("4")
         await browser.press("D")
         await browser.press("3", "enter")
-        for _ in range(100):  # the list is read again when the store is seen to have changed, and the map after it
-            if space(browser).source.index_of("m0sourcecron") is None:
-                break
-            await browser.pilot.pause(0.05)
-        assert space(browser).source.index_of("m0sourcecron") is None
+        # The list is read again when the store is seen to have changed, and the map after it.
+        await browser.wait_until(lambda: space(browser).source.index_of("m0sourcecron") is None)
         await browser.settle()
         await browser.press("u")
-        for _ in range(100):
-            if space(browser).source.index_of("m0sourcecron") is not None:
-                break
-            await browser.pilot.pause(0.05)
-        assert space(browser).source.index_of("m0sourcecron") is not None and browser.text("#map-title") == title
+        await browser.wait_until(lambda: space(browser).source.index_of("m0sourcecron") is not None)
+        assert browser.text("#map-title") == title
 
 
 class Watched(tuple[Any, ...]):

@@ -141,7 +141,7 @@ def tmux(tmp_path: Path) -> Iterator[Callable[..., str]]:
 
     def run(*words: str) -> str:
         ended = subprocess.run(
-            [program, "-S", str(socket), "-f", "/dev/null", *words], capture_output=True, text=True, timeout=30
+            [program, "-S", str(socket), "-f", "/dev/null", *words], capture_output=True, text=True, timeout=120
         )
         return ended.stdout.strip()
 
@@ -151,7 +151,7 @@ def tmux(tmp_path: Path) -> Iterator[Callable[..., str]]:
 
 def until(wanted: Callable[[], bool], told: Callable[[], str]) -> None:
     """Wait for something another program does."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while not wanted():
         assert time.monotonic() < end, told()
         time.sleep(0.05)
