@@ -6,6 +6,7 @@ Another version may name or use them otherwise: look at each again before `READ_
   `Screen._compositor`.
 - Lines of a widget with its borders: `_styles_cache.StylesCache`, `get_inner_outer`, `Widget._styles_cache`.
 - Sizes of texts: `Widget._layout_updates`.
+- Timers: `message_pump.Timer`, the class of what `set_timer` and `set_interval` make; it is replaced here.
 - Scrolling: `ScrollView._scroll_update`.
 - Keys of a widget: `DOMNode._bindings`.
 - The terminal, keys in what it sends, the end of an app: `App._driver`, `_xterm_parser.XTermParser`,
@@ -22,12 +23,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from textual import message_pump
 from textual._compositor import ChopsUpdate, Compositor
 from textual._styles_cache import StylesCache
 from textual._xterm_parser import XTermParser as XTermParser  # for driver.py
 from textual.geometry import Region, Size, Spacing
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.timer import Timer
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -43,6 +46,21 @@ READ_IN = "8.2.8"
 """The version of Textual in which all of this was read."""
 _OVER = ("tint", "hatch", "text_opacity", "outline_top", "outline_right", "outline_bottom", "outline_left")
 """Rules of a style sheet that change lines without taking room."""
+
+
+class SureTimer(Timer):
+    """A timer that rings, even if it is late.
+
+    Textual 8 skips the rings for which a timer was too late. A timer of `set_timer` has only one, and it is skipped if
+    the thread stands still for the whole interval while the timer starts: what it was to do is never done. With 25 ms
+    that happens now and then on a machine with much to do.
+    """
+
+    def __init__(self, *given: Any, repeat: int | None = None, skip: bool = True, **named: Any) -> None:
+        super().__init__(*given, repeat=repeat, skip=skip and repeat != 0, **named)
+
+
+message_pump.Timer = SureTimer  # type: ignore[attr-defined]  # imported there, not meant to be exported
 
 
 class NearCompositor(Compositor):
