@@ -113,9 +113,9 @@ def remove_abandoned() -> None:
 def removed_on_signals() -> Iterator[None]:
     """Within the block, SIGTERM and SIGHUP remove the temporary folders of this process before they end it.
 
-    So does an interrupt that leaves the block. The handler raises no exception: Python ignores one raised in a callback
-    of SQLite or of a weak reference, and the program would go on. Signal handlers can be set in the main thread only;
-    elsewhere this does nothing.
+    So does an exception that leaves the block, such as the one of Ctrl+C. The handler raises none: Python ignores one
+    raised in a callback of SQLite or of a weak reference, and the program would go on. Signal handlers can be set in
+    the main thread only; elsewhere this does nothing.
     """
     numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
     if threading.current_thread() is not threading.main_thread():

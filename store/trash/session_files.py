@@ -79,7 +79,8 @@ class NewFile:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
         self._file = os.fdopen(os.open(path, flags, mode), "wb")
         if hasattr(os, "fchmod"):
-            os.fchmod(self._file.fileno(), mode)  # the umask may have taken permissions away
+            with contextlib.suppress(OSError):  # a file system without permissions
+                os.fchmod(self._file.fileno(), mode)  # the umask may have taken some away
 
     def write(self, data: bytes) -> int:
         """Write bytes; the signature is the one that `gzip` requires.

@@ -45,7 +45,7 @@ def painted(columns: int, *arguments: str, **env: str) -> tuple[list[str], str]:
         PROGRAM[0],
         [*PROGRAM[1:], *arguments],
         dimensions=(200, columns),
-        env={**{name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}, **env},
+        env={**os.environ, **env},
         timeout=120,
     )
     raw = child.read()

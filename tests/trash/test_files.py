@@ -51,6 +51,18 @@ def test_files_go_along_and_come_back(store: Path) -> None:
     assert back.files == len(MINE) and state(folder) == before
 
 
+def test_files_come_back_on_a_file_system_without_permissions(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as FAT, where the system refuses to change them."""
+
+    def refuse(descriptor: int, mode: int) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "fchmod", refuse)
+    folder = store.parent / "sessions"
+    done = remove(store, "root", sessions_folder=folder)
+    assert put_back(store, done.bundle.name, sessions_folder=folder).files == len(MINE)
+
+
 def test_without_a_folder_of_files_rows_are_all(store: Path) -> None:
     """A loose store file belongs to no home; files in the bundle stay there and are named."""
     folder = store.parent / "sessions"
