@@ -134,9 +134,8 @@ def test_commands_load_no_textual(arguments: list[str]) -> None:
 def test_the_store_loads_nothing_else() -> None:
     """Importing the reading half brings the standard library only."""
     before = modules_after("import sqlite3")
-    loaded = modules_after(
-        "import hermes_browse.store.sessions.catalog, hermes_browse.store.search, hermes_browse.store.sessions.lineage"
-    )
+    modules = ("sessions.catalog", "search.engine", "sessions.lineage")
+    loaded = modules_after("\n".join(f"import hermes_browse.store.{name}" for name in modules))
     third_party = {name for name in loaded - before if name not in sys.stdlib_module_names and not name.startswith("_")}
     assert {name.split(".")[0] for name in third_party} <= {"hermes_browse"}
 

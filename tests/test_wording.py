@@ -38,7 +38,7 @@ _OF_OTHERS = {
 }
 """What Hermes, Python, SQLite, ssh and shells write or read."""
 _NAMES = {
-    *("make smaller", "putting back", "subagent session", "open session", "old transcript", "left out"),  # keys
+    *("make smaller", "subagent session", "open session", "old transcript", "left out"),  # keys
     *("hermes-browse hosts --names 2>/dev/null", "uv tool install", "ssh -t {ssh} {command}"),
     *("hermes-browse trash list --host {name}", "hermes-browse doctor --host {name}"),
     "hermes-browse list --old --host {name}",

@@ -12,7 +12,7 @@ from builders import T0, make_store, tool_call
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.delete import Deleted, delete
 from hermes_browse.store.edit.restore import Restored, restore
-from hermes_browse.store.trash.format import quoted, reading
+from hermes_browse.store.trash.format import reading, sql_name
 
 NOW = T0 + 200 * 86_400.0
 """Half a year after the rows of test stores: nothing is live."""
@@ -37,9 +37,9 @@ def dump(path: Path) -> Dump:
         for name, sql in tables:
             if name in virtual or any(name.startswith(f"{each}_") for each in virtual):
                 continue
-            columns = [row[1] for row in connection.execute(f"PRAGMA table_info({quoted(name)})").fetchall()]
+            columns = [row[1] for row in connection.execute(f"PRAGMA table_info({sql_name(name)})").fetchall()]
             rowid = "rowid" if "without rowid" not in sql.lower() else "0"
-            select = f"SELECT {rowid}, {reading(columns)} FROM {quoted(name)} ORDER BY 1, 2, 3"
+            select = f"SELECT {rowid}, {reading(columns)} FROM {sql_name(name)} ORDER BY 1, 2, 3"
             found[name] = connection.execute(select).fetchall()
         return found
 

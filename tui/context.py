@@ -90,18 +90,18 @@ class Context:
         """Previews and counts read so far."""
         self.sizes: dict[str, Sizes] = {}
         """Bytes of the sessions measured in this sitting; changed on the thread of `plan_worker` only."""
-        self.list_worker = Worker(store, post, "list", watch=True)
-        self.page_worker = Worker(store, post, "page")
-        self.transcript_worker = Worker(store, post, "transcript")
-        self.search_worker = Worker(store, post, "search")
-        self.count_worker = Worker(store, post, "count")
-        self.plan_worker = Worker(store, post, "plan")
+        self.list_worker = Worker(store, post, self.failed, "list", watch=True)
+        self.page_worker = Worker(store, post, self.failed, "page")
+        self.transcript_worker = Worker(store, post, self.failed, "transcript")
+        self.search_worker = Worker(store, post, self.failed, "search")
+        self.count_worker = Worker(store, post, self.failed, "count")
+        self.plan_worker = Worker(store, post, self.failed, "plan")
         self.workers_of_store = [
             *(self.list_worker, self.page_worker, self.transcript_worker),
             *(self.search_worker, self.count_worker, self.plan_worker),
         ]
         """All that may have the store open; screens add their own."""
-        self.writer = Writer(post)
+        self.writer = Writer(post, self.failed)
         self.post = post
         self.show_header: Callable[[], None] = lambda: None
         """Redraws the header; set by the main screen."""

@@ -1,7 +1,8 @@
 """Format times, numbers, money, sizes, counts and names for people, on the screen and on the command line.
 
 `age`, `moment`, `clock`, `number` and `fit` are for columns of the screen and never exceed their documented width.
-The command line uses exact forms, which other programs can sort and sum: `timestamp`, `long_number`, `dollars`.
+The command line uses `timestamp` and `dollars`, which other programs can sort and sum, and `long_number`, which has one
+decimal more than `number`.
 Nothing here raises, whatever number a damaged row holds.
 """
 
@@ -329,11 +330,11 @@ def name(conversation: Conversation) -> str:
 
 def messages(count: float) -> str:
     """Format a number of messages: `120k msgs`."""
-    return _("{count} msgs").format(count=number(count))
+    return ngettext("{count} msg", "{count} msgs", 1 if count == 1 else 2).format(count=number(count))
 
 
 def status(value: str) -> str:
-    """Translate the state of a conversation: a `Status`, a `cleanup.rules.Standing`, `pinned` or `archived`."""
+    """Translate the state of a conversation: a `Status`, a `cleanup.protection.Standing`, `pinned` or `archived`."""
     names = {
         "live": pgettext("status", "live"),
         "open": pgettext("status", "open"),
@@ -347,7 +348,7 @@ def status(value: str) -> str:
 
 
 def state(value: str) -> str:
-    """Translate the state of a chat message (`models.State`)."""
+    """Translate the state of a chat message (`chat_message.State`)."""
     names = {
         "live": pgettext("state", "live"),
         "compacted": pgettext("state", "compacted"),

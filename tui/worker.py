@@ -78,11 +78,20 @@ class Worker:
 
     Args:
         post: Posts a message to the screen, from any thread (`post_message`).
+        failed: Called with the error of a job that has no callback of its own for errors.
         watch: Check the file for changes and post `StoreChanged`.
     """
 
-    def __init__(self, store: Store, post: Callable[[Message], object], name: str, *, watch: bool = False) -> None:
-        self._store, self._post, self._watch = store, post, watch
+    def __init__(
+        self,
+        store: Store,
+        post: Callable[[Message], object],
+        failed: Callable[[BrowseError], None],
+        name: str,
+        *,
+        watch: bool = False,
+    ) -> None:
+        self._store, self._post, self._failed, self._watch = store, post, failed, watch
         self._condition = threading.Condition()
         self._waiting: dict[str, _Job[object]] = {}
         self._generations: dict[str, int] = {}
@@ -108,7 +117,7 @@ class Worker:
         slot: str,
         work: Callable[[Reader], Result],
         done: Callable[[Result], None],
-        failed: Callable[[BrowseError], None],
+        failed: Callable[[BrowseError], None] | None = None,
         *,
         wait: float = 0.0,
     ) -> None:
@@ -122,7 +131,7 @@ class Worker:
         """
         with self._condition:
             self._awaited = slot if wait else ""
-            job: _Job[Result] = _Job(slot, self._supersede(slot), work, done, failed)
+            job: _Job[Result] = _Job(slot, self._supersede(slot), work, done, failed or self._failed)
             self._waiting[slot] = job  # type: ignore[assignment]  # only the job knows the type of its result
             self._condition.notify_all()
             if not wait:

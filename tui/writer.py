@@ -29,10 +29,15 @@ class Written(Message):
 
 
 class Writer:
-    """Runs jobs that write; the thread starts with the first one. `post` is `post_message`, and thread-safe."""
+    """Runs jobs that write; the thread starts with the first one.
 
-    def __init__(self, post: Callable[[Message], object]) -> None:
-        self._post = post
+    Args:
+        post: Posts a message to the screen, from any thread (`post_message`).
+        failed: Called with the error of a job that has no callback of its own for errors.
+    """
+
+    def __init__(self, post: Callable[[Message], object], failed: Callable[[BrowseError], None]) -> None:
+        self._post, self._failed = post, failed
         self._queue: queue.Queue[Callable[[], None] | None] = queue.Queue()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
@@ -41,12 +46,15 @@ class Writer:
         """Set when the browser ends; long jobs check it between units."""
 
     def submit(
-        self, work: Callable[[], Result], done: Callable[[Result], None], failed: Callable[[BrowseError], None]
+        self,
+        work: Callable[[], Result],
+        done: Callable[[Result], None],
+        failed: Callable[[BrowseError], None] | None = None,
     ) -> None:
         """Submit a job; called on the screen's thread, as are `done` and `failed` later."""
         with self._lock:
             self._pending += 1
-        self._queue.put(lambda: self._do(work, done, failed))
+        self._queue.put(lambda: self._do(work, done, failed or self._failed))
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
             self._thread.start()

@@ -143,6 +143,8 @@ def carry_out(
 
     `pause` sleeps for a number of seconds; `tell` receives a report after each unit; `stop` is polled between units.
     """
+    # This reader is held open and never read from. Without a gateway, each connection of each unit would be the only
+    # one, and SQLite would make the index of the log anew from the whole log, which grows with every unit.
     try:
         reader = store.open()
     except BrowseError as failed:
@@ -153,8 +155,6 @@ def carry_out(
     error: BrowseError | None = None
     total, began, busy, doubtful = len(plan.selected), time.monotonic(), 0, 0
     queue = list(batches(plan.selected, lambda each: each.own.rows + each.of_subagents.rows, _MOST_ROWS, _MOST_AT_ONCE))
-    # Without a gateway, each connection of each unit would be the only one and read the whole log, which grows with
-    # every unit. This connection keeps the index of the log in memory.
     with closing(reader):
         while queue and not stop():
             conversations = queue.pop(0)

@@ -17,11 +17,10 @@ from ..sessions.session import Session
 from ..sessions.session_rows import read_busy
 from ..text import as_text
 from ..wording import _
-from .protection import Families, Protection, SpareReason, Standing, idle_seconds, standing
+from .protection import Families, Protection, SpareReason, Standing, idle_seconds, last_use, standing
 from .rules import Rules, age_words
-from .sizes import COUNTED, Sizes, added, count_messages, measure
+from .sizes import Sizes, added, count_messages, measure
 
-_CHUNK = 400
 _PIECE = 20_000
 """Messages that `measure_more` measures: some 30 ms, a delay acceptable for a rule typed meanwhile."""
 
@@ -98,10 +97,9 @@ class Plan(NamedTuple):
     reparented: tuple[Session, ...]
     """Sessions that stay and lose their parent in a delete."""
 
-    @property
-    def counted(self) -> str:
-        """A sentence about what the bytes include."""
-        return _(COUNTED)
+    def without_archived(self) -> Plan:
+        """Leave out conversations that are archived already: an undo must not unarchive them."""
+        return self._replace(selected=tuple(each for each in self.selected if not each.conversation.archived))
 
     @property
     def is_measured(self) -> bool:
@@ -153,9 +151,7 @@ def _candidates(catalog: Catalog, rules: Rules, now: float) -> list[tuple[Chain,
 def _with_counts(reader: Reader, candidates: list[tuple[Chain, Conversation]]) -> list[tuple[Chain, Conversation]]:
     """Fill in the number of chat messages of each conversation."""
     ids = [segment.id for _, conversation in candidates for segment in conversation.segments]
-    counts: dict[str, int] = {}
-    for start in range(0, len(ids), _CHUNK):
-        counts.update(count_rows(reader, ids[start : start + _CHUNK]))
+    counts = count_rows(reader, ids)
     return [(chain, each._replace(rows=sum(counts.get(s.id, 0) for s in each.segments))) for chain, each in candidates]
 
 
@@ -177,8 +173,7 @@ def _why_spared(
             idle = idle_seconds(conversation, now)
             words = _("still open") if idle is None else _("still open, idle for {age}").format(age=age_words(idle))
             if rules.stale_open is None:
-                on_request = _("{words}: press 6 to include stale open ones")
-                return SpareReason("open", on_request.format(words=words))
+                return SpareReason("open", words)
             if idle is None or idle < rules.stale_open:
                 stale = _("{words}: stale after {age}")
                 return SpareReason("open", stale.format(words=words, age=age_words(rules.stale_open)))
@@ -254,8 +249,8 @@ def make_plan(
     if measure_sizes:
         measure(reader, sessions, known=sizes)
     planned = (_planned(each, dependents, sizes, counts, now) for each, dependents in going.values())
-    selected = sorted(planned, key=lambda each: _age(each.conversation))
-    spared.sort(key=lambda each: _age(each.conversation))
+    selected = sorted(planned, key=lambda each: last_use(each.conversation))
+    spared.sort(key=lambda each: last_use(each.conversation))
     return Plan(tuple(selected), tuple(spared), _reparented(catalog, selected))
 
 
@@ -339,7 +334,3 @@ def _planned(
     of_subagents = Sizes(rows=sum(counts.get(segment.id, 0) for segment in subagents))
     planned = Planned(conversation._replace(size=None), standing(conversation, now, 0.0), subagents, own, of_subagents)
     return planned.measured(sizes)
-
-
-def _age(conversation: Conversation) -> tuple[float, str]:
-    return (conversation.last_active if conversation.last_active is not None else float("-inf"), conversation.id)

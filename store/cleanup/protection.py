@@ -5,6 +5,8 @@ Stricter than Hermes: its prune (0.22) spares only pinned rows, and checks lease
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -12,10 +14,10 @@ from typing import NamedTuple
 from ..edit.delete_plan import affected_by_delete
 from ..edit.guards import family_root
 from ..sessions.conversations import Forest
-from ..sessions.models import Chain, Conversation, Status
+from ..sessions.models import FAR_PAST, Chain, Conversation, Status
 from ..sessions.relations import LIVE_SECONDS
 from ..sessions.session import Session
-from ..wording import _
+from ..wording import _, pgettext
 
 STALE_AFTER = 7 * 86_400.0
 """Seconds without activity after which an open conversation counts as stale, unless a rule says otherwise."""
@@ -53,12 +55,35 @@ def idle_seconds(conversation: Conversation, now: float) -> float | None:
     return None if newest is None else now - newest
 
 
+def last_use(conversation: Conversation) -> tuple[float, str]:
+    """Sort key: the longest idle first, those without a known time before all others."""
+    return (FAR_PAST if conversation.last_active is None else conversation.last_active), conversation.id
+
+
 class SpareReason(NamedTuple):
     """The reason why a conversation is spared."""
 
     code: str
     """`pinned`, `live`, `leased`, `recent`, `open`, `hidden`, `subagent` or `changed`."""
     words: str
+
+
+_COUNTS: dict[str, Callable[[], str]] = {
+    "pinned": lambda: pgettext("spared", "{count:,} pinned"),
+    "live": lambda: pgettext("spared", "{count:,} live"),
+    "leased": lambda: pgettext("spared", "{count:,} leased"),
+    "recent": lambda: pgettext("spared", "{count:,} recent"),
+    "open": lambda: pgettext("spared", "{count:,} open"),
+    "hidden": lambda: pgettext("spared", "{count:,} hidden"),
+    "subagent": lambda: pgettext("spared", "{count:,} subagent"),
+}
+
+
+def count_reasons(reasons: Iterable[SpareReason]) -> str:
+    """Return the number of each kind of reason, the most frequent first: `2 pinned, 1 live`."""
+    counts = Counter(each.code for each in reasons).most_common()
+    texts = {code: _COUNTS[code]() if code in _COUNTS else f"{{count:,}} {code}" for code, _count in counts}
+    return pgettext("list", ", ").join(texts[code].format(count=count) for code, count in counts)
 
 
 @dataclass(frozen=True, slots=True)

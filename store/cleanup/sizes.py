@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeVar
 
 from ..connection.connect import Reader
 from ..connection.schema import FtsKind, Schema
+from ..connection.stored_values import as_int
 from ..messages.transcript import count_rows
 from ..sessions.session import Session
 from ..text import as_text
@@ -163,14 +164,22 @@ def _index_bytes(schema: Schema, source: str, sums: _Sum) -> int:
     return round(total)
 
 
+def content_bytes(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
+    """Return the bytes of message content of these sessions, by id."""
+    if "content" not in reader.schema.message_columns:
+        return {}
+    rows = reader.rows_in(
+        f"SELECT m.session_id, sum({bytes_sql('m.content')}) FROM messages m "
+        "WHERE m.session_id IN ({keys}) GROUP BY 1",
+        list(session_ids),
+    )
+    return {as_text(key) or "": as_int(size) for key, size in rows}
+
+
 def count_messages(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
     """Count the rows of `messages` by session, shown or not, from an index; sessions without rows are left out."""
     statement = "SELECT session_id, count(*) FROM messages WHERE session_id IN ({keys}) GROUP BY 1"
-    counts: dict[str, int] = {}
-    for start in range(0, len(session_ids), _CHUNK):
-        rows = reader.rows_in(statement, session_ids[start : start + _CHUNK])
-        counts.update((as_text(key) or "", int(str(count))) for key, count in rows)
-    return counts
+    return {as_text(key) or "": as_int(count) for key, count in reader.rows_in(statement, session_ids)}
 
 
 def _prompt_bytes(reader: Reader, ids: Sequence[str]) -> dict[str, int]:
@@ -178,7 +187,7 @@ def _prompt_bytes(reader: Reader, ids: Sequence[str]) -> dict[str, int]:
     if prompt == "NULL":
         return {}
     statement = f"SELECT s.id, {bytes_sql(prompt)} FROM sessions s WHERE s.id IN ({{keys}})"
-    return {as_text(key) or "": int(str(size)) for key, size in reader.rows_in(statement, ids)}
+    return {as_text(key) or "": as_int(size) for key, size in reader.rows_in(statement, ids)}
 
 
 def batches(
@@ -204,7 +213,7 @@ def _add_up(reader: Reader, ids: Sequence[str], rows: int) -> dict[str, _Sum]:
     if rows <= _SLICE:
         statement = f"SELECT m.session_id, {sums} FROM messages m WHERE m.session_id IN ({{keys}}) GROUP BY 1"
         rows_by_session = reader.rows_in(statement, ids)
-        return {as_text(row[0]) or "": _Sum(*(int(str(value)) for value in row[1:])) for row in rows_by_session}
+        return {as_text(row[0]) or "": _Sum(*(as_int(value) for value in row[1:])) for row in rows_by_session}
     (session_id,) = ids
     message_ids = [row[0] for row in reader.rows("SELECT id FROM messages WHERE session_id = ? ORDER BY id", ids)]
     # The plus makes SQLite use the index by session: the rest of the store may lie between two ids.
@@ -213,7 +222,7 @@ def _add_up(reader: Reader, ids: Sequence[str], rows: int) -> dict[str, _Sum]:
     for start in range(0, len(message_ids), _SLICE):
         part = message_ids[start : start + _SLICE]
         (row,) = reader.rows(statement, [session_id, part[0], part[-1]])
-        total = _Sum(*(sum_so_far + int(str(more or 0)) for sum_so_far, more in zip(total, row, strict=True)))
+        total = _Sum(*(sum_so_far + as_int(more) for sum_so_far, more in zip(total, row, strict=True)))
     return {session_id: total}
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, MutableMapping
 from typing import NamedTuple
 
 from ..connection.connect import Reader
+from ..connection.stored_values import as_int
 from ..sessions.catalog import Catalog
 from ..sessions.jobs import job_of
 from .sizes import Sizes, added, measure
@@ -61,7 +62,7 @@ def _group(name: str, level: str, below: list[Space]) -> Space:
 def read_file_space(reader: Reader, wal_bytes: int) -> FileSpace:
     """Read used and free space of the file; `wal_bytes` is that of the log, from `Store.sizes`."""
     pragmas = ("page_size", "page_count", "freelist_count", "auto_vacuum")
-    page, pages, free, auto = (int(str(reader.value(f"PRAGMA {name}") or 0)) for name in pragmas)
+    page, pages, free, auto = (as_int(reader.value(f"PRAGMA {name}")) for name in pragmas)
     return FileSpace(page * pages, page * free, wal_bytes, shrinks_itself=auto == 1)
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ..cleanup.sizes import bytes_sql
 from ..connection.connect import Reader
 from ..connection.schema import Schema
-from ..connection.stored_values import as_count, as_time
+from ..connection.stored_values import as_count, as_int, as_time
 from ..messages.block_kinds import texts_of
 from ..messages.chat_message import ChatMessage, State
 from ..messages.decode import SENTINEL, state_of
@@ -139,7 +139,7 @@ class _RowCollector:
         call = _call_id(role, calls, answers)
         rows.append(
             Row(
-                key if type(key) is int else int(str(key)), index, role, as_time(timestamp), _state(active, compacted),
+                key if type(key) is int else as_int(key), index, role, as_time(timestamp), _state(active, compacted),
                 as_count(api_length or length) + as_count(call_size), (role, trimmed_length, head, call, call_size),
                 call, order, None, head == "" and as_count(length) > len(SENTINEL),
             )

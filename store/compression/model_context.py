@@ -22,7 +22,7 @@ from .compactions import HARMLESS, CompactionHistory, CompactionKind, Compaction
 from .history_rows import Row
 
 
-class Why(StrEnum):
+class RowOrigin(StrEnum):
     """Reason why a row was sent."""
 
     HEAD = "head"
@@ -38,7 +38,7 @@ class SentRow(NamedTuple):
     """A row that was sent to the model."""
 
     id: int
-    why: Why
+    why: RowOrigin
     is_certain: bool = True
 
 
@@ -155,7 +155,7 @@ class Contexts:
         if row.role != "assistant":
             until = next(place for place in range(at + 1, generation.block) if _may_answer(generation.rows[place], row))
         return tuple(
-            SentRow(each.id, Why.SINCE, False)
+            SentRow(each.id, RowOrigin.SINCE, False)
             for place, each in enumerate(generation.rows[:until])
             if self._is_late(number, place)
         )
@@ -172,23 +172,23 @@ class Contexts:
         if with_rewound and any(row.role == "assistant" for row in rewound):
             notes.append(CompactionNote.REWOUND)
         compaction = self.history.compactions[generation.compaction] if generation.compaction is not None else None
-        why: dict[int, Why] = {}
+        why: dict[int, RowOrigin] = {}
         unstored: tuple[int, ...] = ()
         if compaction is not None:
-            why = {each.id: Why.HEAD if each.is_head else Why.KEPT for each in compaction.kept}
+            why = {each.id: RowOrigin.HEAD if each.is_head else RowOrigin.KEPT for each in compaction.kept}
             if compaction.summary is not None:
-                why[compaction.summary] = Why.SUMMARY
+                why[compaction.summary] = RowOrigin.SUMMARY
             unstored = compaction.not_stored_again
             notes += (note for note in compaction.notes if note is not CompactionNote.GAP and note not in notes)
         if any(row.id in self.history.gaps for row in rows[1:]):
             notes.append(CompactionNote.GAP)
         given = [
-            SentRow(row.id, why.get(row.id, Why.SINCE), row.state is not State.REWOUND)
+            SentRow(row.id, why.get(row.id, RowOrigin.SINCE), row.state is not State.REWOUND)
             for row in rows
             if row.state is not State.REWOUND or with_rewound
         ]
         block = sum(each.id in why for each in given)
-        return (*given[:block], *(SentRow(each, Why.KEPT, False) for each in unstored), *given[block:])
+        return (*given[:block], *(SentRow(each, RowOrigin.KEPT, False) for each in unstored), *given[block:])
 
 
 def _may_answer(row: Row, asked: Row) -> bool:
@@ -307,5 +307,5 @@ def read_memory(reader: Reader, segments: Sequence[Session]) -> Memory:
     generation = contexts.generation_of(newest)
     if generation.segment < len(segments) - 1:
         return memory_of(contexts.history, (), len(contexts.history.generations))
-    given = [SentRow(row.id, Why.SINCE) for row in generation.rows if row.state is not State.REWOUND]
+    given = [SentRow(row.id, RowOrigin.SINCE) for row in generation.rows if row.state is not State.REWOUND]
     return memory_of(contexts.history, given)

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from ..errors import NotAStoreError, StoreEmptyError, StoreError, StoreMissingError, StoreUnreadableError
 from ..wording import _
 from .reader import Reader, Row, decode, translate
-from .schema import Schema, discover
+from .schema import Schema, read_schema
 
 __all__ = ["Fingerprint", "Reader", "Row", "Store"]
 
@@ -163,7 +163,7 @@ class Store:
         known = shared.get(_Discovered)
         if not isinstance(known, _Discovered) or known.cookie != cookie:
             connection.text_factory = decode  # names in a damaged file may be invalid UTF-8 too
-            known = shared[_Discovered] = _Discovered(cookie, discover(connection, self.path))
+            known = shared[_Discovered] = _Discovered(cookie, read_schema(connection, self.path))
             connection.text_factory = str
         return known.schema
 

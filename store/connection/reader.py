@@ -37,6 +37,8 @@ _CHUNK = 400
 SQLITE = sqlite3.sqlite_version
 """The version of the SQLite library in use."""
 
+DATA_VERSION = "PRAGMA data_version"
+"""Changes when another connection commits (https://sqlite.org/pragma.html#pragma_data_version)."""
 TIME_LIMIT = 60.0
 """Seconds a statement may take before the watchdog interrupts it."""
 _WATCH_INTERVAL = 0.5
@@ -273,7 +275,7 @@ class Reader:
 
     def cached(self, kind: type[_T]) -> _T:
         """Return this connection's one object of a type; a new one when the store has changed since the last call."""
-        version = self.value("PRAGMA data_version")
+        version = self.value(DATA_VERSION)
         if version != self._version:
             self._version = version
             self._cache.clear()

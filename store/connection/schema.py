@@ -148,7 +148,7 @@ def _columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
     return frozenset(str(row[1]) for row in connection.execute(f'PRAGMA table_info("{table}")').fetchall())
 
 
-def discover(connection: sqlite3.Connection, path: Path) -> Schema:
+def read_schema(connection: sqlite3.Connection, path: Path) -> Schema:
     """Describe the file behind an open read connection; nothing is assumed from its version number.
 
     Raises:

@@ -38,6 +38,11 @@ def as_time(value: object) -> float | None:
     return number if math.isfinite(number) and _FIRST_TIME <= number <= _LAST_TIME else None
 
 
+def as_int(value: object) -> int:
+    """Return an integer that SQLite has computed, or that is a rowid; NULL is 0."""
+    return value if type(value) is int else int(str(value or 0))
+
+
 def as_count(value: object) -> int:
     """Return a count that is never negative; 0 for anything else."""
     if type(value) is int and value >= 0:

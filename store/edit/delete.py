@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..connection.connect import Store
-from ..connection.reader import Reader
+from ..connection.reader import DATA_VERSION, Reader
 from ..errors import BrowseError, RefusedError, WriteInDoubtError, WriteUnverifiedError
 from ..messages.preview import with_details
 from ..sessions.catalog import Catalog, read_catalog
@@ -20,7 +20,7 @@ from ..sessions.models import Conversation
 from ..text import as_text, one_line
 from ..trash import session_files
 from ..trash.bundle import Contents, WrittenBundle, rows_digest, write_bundle
-from ..trash.format import RowFate, quoted
+from ..trash.format import RowFate, sql_name
 from ..trash.progress import EVERY, Progress, Stage, Tell, never, quiet, summary
 from ..trash.shelf import Bundle, describe, discard, sweep, ties_of
 from ..trash.tables import Layout, TableRows, filled, prompt_columns, read_links
@@ -32,8 +32,6 @@ from .transaction import Transaction, file_identity, write
 
 NEEDS = Needs(tables=frozenset({"sessions", "messages"}), columns=frozenset({"sessions.parent_session_id"}))
 _SESSIONS_AT_ONCE = 50
-_DATA_VERSION = "PRAGMA data_version"
-"""Changes when another connection commits (https://sqlite.org/pragma.html#pragma_data_version)."""
 
 
 class Deleted(NamedTuple):
@@ -94,7 +92,7 @@ def delete(
     moment = time.time() if now is None else now
     progress = Progress(stop, tell)
     with store.reader() as reader:
-        version, identity = reader.value(_DATA_VERSION), file_identity(store.path)
+        version, identity = reader.value(DATA_VERSION), file_identity(store.path)
         if catalog is None:
             catalog = read_catalog(reader, moment)
         doomed = plan_delete(reader, catalog, session_ids, moment)
@@ -112,7 +110,7 @@ def delete(
             if file_identity(store.path) != identity:
                 replaced = _("{path} was replaced by another file meanwhile. Nothing was changed.")
                 raise RefusedError(replaced.format(path=store.path))
-            _check_unchanged(tx, affected, written, no_commit_since=version == reader.value(_DATA_VERSION))
+            _check_unchanged(tx, affected, written, no_commit_since=version == reader.value(DATA_VERSION))
             delete_rows(tx, affected, written.layout, progress, doomed.messages)
             indexes = SearchIndexes(tx)
             if indexes.is_ours:
@@ -259,7 +257,7 @@ def delete_rows(tx: Transaction, affected: Affected, layout: Layout, progress: P
     prompts = _prompt_hashes(tx, ids)
     for loose in layout.loose:  # also links within the family: then the order of sessions is free, even in a cycle
         for condition, chunk in filled(loose.condition, ids):
-            tx.execute(f"UPDATE {quoted(loose.table)} SET {quoted(loose.column)} = NULL WHERE {condition}", chunk)
+            tx.execute(f"UPDATE {sql_name(loose.table)} SET {sql_name(loose.column)} = NULL WHERE {condition}", chunk)
     indexes = SearchIndexes(tx)
     # Reversed: rows that refer to others first; messages before sessions, which the triggers of the substring index
     # read (0.22).
@@ -272,7 +270,7 @@ def delete_rows(tx: Transaction, affected: Affected, layout: Layout, progress: P
                     progress.tell(Stage("deleting", deleted, messages))
                     progress.check()
             else:
-                tx.execute(f"DELETE FROM {quoted(part.table)} WHERE {condition}", chunk)
+                tx.execute(f"DELETE FROM {sql_name(part.table)} WHERE {condition}", chunk)
     unused = " AND ".join(
         f"NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.{column} = system_prompts.hash)"
         for column in prompt_columns(tx.schema.session_columns)
@@ -285,8 +283,8 @@ def _delete_messages(
     tx: Transaction, indexes: SearchIndexes, part: TableRows, condition: str, ids: Sequence[str]
 ) -> Iterator[int]:
     """Delete the messages of some sessions in portions, all within the transaction; yield the size of each."""
-    portion = f"SELECT {part.rowid} FROM {quoted(part.table)} WHERE {condition} LIMIT {EVERY}"
-    delete_in = f"DELETE FROM {quoted(part.table)} WHERE {part.rowid} IN "
+    portion = f"SELECT {part.rowid} FROM {sql_name(part.table)} WHERE {condition} LIMIT {EVERY}"
+    delete_in = f"DELETE FROM {sql_name(part.table)} WHERE {part.rowid} IN "
     if not indexes.is_ours:
         while count := tx.execute(f"{delete_in}({portion})", ids):
             yield count
@@ -313,7 +311,7 @@ def _check_gone(reader: Reader, affected: Affected, written: WrittenBundle) -> N
     for part in written.layout.parts:
         if part.fate is RowFate.TAKEN:
             for condition, chunk in filled(part.condition, affected.sessions):
-                if reader.rows(f"SELECT 1 FROM {quoted(part.table)} WHERE {condition} LIMIT 1", chunk):
+                if reader.rows(f"SELECT 1 FROM {sql_name(part.table)} WHERE {condition} LIMIT 1", chunk):
                     raise WriteUnverifiedError(
                         _("Rows of {table} are still there, though they were deleted.").format(table=part.table),
                         remedy=_("The bundle {name} in the trash holds all of them.").format(

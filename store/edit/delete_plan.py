@@ -12,6 +12,7 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from ..connection.reader import Reader
+from ..connection.stored_values import as_int
 from ..errors import NotFoundError, RefusedError
 from ..sessions.catalog import Catalog
 from ..sessions.conversations import Forest
@@ -142,7 +143,7 @@ def plan_delete(reader: Reader, catalog: Catalog, session_ids: Sequence[str], no
         raise _refusal(catalog, *kept[0])
     conversations = tuple(catalog.conversation(chain.root.id) for chain in affected.requested)
     counts = reader.rows_in("SELECT count(*) FROM messages WHERE session_id IN ({keys})", affected.sessions)
-    return DeletePlan(affected, conversations, sum(int(str(row[0])) for row in counts))
+    return DeletePlan(affected, conversations, sum(as_int(row[0]) for row in counts))
 
 
 def _refusal(catalog: Catalog, tip: str, reason: str) -> RefusedError:
@@ -153,7 +154,7 @@ def _refusal(catalog: Catalog, tip: str, reason: str) -> RefusedError:
     return RefusedError(sentence.format(conversation=named, reason=reason))
 
 
-def hold_up(messages: int) -> str | None:
+def long_lock_warning(messages: int) -> str | None:
     """Return a warning if deleting a conversation would block Hermes' writes for longer than it may wait.
 
     `messages` counts the rows of the largest conversation, which is deleted in one transaction.

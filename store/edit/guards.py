@@ -17,7 +17,7 @@ from ..sessions.conversations import Forest
 from ..sessions.models import Chain, Status
 from ..sessions.relations import status
 from ..sessions.session_rows import read_busy
-from ..trash.format import quoted
+from ..trash.format import sql_name
 from ..wording import _
 
 _MOUNTS = Path("/proc/self/mountinfo")
@@ -135,13 +135,13 @@ def _check_triggers(reader: Reader, tables: Iterable[str]) -> None:
     virtual = reader.rows("SELECT name, sql FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%'")
     for name, sql in ((str(name), str(sql)) for name, sql in virtual):
         if name.lower() in words:
-            match = f"WHERE {quoted(name)} MATCH 'a' " if "fts5" in sql.lower() else ""
+            match = f"WHERE {sql_name(name)} MATCH 'a' " if "fts5" in sql.lower() else ""
             # SQLite 3.47 and later create the tokenizer on first use, so preparing a statement is no proof.
-            _probe(reader, f"{name[:1].upper()}{name[1:]}", f"SELECT rowid FROM {quoted(name)} {match}LIMIT 1")
+            _probe(reader, f"{name[:1].upper()}{name[1:]}", f"SELECT rowid FROM {sql_name(name)} {match}LIMIT 1")
     for table in sorted(written):
         columns = [str(row[0]) for row in reader.rows("SELECT name FROM pragma_table_info(?)", [table])]
-        name, listed = quoted(table), ", ".join(map(quoted, columns))
-        assignments = ", ".join(f"{quoted(column)} = {quoted(column)}" for column in columns)
+        name, listed = sql_name(table), ", ".join(map(sql_name, columns))
+        assignments = ", ".join(f"{sql_name(column)} = {sql_name(column)}" for column in columns)
         trigger = _("A trigger of {table}").format(table=table)
         # Compiled, not run: to compile them, SQLite reads the triggers and resolves all names in them.
         _probe(reader, trigger, f"EXPLAIN UPDATE {name} SET {assignments}")

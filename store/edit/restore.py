@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from ..connection.connect import Store
 from ..connection.reader import Reader
+from ..connection.stored_values import as_int
 from ..errors import BrowseError, RefusedError, WriteInDoubtError, WriteUnverifiedError
 from ..trash import session_files
 from ..trash.bundle import is_same_store, origin_of, read_lines, verify
@@ -23,7 +24,7 @@ from ..trash.format import Encoded, Manifest, TableRow, bound, text_of, write_li
 from ..trash.progress import Progress, Tell, never, quiet, summary
 from ..trash.shelf import family_of, find, mark_restored
 from ..trash.tables import Tables
-from ..wording import _
+from ..wording import _, ngettext
 from .flags import read_columns
 from .guards import Needs, check_writable
 from .restore_rows import RestoredRows, read_messages
@@ -52,7 +53,16 @@ class Restored(NamedTuple):
     @property
     def sentence(self) -> str:
         """Summary in the past tense."""
-        return summary(_("restored {sessions}, {messages}"), len(self.sessions), self.messages)
+        return describe_restored([self])
+
+
+def describe_restored(restored: Sequence[Restored]) -> str:
+    """Return what was restored in the past tense, or that all of it was in the store already."""
+    sessions = sum(len(each.sessions) for each in restored)
+    if sessions and all(each.there.issuperset(each.sessions) for each in restored):
+        there = ngettext("1 session is in the store already", "{count:,} sessions are in the store already", sessions)
+        return there.format(count=sessions)
+    return summary(_("restored {sessions}, {messages}"), sessions, sum(each.messages for each in restored))
 
 
 def restore(
@@ -224,7 +234,7 @@ def compare(reader: Reader, folder: Path, manifest: Manifest, progress: Progress
     rows = reader.rows_in(
         "SELECT session_id, count(*) FROM messages WHERE session_id IN ({keys}) GROUP BY session_id", sorted(present)
     )
-    counts = {str(owner): int(str(count)) for owner, count in rows}
+    counts = {str(owner): as_int(count) for owner, count in rows}
     complete = {each for each in present if equal[each] == expected[each]}
     same = {each for each in complete - differing if counts.get(each, 0) == expected[each]}
     for session in sorted(present - same):

@@ -20,8 +20,8 @@ from ..trash.format import (
     bind,
     bound,
     encode_row,
-    quoted,
     reading,
+    sql_name,
     text_of,
     write_line,
 )
@@ -31,12 +31,11 @@ from ..trash.tables import Rows, Tables, prompt_columns
 from ..wording import _
 from .flags import read_columns, set_columns
 from .search_index import SearchIndexes
+from .titles import LONGEST_TITLE
 from .transaction import Transaction
 
 _PARENT = "parent_session_id"
 _AT_ONCE = 100
-_LONGEST_TITLE = 100
-"""Code points, the maximum in Hermes (0.13 to 0.22)."""
 _OWNERS = {"sessions": "id", "messages": "session_id", "state_meta": "key"}
 """Column with the session that owns a row; in other tables the foreign keys."""
 _NUMBERED = re.compile(r"^(.*?) #(\d{1,9})$", re.DOTALL)
@@ -187,16 +186,16 @@ class RestoredRows:
     @staticmethod
     def _insert(tx: Transaction, tables: Tables, line: TableRow) -> bool:
         """Insert one row, under its own rowid if that is free; return False if its key is in use."""
-        columns = [quoted(name) for name in line.row]
+        columns = [sql_name(name) for name in line.row]
         marks, values = bind(line.row)
         rowid, is_column = tables.rowids[line.table]
         if line.rowid is not None and rowid and not is_column:
-            in_use = tx.rows(f"SELECT 1 FROM {quoted(line.table)} WHERE {rowid} = ?", [line.rowid])
+            in_use = tx.rows(f"SELECT 1 FROM {sql_name(line.table)} WHERE {rowid} = ?", [line.rowid])
             if not in_use:
                 columns, marks, values = [*columns, rowid], [*marks, "?"], [*values, line.rowid]
         # OR IGNORE leaves out a row whose key is in use; the caller reports every row that was left out.
         done = tx.execute(
-            f"INSERT OR IGNORE INTO {quoted(line.table)} ({', '.join(columns)}) VALUES ({', '.join(marks)})", values
+            f"INSERT OR IGNORE INTO {sql_name(line.table)} ({', '.join(columns)}) VALUES ({', '.join(marks)})", values
         )
         return done == 1
 
@@ -227,7 +226,7 @@ class RestoredRows:
         indexes.after_insert(ids)
         self.messages += len(lines)
         if self.messages % EVERY < len(lines):
-            self.progress.tell(Stage("putting back", self.messages, self.manifest.messages))
+            self.progress.tell(Stage("restoring", self.messages, self.manifest.messages))
         self._undo_triggers(tx, lines)
 
     @staticmethod
@@ -243,7 +242,7 @@ class RestoredRows:
                 name: value for name, value in line.row.items() if repr(stored[name]) != repr(value) and name != "id"
             }
             value_marks, values = bind(differing)
-            pairs = ", ".join(f"{quoted(name)} = {mark}" for name, mark in zip(differing, value_marks, strict=True))
+            pairs = ", ".join(f"{sql_name(name)} = {mark}" for name, mark in zip(differing, value_marks, strict=True))
             tx.execute(f"UPDATE messages SET {pairs} WHERE id = ?", [*values, id])
 
     def _restore_references(self, tx: Transaction, tables: Tables) -> None:
@@ -300,7 +299,7 @@ class RestoredRows:
         mark, target = bound(link.was)
         if target not in self.restored and (link.table == "sessions" or target in self.manifest.sessions):
             return
-        table, column = quoted(link.table), quoted(link.column)
+        table, column = sql_name(link.table), sql_name(link.column)
         where, values = _where(link.key)
         parameters = [target, *values]
         if tx.execute(f"UPDATE {table} SET {column} = {mark} WHERE {where} AND {column} IS NULL", parameters):
@@ -330,7 +329,7 @@ class RestoredRows:
                 line = line._replace(row=line.row | self.changed.get(str(line.row["id"]), {}))
             columns = tuple(line.row)
             where, values = _where({name: line.row[name] for name in tables.keys[line.table] or columns})
-            rows = reader.rows(f"SELECT {reading(columns)} FROM {quoted(line.table)} WHERE {where}", values)
+            rows = reader.rows(f"SELECT {reading(columns)} FROM {sql_name(line.table)} WHERE {where}", values)
             expected = write_line(line)
             if not any(write_line(line._replace(row=encode_row(columns, row))) == expected for row in rows):
                 key = ", ".join(text_of(line.row[name]) or "" for name in tables.keys[line.table])
@@ -352,7 +351,7 @@ def _set_parent(tx: Transaction, session: str, column: str, parent: Encoded) -> 
     """Set an empty parent of a session to one that is in the store; return False if nothing was changed."""
     mark, value = bound(parent)
     count = tx.execute(
-        f"UPDATE sessions SET {quoted(column)} = {mark} WHERE id = ? AND {quoted(column)} IS NULL "
+        f"UPDATE sessions SET {sql_name(column)} = {mark} WHERE id = ? AND {sql_name(column)} IS NULL "
         f"AND EXISTS (SELECT 1 FROM sessions p WHERE p.id = {mark})",
         [value, session, value],
     )
@@ -362,7 +361,7 @@ def _set_parent(tx: Transaction, session: str, column: str, parent: Encoded) -> 
 def _where(key: Mapping[str, Encoded]) -> tuple[str, list[object]]:
     """Return a condition that matches some columns, and the values to bind."""
     marks, values = bind(key)
-    return " AND ".join(f"{quoted(name)} IS {mark}" for name, mark in zip(key, marks, strict=True)), values
+    return " AND ".join(f"{sql_name(name)} IS {mark}" for name, mark in zip(key, marks, strict=True)), values
 
 
 def _with_goals(sessions: frozenset[str]) -> frozenset[str]:
@@ -379,4 +378,4 @@ def _next_title(tx: Transaction, title: Encoded) -> str | None:
     rows = tx.rows("SELECT title FROM sessions WHERE substr(title, 1, ?) = ?", [len(start), start])
     numbers = [int(match[2]) for match in (_NUMBERED.match(str(row[0])) for row in rows) if match]
     following = f"{start}{max(numbers, default=1) + 1}"
-    return following if len(following) <= _LONGEST_TITLE else None
+    return following if len(following) <= LONGEST_TITLE else None

@@ -12,8 +12,9 @@ import re
 from collections.abc import Sequence
 
 from ..connection.schema import FtsIndex, FtsKind
+from ..connection.stored_values import as_int
 from ..errors import StoreDamagedError
-from ..trash.format import Encoded, quoted
+from ..trash.format import Encoded, sql_name
 from ..trash.tables import chunks
 from ..wording import _
 from .transaction import Transaction
@@ -63,7 +64,7 @@ class SearchIndexes:
                     # Only what is in the index: FTS5 would subtract anything else from its counts too.
                     indexed = [row[0] for row in self._tx.rows(self._select_indexed(index, len(chunk)), chunk)]
                     self._tx.execute(
-                        f"DELETE FROM {quoted(index.name)} WHERE rowid IN ({_marks(len(indexed))})", indexed
+                        f"DELETE FROM {sql_name(index.name)} WHERE rowid IN ({_marks(len(indexed))})", indexed
                     )
             for index in self._without_insert:  # a delete trigger that removes what was never added breaks the index
                 if index not in self._without_delete and index.kind is FtsKind.EXTERNAL:
@@ -77,7 +78,7 @@ class SearchIndexes:
         for index in self._indexes:
             if index.kind is FtsKind.INLINE:
                 for row in self._tx.rows(self._select_indexed(index, len(ids)), ids):
-                    self._tx.execute(f"DELETE FROM {quoted(index.name)} WHERE rowid = ?", row)
+                    self._tx.execute(f"DELETE FROM {sql_name(index.name)} WHERE rowid = ?", row)
 
     def after_insert(self, ids: Sequence[Encoded]) -> None:
         """Add messages to indexes without an insert trigger."""
@@ -89,10 +90,10 @@ class SearchIndexes:
         """Return SQL that selects which of `count` messages are in an index, and for an external one in its source."""
         shadow = f"{index.name}_{'content' if index.kind is FtsKind.INLINE else 'docsize'}"
         # Without a shadow table (`columnsize=0`) nothing tells what the index holds: take all messages.
-        source = quoted(shadow) if shadow in self._tx.schema.tables else "messages"
+        source = sql_name(shadow) if shadow in self._tx.schema.tables else "messages"
         select = f"SELECT id FROM {source} WHERE id IN ({_marks(count)})"
         if index.kind is FtsKind.EXTERNAL:
-            readable = f"SELECT {index.rowid} FROM {quoted(index.content)} WHERE {index.rowid} IN ({_marks(count)})"
+            readable = f"SELECT {index.rowid} FROM {sql_name(index.content)} WHERE {index.rowid} IN ({_marks(count)})"
             select += f" AND id IN ({readable})"
         return select
 
@@ -104,20 +105,20 @@ class SearchIndexes:
         missing = [each for each in ids if each not in indexed]
         if index.kind is FtsKind.EXTERNAL:
             source, key = index.content, index.rowid
-            values = [quoted(column) for column in index.columns]
+            values = [sql_name(column) for column in index.columns]
         else:
             source, key = "messages", "id"
             values = [self._text_of(index, column) for column in index.columns]
         self._tx.execute(
-            f"INSERT INTO {quoted(index.name)} (rowid, {', '.join(map(quoted, index.columns))}) "
-            f"SELECT {key}, {', '.join(values)} FROM {quoted(source)} WHERE {key} IN ({_marks(len(missing))})",
+            f"INSERT INTO {sql_name(index.name)} (rowid, {', '.join(map(sql_name, index.columns))}) "
+            f"SELECT {key}, {', '.join(values)} FROM {sql_name(source)} WHERE {key} IN ({_marks(len(missing))})",
             missing,
         )
 
     def _text_of(self, index: FtsIndex, column: str) -> str:
         """Return SQL for the text in a column of an inline index."""
         names = _JOINED if index.columns == ("content",) else (column,)
-        parts = [f"COALESCE({quoted(name)}, '')" for name in names if name in self._tx.schema.message_columns]
+        parts = [f"COALESCE({sql_name(name)}, '')" for name in names if name in self._tx.schema.message_columns]
         return " || ' ' || ".join(parts) or "''"
 
     def compare(self) -> tuple[str, ...]:
@@ -129,7 +130,7 @@ class SearchIndexes:
             return (_("The search index is out of date until Hermes rebuilds it."),)
         if self._is_stale or self._tx.schema.note("fts_rebuild_high_water") is not None:
             return ()
-        pages, size = (int(str(self._tx.rows(f"PRAGMA {name}")[0][0])) for name in ("page_count", "page_size"))
+        pages, size = (as_int(self._tx.rows(f"PRAGMA {name}")[0][0]) for name in ("page_count", "page_size"))
         if pages * size > _CHECKED:
             return ()
         notes: list[str] = []

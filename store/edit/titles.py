@@ -14,7 +14,7 @@ from .flags import COMPRESSED_ANCESTORS, Change, RowChange, check_changes, set_c
 from .guards import Needs
 from .transaction import Transaction, write
 
-LONGEST = 100
+LONGEST_TITLE = 100
 """Code points of a title (`MAX_TITLE_LENGTH`, 0.13 to 0.22)."""
 
 _CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -38,7 +38,7 @@ class Checked(NamedTuple):
     title: str | None
     """As it would be stored; None if it clears the title or is not allowed."""
     length: int
-    """Code points, of `LONGEST`."""
+    """Code points, of `LONGEST_TITLE`."""
     differs: bool
     """Whether the stored title differs from the typed text: characters left out, or spaces joined."""
     problem: str
@@ -63,9 +63,9 @@ def check_title(typed: str) -> Checked:
     text = _SURROGATES.sub("\ufffd", typed)
     text = _SPACES.sub(" ", _INVISIBLE.sub("", _CONTROLS.sub("", text))).strip()
     length = len(text)
-    if length > LONGEST:
+    if length > LONGEST_TITLE:
         problem = _("A title has at most {most} characters; this one has {length}.")
-        return Checked(None, length, True, problem.format(most=LONGEST, length=length))
+        return Checked(None, length, True, problem.format(most=LONGEST_TITLE, length=length))
     return Checked(text or None, length, text != typed, "")
 
 

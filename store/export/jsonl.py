@@ -23,7 +23,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 from ..connection.connect import Reader, Row, Store
-from ..connection.stored_values import as_flag, as_mapping, as_time
+from ..connection.stored_values import as_flag, as_int, as_mapping, as_time
 from ..errors import NotFoundError
 from ..messages.chat_message import State
 from ..messages.decode import SENTINEL, state_of
@@ -251,7 +251,7 @@ def _session_pieces(
     separator = ""
     for start in range(0, len(ids), _SLICE):
         with store.reader() as reader:
-            rows = sorted(reader.rows_in(statement, ids[start : start + _SLICE]), key=lambda row: int(str(row[0])))
+            rows = sorted(reader.rows_in(statement, ids[start : start + _SLICE]), key=lambda row: as_int(row[0]))
         for row in rows:
             tally.messages += 1
             message, text = _message(message_columns, row[1:], redactor)

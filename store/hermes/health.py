@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..connection.connect import Reader, Store
 from ..connection.schema import NEWEST_KNOWN
+from ..connection.stored_values import as_int
 from ..wording import _
 from .homes import Location
 
@@ -64,7 +65,7 @@ def warnings_of(reader: Reader) -> list[tuple[str, str]]:
     if schema.version is None:
         text = _("The store does not say which schema it has: its columns were looked at instead.")
         warnings.append((text, _("Hermes records it when it next opens the store.")))
-    nameless = int(str(reader.value("SELECT count(*) FROM sessions WHERE id IS NULL") or 0))
+    nameless = as_int(reader.value("SELECT count(*) FROM sessions WHERE id IS NULL"))
     if nameless:
         text = _("{count:,} damaged sessions have no id: nothing can refer to them, so they are not shown.")
         remedy = _("They do no harm; `hermes sessions repair` looks through the store (0.20 and later).")
@@ -93,8 +94,8 @@ def summarize(reader: Reader, store: Store, location: Location) -> StoreSummary:
         journal_mode=str(mode) if mode is not None else None,
         size=size,
         wal_size=wal_size,
-        sessions=int(str(reader.value("SELECT count(*) FROM sessions") or 0)),
-        messages=int(str(reader.value("SELECT count(*) FROM messages") or 0)),
+        sessions=as_int(reader.value("SELECT count(*) FROM sessions")),
+        messages=as_int(reader.value("SELECT count(*) FROM messages")),
         read_only=reader.snapshot or not os.access(location.path, os.W_OK),
         warnings=tuple(text for text, _remedy in warnings),
         remedies=tuple(remedy for _text, remedy in warnings),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..connection.connect import Reader
 from ..connection.schema import FtsIndex
+from ..connection.stored_values import as_int
 from ..errors import StoreDamagedError
 from ..search.coverage import STALE, Damage, remedy
 from ..search.engine import damage_of
@@ -36,7 +37,7 @@ class SearchHealth:
 def search_health(reader: Reader) -> SearchHealth:
     """Check whether the word index works, and how many of the messages it holds."""
     schema = reader.schema
-    messages = int(str(reader.value("SELECT count(*) FROM messages") or 0))
+    messages = as_int(reader.value("SELECT count(*) FROM messages"))
     index = schema.fts
     trigram = schema.trigram is not None
     if index is None:
@@ -44,7 +45,7 @@ def search_health(reader: Reader) -> SearchHealth:
     if f"{index.name}_docsize" not in schema.tables:
         missing = _("{table} is missing.").format(table=f"{index.name}_docsize")
         return SearchHealth(True, trigram, 0, messages, missing, remedy(schema, Damage.BROKEN, reader.path))
-    indexed = int(str(reader.value(f"SELECT count(*) FROM {index.name}_docsize") or 0))
+    indexed = as_int(reader.value(f"SELECT count(*) FROM {index.name}_docsize"))
     try:
         _try_index(reader, index)
     except StoreDamagedError as error:

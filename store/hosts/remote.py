@@ -11,15 +11,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..connection.connect import Fingerprint, Reader, Store
-from ..connection.reader import Row, translate
+from ..connection.reader import DATA_VERSION, Row, translate
 from ..errors import QueryInterruptedError
 from ..hermes.homes import DEFAULT_PROFILE, Location
 from ..text import one_line
 from .faults import fault
 from .link import Json, Link, Links
 
-DATA_VERSION = "PRAGMA data_version"
-"""Changes when another connection commits (https://sqlite.org/pragma.html#pragma_data_version)."""
 _CHANNELS = itertools.count(1)
 _FRESH_SECONDS = 0.5
 """How long the version in an answer counts as the current one; less than the file is looked at for changes."""

@@ -25,11 +25,11 @@ from collections.abc import Callable, Sequence
 from typing import IO
 
 from ..connection.connect import Reader, Store
-from ..connection.reader import allow_readers, interrupt_readers
+from ..connection.reader import DATA_VERSION, allow_readers, interrupt_readers
 from ..errors import BrowseError, QueryInterruptedError
 from ..wording import _
 from .link import ANSWER_BYTES, Json, Reply
-from .remote import DATA_VERSION, decode_value, encode_value
+from .remote import decode_value, encode_value
 
 _IDLE_SECONDS = 3.0
 """A store that its caller left open is closed after this time: Hermes counts an open one as a holder (0.22)."""

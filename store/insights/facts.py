@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ..cleanup.sizes import REASONING, batches, bytes_sql
 from ..connection.connect import Reader, Row
-from ..connection.stored_values import as_count, as_money, as_time
+from ..connection.stored_values import as_count, as_int, as_money, as_time
 from ..errors import QueryInterruptedError
 from ..messages.decode import LIMIT, decode_content, decode_tool_calls, has_failed
 from ..sessions.catalog import Catalog
@@ -253,11 +253,11 @@ def read_facts(
     for stored, quarter, unusual, count, size in _read_moments(reader, list(sessions.values()), sizes, stopped, tell):
         if quarter is None and (time := as_time(unusual)) is not None:
             quarter = time // QUARTER
-        moment = Moment(int(float(str(quarter))) if quarter is not None else None, int(str(count)), int(str(size)))
+        moment = Moment(int(float(str(quarter))) if quarter is not None else None, as_int(count), as_int(size))
         session_id = as_text(stored) or ""
         moments.setdefault(session_id, []).append(moment)
         in_sessions += moment.messages if session_id in sessions else 0
-    total = int(str(reader.value("SELECT count(*) FROM messages") or 0))
+    total = as_int(reader.value("SELECT count(*) FROM messages"))
     return Facts(catalog, money, projects, usage, moments, max(0, total - in_sessions))
 
 
@@ -287,7 +287,7 @@ def read_tools(
     columns = f"m.session_id, {', '.join([*map(schema.message, names), *answers])}"
     counts: dict[tuple[str, int | None, str], tuple[int, int, int, int]] = {}
     open_calls: dict[tuple[str, str], str] = {}
-    last_id = int(str(reader.value("SELECT max(id) FROM messages") or 0))
+    last_id = as_int(reader.value("SELECT max(id) FROM messages"))
 
     def count(
         session_id: str, stored_time: object, tool: str, calls: int, answers: int, failed: int, size: int
@@ -311,6 +311,6 @@ def read_tools(
                 call_name = open_calls.pop((session_id, as_text(call_id) or ""), "")
                 failed = has_failed(decode_content(text)[0], as_text(effect))
                 tool = as_text(name) or ("" if as_stored else call_name)
-                count(session_id, time, tool, 0, 1, int(failed), int(str(size)))
-        tell(min(1.0, int(str(rows[-1][0])) / last_id) if rows and last_id > 0 else 1.0)
+                count(session_id, time, tool, 0, 1, int(failed), as_int(size))
+        tell(min(1.0, as_int(rows[-1][0]) / last_id) if rows and last_id > 0 else 1.0)
     return ToolFacts(catalog, counts)

@@ -30,7 +30,7 @@ _RESERVE = 256 << 20
 """Bytes to leave free in the temporary folder."""
 
 
-class Shelf:
+class OldTranscripts:
     """The temporary store; use as a context manager, or `close` it.
 
     Args:
@@ -87,7 +87,7 @@ class Shelf:
         connection.execute("INSERT INTO schema_version (version) VALUES (?)", [VERSION])
         return connection
 
-    def __enter__(self) -> Shelf:
+    def __enter__(self) -> OldTranscripts:
         return self
 
     def __exit__(self, *ended: object) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ..connection.connect import Reader
+from ..connection.stored_values import as_int
 from ..text import as_text
 
 _MOST_IDS = 20_000
@@ -74,7 +75,7 @@ def without_call(reader: Reader, session_ids: Sequence[str], results: Sequence[i
     rows = reader.rows_in(
         "SELECT m.id, m.tool_call_id FROM messages m WHERE m.id IN ({keys})", list(results)[:_MOST_RESULTS]
     )
-    calls = {int(str(row[0])): as_text(row[1]) or "" for row in rows}
+    calls = {as_int(row[0]): as_text(row[1]) or "" for row in rows}
     # An id with other characters may be escaped in the JSON of the calls.
     statement = "SELECT m.id FROM messages m WHERE instr(m.tool_calls, ?) AND m.session_id IN ({keys}) LIMIT 1"
     return {

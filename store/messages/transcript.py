@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..connection.connect import Reader, Row
-from ..connection.stored_values import as_time
+from ..connection.stored_values import as_int, as_time
 from ..sessions.session import Session
 from ..text import as_text
 from .chat_message import ChatMessage, Reading, State
@@ -73,7 +73,7 @@ def rows_of_session(reader: Reader, statement: str, session_id: str) -> Iterator
         yield from rows
         if len(rows) < SLICE:
             return
-        last = int(str(rows[-1][0]))
+        last = as_int(rows[-1][0])
 
 
 def _read_bones(reader: Reader, session_id: str, segment: int) -> list[tuple[Bone, object]]:
@@ -90,7 +90,7 @@ def _read_bones(reader: Reader, session_id: str, segment: int) -> list[tuple[Bon
     for message_id, role, stamp, active, compacted, kind, metadata, order in rows:
         who = as_text(role) or "unknown"
         bone = Bone(
-            id=int(str(message_id)),
+            id=as_int(message_id),
             segment=segment,
             role=who,
             timestamp=as_time(stamp),
@@ -104,7 +104,7 @@ def _read_bones(reader: Reader, session_id: str, segment: int) -> list[tuple[Bon
 def read_identities(reader: Reader, ids: Sequence[int]) -> dict[int, tuple[object, ...]]:
     columns = ", ".join(map(reader.schema.message, _IDENTITY))
     rows = reader.rows_in(f"SELECT m.id, {columns} FROM messages m WHERE m.id IN ({{keys}})", list(ids))
-    return {int(str(row[0])): row[1:] for row in rows}
+    return {as_int(row[0]): row[1:] for row in rows}
 
 
 def _find_twins(reader: Reader, bones: Sequence[tuple[Bone, object]]) -> dict[int, int]:
@@ -243,7 +243,7 @@ def count_rows(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
     slow: list[str] = []
     for session_id, rows, last, unclear in reader.rows_in(statement, list(session_ids)):
         key = as_text(session_id) or ""
-        counts[key] = int(str(rows or 0))
+        counts[key] = as_int(rows)
         if unclear:  # model-only rows, and flags that are not 0 or 1: Python must decode them
             slow.append(key)
         elif last is not None:

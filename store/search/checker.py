@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from math import ceil
 
 from ..connection.connect import Reader
+from ..connection.stored_values import as_int
 from ..wording import _
 from .conditions import Scope
 from .filters import RowFacts
@@ -163,6 +164,6 @@ def most_relevant(checker: Checker, walk: Walk, limit: int) -> tuple[list[Stored
             f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? AND rowid >= ? ORDER BY rank",
             [expression, min(row.id for row in pool)],
         )
-        places = {int(str(key)): place for place, (key,) in enumerate(ranked)}
+        places = {as_int(key): place for place, (key,) in enumerate(ranked)}
         pool.sort(key=lambda row: places.get(row.id, len(places)))
     return pool[:limit], len(pool) > limit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TypeVar
@@ -12,8 +12,8 @@ from typing import TypeVar
 from ..connection.connect import Reader
 from ..connection.stored_values import read_json
 from ..messages.decode import decode_tool_calls
-from ..sessions.catalog import Catalog, allowed_sessions, read_catalog
-from ..sessions.models import View
+from ..sessions.catalog import Catalog, read_catalog
+from ..sessions.models import Conversation, View
 from .filters import BY_KEY, ConversationTest, RowFacts, RowTest
 from .fold import fold
 from .query import Query
@@ -133,6 +133,24 @@ class Scope:
 
 
 EVERYTHING = Scope()
+
+
+def allowed_sessions(
+    catalog: Catalog,
+    view: View,
+    sources: Collection[str] = (),
+    condition: Callable[[Conversation], bool] | None = None,
+) -> frozenset[str]:
+    """Return the ids of all sessions of the conversations in a view that pass the filters of a query.
+
+    The catalog is of the whole store. Only roots of these `sources` count; empty means any.
+    """
+    return frozenset(
+        segment.id
+        for chain in catalog.forest.in_view(view)
+        if (not sources or chain.root.source in sources) and (condition is None or condition(catalog.of_chain(chain)))
+        for segment in chain.segments
+    )
 
 
 def make_scope(conditions: Conditions, catalog: Catalog | None, view: View = View.ALL) -> Scope:

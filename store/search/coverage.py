@@ -23,6 +23,7 @@ from pathlib import Path
 
 from ..connection.connect import Reader
 from ..connection.schema import FtsIndex, FtsKind, Schema
+from ..connection.stored_values import as_int
 from ..wording import N_, _
 
 ASK_DOCTOR = N_("`hermes-browse doctor` says how to repair it")
@@ -89,7 +90,7 @@ class Coverage:
 def read_coverage(reader: Reader) -> Coverage:
     """Count the chat messages, and those the word index holds."""
     schema, index = reader.schema, reader.schema.fts
-    messages = int(str(reader.value("SELECT count(*) FROM messages") or 0))
+    messages = as_int(reader.value("SELECT count(*) FROM messages"))
     held, repair = 0, ""
     if index is None and not reader.index_remedy:
         reason = _("no search index: {count:,} messages are scanned; {remedy}")
@@ -163,7 +164,7 @@ def find_holes(reader: Reader, index: FtsIndex, newest: int | None = None) -> Ho
     by_index = reader.shared.get(_HolesByIndex, _HolesByIndex())
     assert isinstance(by_index, _HolesByIndex)
     if newest is None:
-        newest = int(str(reader.value("SELECT max(id) FROM messages") or 0))
+        newest = as_int(reader.value("SELECT max(id) FROM messages"))
     known = by_index.get(index.name)
     if known is None or known.ranges or f"{index.name}_insert" not in reader.schema.triggers or newest < known.newest:
         holes = _compare(reader, index, newest, known)
@@ -185,16 +186,16 @@ def _compare(reader: Reader, index: FtsIndex, newest: int, known: Holes | None, 
         left_out = left_out_of_trigram(reader.schema, index)
         if left_out:
             sql += f" AND NOT COALESCE({left_out}, 0)"
-        ids = sorted(int(str(row[0])) for row in reader.rows(sql, [behind]))
+        ids = sorted(as_int(row[0]) for row in reader.rows(sql, [behind]))
     cut, last = (known.cut, known.newest) if known is not None else ((), -(2**62))
     partly = _partly_indexed(reader.schema, index)
     while partly and last < newest:
         rows = reader.rows("SELECT id FROM messages WHERE id > ? ORDER BY id LIMIT ?", [last, _SLICE])
         if not rows:
             break
-        first, last = last, int(str(rows[-1][0]))
+        first, last = last, as_int(rows[-1][0])
         long = reader.rows(f"SELECT m.id FROM messages m WHERE m.id > ? AND m.id <= ? AND {partly}", [first, last])
-        cut += tuple(sorted(int(str(row[0])) for row in long))
+        cut += tuple(sorted(as_int(row[0]) for row in long))
     return Holes(newest, _ranges(ids), len(ids), cut)
 
 

@@ -8,16 +8,18 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from ..connection.connect import Reader
+from ..connection.stored_values import as_int
 from ..errors import NotAStoreError, StoreBusyError, StoreDamagedError, StoreError, StoreUnreadableError
 from ..messages.chat_message import Hit
 from ..wording import _
 from .checker import RELEVANT, Checker, most_relevant
 from .conditions import EVERYTHING, Scope, read_scope
 from .coverage import Damage, remedy
+from .joined_words import find_joined
 from .message_rows import RowText, SearchCache, StoredRow
 from .query import Query
 from .snippets import make_snippet
-from .spelled import find_joined, other_spellings
+from .spelled import other_spellings
 from .streams import other_spellings_of
 from .terms import CompiledQuery, Matcher, make_plan
 from .times import EARLIEST
@@ -113,7 +115,7 @@ def _total(reader: Reader, cache: SearchCache, plan: CompiledQuery, scope: Scope
         f"SELECT count(*) FROM (SELECT 1 FROM {index.name} f WHERE f.{index.name} MATCH ? AND {shown} LIMIT ?)",
         [plan.match, COUNT_CAP + 1],
     )
-    number = int(str(value or 0))
+    number = as_int(value)
     return min(number, COUNT_CAP), number > COUNT_CAP
 
 

@@ -13,7 +13,7 @@ from sys import getsizeof
 
 from ..connection.connect import Reader, Row
 from ..connection.schema import FtsIndex
-from ..connection.stored_values import as_time
+from ..connection.stored_values import as_int, as_time
 from ..messages.chat_message import State
 from ..messages.decode import SENTINEL, decode_content, decode_tool_calls, is_hidden, state_of
 from ..text import as_text
@@ -124,7 +124,7 @@ class StoredRow:
 
     def __init__(self, row: Row) -> None:
         message_id, session, role, timestamp, kind, metadata, active, compacted, *texts = row
-        self.id = int(str(message_id))
+        self.id = as_int(message_id)
         self.session_id = as_text(session) or ""
         self.role = as_text(role) or "unknown"
         self.moment: float | None = as_time(timestamp)

@@ -245,11 +245,11 @@ def _like_filters(query: Query) -> list[tuple[Term, str, str]]:
             words.append((term, reason, f"{key}:{value}"))
         elif meant:
             sign = (op if op != ":" else ">") if meant in NUMBER_KEYS else ":"
-            reason = _("no filter {written} (is {meant} meant?): looked for as text")
+            reason = _("{written} is no filter (is {meant} meant?): looked for as text")
             reason = reason.format(written=f"{key}{op}", meant=f"{meant}{sign}")
             words.append((term, reason, f"{meant}{sign}{value}"))
         elif could_be_misspelt:
-            words.append((term, _("no filter {written}: looked for as text").format(written=f"{key}{op}"), ""))
+            words.append((term, _("{written} is no filter: looked for as text").format(written=f"{key}{op}"), ""))
     return sorted(words, key=lambda word: word[0].start)
 
 
@@ -271,6 +271,6 @@ def corrected_filters(query: Query) -> list[tuple[str, str]]:
     ]
 
 
-def quoted(text: str) -> str:
+def query_word(text: str) -> str:
     """Return a text as one word of the query language."""
     return f'"{text}"' if any(map(str.isspace, text)) else text

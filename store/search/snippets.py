@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from ..connection.connect import Reader
+from ..connection.stored_values import as_int
 from ..messages.chat_message import ChatMessage, Hit, State
 from ..messages.decode import decode_tool_calls, select, to_message
 from ..text import as_text, one_line
@@ -197,7 +198,7 @@ def read_context(reader: Reader, hit: Hit, count: int) -> list[tuple[int, str, s
             neighbours += filter(_is_shown, map(to_message, rows))
             if len(rows) < chunk:
                 break
-            last = int(str(rows[-1][0]))
+            last = as_int(rows[-1][0])
         messages += neighbours[:count]
     messages.sort(key=lambda message: message.id)
     return [(message.id, message.role, message.text[:_CONTEXT_WIDTH]) for message in messages]

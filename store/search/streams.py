@@ -15,8 +15,9 @@ from ..connection.schema import FtsIndex, FtsKind
 from ..wording import _, ngettext
 from .coverage import left_out_of_trigram
 from .index_terms import read_terms
-from .spelled import Escapes, any_spelling, find_joined, other_spellings
-from .terms import CompiledQuery, Matcher, has_emoji, quote
+from .joined_words import find_joined
+from .spelled import Escapes, any_spelling, other_spellings
+from .terms import CompiledQuery, Matcher, fts_string, has_emoji
 from .trigrams import by_letters, is_absent, superset, with_accents
 from .walk import ScannedTo, Walk, accepted, indexed, merge, scanned
 
@@ -226,7 +227,9 @@ def _trigrams_of_tiny(walk: Walk, index: FtsIndex, group: Sequence[Matcher]) -> 
         if between is not None:
             trigrams = read_terms(walk.reader, index, between, _MOST_TRIGRAMS + 1)
             if len(trigrams) <= _MOST_TRIGRAMS:
-                return " OR ".join(map(quote, trigrams)) or f'"{between[0]}"'  # the latter matches nothing: too short
+                return (
+                    " OR ".join(map(fts_string, trigrams)) or f'"{between[0]}"'
+                )  # the latter matches nothing: too short
     return ""
 
 

@@ -16,7 +16,7 @@ from .conditions import Conditions, make_conditions, make_scope
 from .engine import count
 from .filters import BY_KEY
 from .fold import has_cjk
-from .query import Query, Term, TermKind, corrected_filters, parse, quoted
+from .query import Query, Term, TermKind, corrected_filters, parse, query_word
 
 _MOST = 2
 """Values offered for one filter."""
@@ -40,7 +40,7 @@ def _nearby_values(reader: Reader, query: Query) -> list[tuple[str, str]]:
         stored_values = BY_KEY[each.key].stored_values
         if stored_values is not None and not each.negated:
             for value in _near(each.value, stored_values(reader)):
-                part = f"{each.key}:{quoted(value)}"
+                part = f"{each.key}:{query_word(value)}"
                 wider = query.text[: each.start] + part + query.text[each.end :]
                 variants.append((_("with {part}").format(part=part), wider))
     return variants
@@ -81,7 +81,7 @@ def _written(term: Term) -> str:
     """Return a term as it would be typed."""
     if term.kind is TermKind.INSIDE:
         return f"*{term.text}*"
-    text = f'"{term.text}"' if term.kind is TermKind.PHRASE else quoted(term.text)
+    text = f'"{term.text}"' if term.kind is TermKind.PHRASE else query_word(term.text)
     return text + "*" * (term.kind is TermKind.PREFIX)
 
 
@@ -107,7 +107,7 @@ def _variants(query: Query) -> list[tuple[str, str]]:
             variants.append((_("without {part}").format(part=query.text[start:end]), wider))
     for each in query.filters:
         if BY_KEY[each.key].may_be_words and not each.negated:
-            words = quoted(each.value)
+            words = query_word(each.value)
             wider = f"{query.text[: each.start]}{words}{query.text[each.end :]}"
             variants.append((_("as words: {words}").format(words=words), wider))
     if len(query.filters) > 1 and terms:

@@ -136,7 +136,7 @@ class Matcher:
     @property
     def match(self) -> str:
         """The term for MATCH on the word index, quoted so that nothing in it is an operator; FTS5 folds it itself."""
-        return quote(self._text) + "*" * self.is_prefix
+        return fts_string(self._text) + "*" * self.is_prefix
 
     @property
     def has_trigram(self) -> bool:
@@ -192,7 +192,7 @@ def words_of(folded: str) -> tuple[str, ...]:
     return tuple(_WORDS.findall(folded))
 
 
-def quote(text: str) -> str:
+def fts_string(text: str) -> str:
     """Quote a text for MATCH: nothing in it is an operator."""
     return '"' + text.replace('"', '""') + '"'
 

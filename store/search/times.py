@@ -16,7 +16,7 @@ from itertools import pairwise
 from operator import le
 
 from ..connection.connect import Reader, Row
-from ..connection.stored_values import as_time
+from ..connection.stored_values import as_int, as_time
 
 _SESSIONS = 100
 """Sessions whose times are read in one statement: some ten thousand rows, some milliseconds of a lock."""
@@ -132,7 +132,7 @@ def _mark(reader: Reader, newest: int) -> Row:
 
 def _read_all(reader: Reader, edges: tuple[int, int]) -> TimeOrder:
     low, high = edges
-    count = int(str(reader.value("SELECT count(*) FROM messages") or 0))
+    count = as_int(reader.value("SELECT count(*) FROM messages"))
     if "timestamp" not in reader.schema.message_columns or not count:
         return TimeOrder(high, EARLIEST)
     if high - low < _SPARSE * count + _ROWS:
@@ -145,7 +145,7 @@ def _read_all(reader: Reader, edges: tuple[int, int]) -> TimeOrder:
         times = array("d", (time for time in by_id if time == time))
         del by_id
     else:
-        moments = {int(str(key)): _moment(stamp) for rows in _portions(reader, count) for key, stamp in rows}
+        moments = {as_int(key): _moment(stamp) for rows in _portions(reader, count) for key, stamp in rows}
         ids = array("q", sorted(key for key in moments if low <= key <= high))
         times = array("d", map(moments.__getitem__, ids))
     if all(map(le, times, times[1:])):
@@ -168,7 +168,7 @@ def read_edges(reader: Reader) -> tuple[int, int]:
     """Return the smallest and the largest id of a message; 0 where there is none."""
     # Two subqueries are two index seeks; min and max in one SELECT would read the whole table.
     row = reader.rows("SELECT (SELECT min(id) FROM messages), (SELECT max(id) FROM messages)")[0]
-    low, high = (int(str(value)) if value is not None else 0 for value in row)
+    low, high = (as_int(value) if value is not None else 0 for value in row)
     return low, high
 
 
@@ -201,7 +201,7 @@ def _with_new(reader: Reader, known: TimeOrder, edges: tuple[int, int]) -> TimeO
     sql = "SELECT m.id, m.timestamp FROM messages m WHERE m.id > ? ORDER BY m.id LIMIT ?"
     while rows := reader.rows(sql, [last, _ROWS]):
         for key, stamp in rows:
-            last, moment = int(str(key)), _moment(stamp)
+            last, moment = as_int(key), _moment(stamp)
             if not known.follows_ids:
                 at = bisect_right(times, moment)
                 ids.insert(at, last)

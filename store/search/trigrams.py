@@ -17,7 +17,7 @@ from ..connection.connect import Reader
 from ..connection.schema import FtsIndex
 from .fold import fold
 from .index_terms import ranges_with_terms, read_terms
-from .terms import Matcher, quote
+from .terms import Matcher, fts_string
 from .walk import Walk, indexed, merge
 
 _MARKS = ("\u0300", "\u0332")
@@ -66,11 +66,11 @@ def with_accents(reader: Reader, index: FtsIndex, text: str) -> str:
     The text is folded and has three characters or more. Empty where there would be too many spellings.
     """
     if not any(letter.isalpha() and (letter.isascii() or variants(letter)) for letter in text):
-        return quote(text)
+        return fts_string(text)
     has_marks, forms = _forms(reader, index, text)
     plain = _spellings(text, forms)
     marked = _marked(reader, index, text, forms) if has_marks and plain else []
-    return f"({' OR '.join([plain, *map(quote, marked)])})" if plain and marked is not None else ""
+    return f"({' OR '.join([plain, *map(fts_string, marked)])})" if plain and marked is not None else ""
 
 
 def _forms(reader: Reader, index: FtsIndex, text: str) -> tuple[bool, dict[str, tuple[str, ...]]]:
@@ -103,7 +103,7 @@ def _spellings(word: str, forms: dict[str, tuple[str, ...]]) -> str:
         for start in range(max(len(word) - length, 0) + 1):
             letters = [forms[letter] for letter in word[start : start + length]]
             if prod(map(len, letters)) <= _MOST_SPELLINGS:
-                return "(" + " OR ".join(quote("".join(each)) for each in product(*letters)) + ")"
+                return "(" + " OR ".join(fts_string("".join(each)) for each in product(*letters)) + ")"
     return ""
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from ..connection.connect import Reader
 from ..connection.schema import FtsIndex
+from ..connection.stored_values import as_int
 from .message_rows import RowText, SearchCache, read_rows, searched_columns
 from .terms import CompiledQuery, Matcher
 from .times import TimeOrder
@@ -112,11 +113,11 @@ def indexed(walk: Walk, index: FtsIndex, match: str, most: int = 0, first: int =
     low, high, chunk, count = walk.low, walk.high, first, 0
     while not walk.stop():
         rows = walk.reader.rows(statement, [match, low, high, chunk])
-        yield from (int(str(row[0])) for row in rows)
+        yield from (as_int(row[0]) for row in rows)
         count += len(rows)
         if len(rows) < chunk or (most and count >= most):
             return
-        last = int(str(rows[-1][0]))
+        last = as_int(rows[-1][0])
         low, high = (last + 1, high) if walk.ascending else (low, last - 1)
         chunk = walk.chunk if chunk >= _FIRST_CHUNK else chunk * 4
 
@@ -166,12 +167,12 @@ def scanned(walk: Walk, matchers: Sequence[Matcher], *, only: str = "1") -> Iter
         start, end = (first, min(first + size - 1, last)) if walk.ascending else (max(last - size + 1, first), last)
         if unchecked or size <= _LONG:
             rows = reader.rows(select_ids, [start, end, *values])
-            ids = [int(str(row[0])) for row in rows]
+            ids = [as_int(row[0]) for row in rows]
             # The rows read first are cached: the caller and the next keystroke need them again.
             yield from ids if unchecked else accepted(walk, ids, plan)
         else:
             rows = reader.rows(select_texts, [start, end, *values])
-            yield from (int(str(key)) for key, *texts in rows if RowText(*texts).is_accepted(plan))
+            yield from (as_int(key) for key, *texts in rows if RowText(*texts).is_accepted(plan))
         first, last = (end + 1, last) if walk.ascending else (first, start - 1)
         size = min(size * 2, _SLICE)
         walk.progress(1 - max(last - first + 1, 0) / total)
@@ -183,7 +184,7 @@ def scanned(walk: Walk, matchers: Sequence[Matcher], *, only: str = "1") -> Iter
             step = reader.value(f"SELECT {edge}(id) FROM messages WHERE id {comparison} ?", [here])
             if step is None:
                 return
-            first, last = (int(str(step)), last) if walk.ascending else (first, int(str(step)))
+            first, last = (as_int(step), last) if walk.ascending else (first, as_int(step))
 
 
 def merge(walk: Walk, streams: Sequence[Iterator[int]]) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""The list of conversations: views, order, counts, and an index of titles and ids.
+"""The list of conversations: order, counts, titles and ids, and what has changed since it was read.
 
 A `Catalog` is immutable data built from all sessions of a store (`read_catalog`), from an earlier catalog and what has
 changed since (`read_increment`), or from the newest sessions (`first_page.read_first_page`).
@@ -6,19 +6,17 @@ changed since (`read_increment`), or from the newest sessions (`first_page.read_
 
 from __future__ import annotations
 
-from array import array
-from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from heapq import merge
 from typing import NamedTuple
 
 from ..connection.reader import Reader
-from ..connection.stored_values import first_texts
-from ..text import as_text
+from ..connection.stored_values import as_int, first_texts
 from .conversations import Forest
 from .models import FAR_PAST, Chain, Conversation, Hidden, Sort, View, newest_activity, title_of
 from .session import Session
 from .session_rows import read_all, read_busy, read_sessions
+from .title_index import NameIndex, TitleIndex
 
 _MAX_CHANGED_NAMES = 2000
 """If more names than this have changed, the index of names is rebuilt."""
@@ -28,8 +26,6 @@ _REREAD = 200
 """Most recently used conversations whose sessions an increment always reads again."""
 _MAX_MESSAGES = 20_000
 """If there are more new messages than this (an import), everything is read again."""
-_END = b"\n"
-"""Behind each name in the text of a `TitleIndex`."""
 
 
 def sort_key(sort: Sort, amounts: Mapping[str, int]) -> Callable[[Sequence[Session]], float | str]:
@@ -65,59 +61,6 @@ def sort_key(sort: Sort, amounts: Mapping[str, int]) -> Callable[[Sequence[Sessi
         Sort.TITLE: title,
     }
     return keys[sort]
-
-
-def _folded(text: str) -> bytes:
-    return text.casefold().encode("utf-8", "surrogatepass")
-
-
-class TitleIndex:
-    """Names of conversations, newest first, by their keys: one text that is searched by `bytes.find`.
-
-    Scanning 100,000 names one by one would take several frames.
-    """
-
-    def __init__(self, keys: Sequence[str], names: Iterable[str]) -> None:
-        self._keys = keys
-        self._starts = array("Q")
-        self._text = bytearray()
-        """All names in UTF-8: in a `str`, one letter outside Latin-1 would make every letter take two bytes or four."""
-        for name in names:
-            self._starts.append(len(self._text))
-            self._text += _folded(name).replace(_END, b" ") + _END
-
-    def __len__(self) -> int:
-        return len(self._keys)
-
-    def find(self, words: Sequence[str]) -> Iterator[str]:
-        """Yield the keys of names that contain all words, ignoring case, in order; without words, all keys."""
-        folded = sorted(map(_folded, words), key=len, reverse=True)
-        if not folded or not folded[0]:
-            yield from self._keys
-            return
-        first, others = folded[0], folded[1:]
-        position = self._text.find(first)
-        while position >= 0:
-            row = bisect_right(self._starts, position) - 1
-            start = self._starts[row]
-            end = self._starts[row + 1] if row + 1 < len(self._starts) else len(self._text)
-            # A word that contains a line end may match across two names.
-            if position + len(first) < end and all(self._text.find(each, start, end - 1) >= 0 for each in others):
-                yield self._keys[row]
-            elif position + len(first) >= end:
-                end = position + 1
-            position = self._text.find(first, end)
-
-
-class NameIndex(NamedTuple):
-    """Names of conversations, brought up to date without rebuilding the whole index: that takes half a second."""
-
-    whole: TitleIndex
-    """The index of all names at some moment."""
-    fresh: TitleIndex = TitleIndex((), ())
-    """The names that were added or changed since."""
-    hidden: frozenset[str] = frozenset()
-    """Keys of `whole` that were removed, or are in `fresh`."""
 
 
 class Catalog:
@@ -245,36 +188,6 @@ def read_catalog(reader: Reader, now: float, known: Catalog | None = None) -> Ca
     return known.updated(fresh.values(), gone, now)
 
 
-def allowed_sessions(
-    catalog: Catalog,
-    view: View,
-    sources: Collection[str] = (),
-    condition: Callable[[Conversation], bool] | None = None,
-) -> frozenset[str]:
-    """Return the ids of all sessions of the conversations in a view that pass the filters of a query.
-
-    The catalog is of the whole store. Only roots of these `sources` count; empty means any.
-    """
-    return frozenset(
-        segment.id
-        for chain in catalog.forest.in_view(view)
-        if (not sources or chain.root.source in sources) and (condition is None or condition(catalog.of_chain(chain)))
-        for segment in chain.segments
-    )
-
-
-def read_sizes(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
-    """Return the bytes of message content of these sessions, by id."""
-    if "content" not in reader.schema.message_columns:
-        return {}
-    rows = reader.rows_in(
-        "SELECT m.session_id, sum(length(CAST(m.content AS BLOB))) FROM messages m "
-        "WHERE m.session_id IN ({keys}) GROUP BY 1",
-        list(session_ids),
-    )
-    return {as_text(key) or "": int(str(size or 0)) for key, size in rows}
-
-
 class Mark(NamedTuple):
     """The state of a store when it was read, to find later changes."""
 
@@ -293,7 +206,7 @@ def read_mark(reader: Reader) -> Mark:
     row = reader.rows(
         "SELECT (SELECT max(id) FROM messages), (SELECT max(rowid) FROM sessions), (SELECT count(*) FROM sessions)"
     )[0]
-    message, session, sessions = (int(str(value or 0)) for value in row)
+    message, session, sessions = (as_int(value) for value in row)
     return Mark(message, session, sessions, read_busy(reader))
 
 

@@ -8,7 +8,7 @@ in exactly one conversation.
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 
@@ -108,17 +108,11 @@ class Forest:
 
     def _replace_child(self, before: Session | None, after: Session | None) -> None:
         """Replace a session in the list sorted by parent id; None stands for one that is not in it."""
-        by_parent, index = self._by_parent, -1
         if before is not None and _has_parent(before):
-            index = bisect_left(by_parent, before.parent_id, key=_parent_id)
-            while by_parent[index].id != before.id:
-                index += 1
-            if after is not None and after.parent_id == before.parent_id:
-                by_parent[index] = after
-                return
-            del by_parent[index]
+            siblings = bisect_left(self._by_parent, before.parent_id, key=_parent_id)
+            del self._by_parent[self._by_parent.index(before, siblings)]
         if after is not None and _has_parent(after):
-            insort(by_parent, after, key=_parent_id)
+            insort(self._by_parent, after, key=_parent_id)
 
     def _views_of(self, sessions: Iterable[Session]) -> Iterator[tuple[str, View | None]]:
         """Yield the roots among some sessions, once for each list they are in."""
@@ -150,13 +144,8 @@ class Forest:
 
     def children_of(self, session_id: str) -> list[Session]:
         """Return the sessions with this parent id, whether or not the parent exists."""
-        children = []
-        for index in range(bisect_left(self._by_parent, session_id, key=_parent_id), len(self._by_parent)):
-            child = self._by_parent[index]
-            if child.parent_id != session_id:
-                break
-            children.append(child)
-        return children
+        first = bisect_left(self._by_parent, session_id, key=_parent_id)
+        return self._by_parent[first : bisect_right(self._by_parent, session_id, first, key=_parent_id)]
 
     def _continuation(self, session: Session) -> Session | None:
         """Return the child that continues a session, provided that it was compressed."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from ..connection.reader import Reader
-from ..connection.stored_values import as_time, first_texts
+from ..connection.stored_values import as_int, as_time, first_texts
 from .catalog import Catalog
 from .conversations import Forest
 from .models import View
@@ -66,7 +66,7 @@ def _ids_follow_time(reader: Reader, tail: int, started: int) -> bool:
     moments = [f"(SELECT timestamp FROM messages WHERE id <= {each} ORDER BY id DESC LIMIT 1)" for each in ids]
     count, *found = reader.rows(f"SELECT (SELECT count(*) FROM ({behind})), {', '.join(moments)}", [started])[0]
     times = [moment for moment in map(as_time, found) if moment is not None]
-    return int(str(count)) <= started and all(later > earlier - _STEP_BACK for later, earlier in pairwise(times))
+    return as_int(count) <= started and all(later > earlier - _STEP_BACK for later, earlier in pairwise(times))
 
 
 def _gather(reader: Reader, known: dict[str, Session], ids: Sequence[str], busy: frozenset[str]) -> None:

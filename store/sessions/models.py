@@ -118,7 +118,10 @@ class Conversation(NamedTuple):
     rows: int | None = None
     """Chat messages shown by default over all segments; None until counted."""
     size: int | None = None
-    """Bytes of message content; None until measured."""
+    """Bytes that deleting it frees, with its subagents and its share of the search index; None until measured.
+
+    `list --sort size` of the command line puts the bytes of message content here.
+    """
     note: str = ""
     """A peculiarity, in a few words: "possibly a subagent", "its parent is gone" …"""
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..connection.connect import Reader, Row
 from ..connection.schema import Schema
-from ..connection.stored_values import as_count, as_flag, as_mapping, as_money, as_time, first_texts
+from ..connection.stored_values import as_count, as_flag, as_int, as_mapping, as_money, as_time, first_texts
 from ..text import as_text
 from .session import Session
 
@@ -233,4 +233,4 @@ def read_all(reader: Reader, known: Mapping[str, Session]) -> Iterator[Session]:
             pending.clear()
         if is_last:
             return
-        last = int(str(rows[-1][-1]))
+        last = as_int(rows[-1][-1])

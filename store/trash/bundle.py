@@ -53,7 +53,7 @@ from .session_files import (
     take_along,
     write_file,
 )
-from .tables import Layout, Rows, discover, read_links, read_part
+from .tables import Layout, Rows, find_layout, read_links, read_part
 
 PARTIAL = ".partial-"
 """Prefix of the folder of a bundle that is being written."""
@@ -154,7 +154,7 @@ def write_bundle(
     """
     if reader.value("PRAGMA encoding") != "UTF-8":
         raise RefusedError(_("This store keeps its text in UTF-16, which we do not write."))
-    layout, name = discover(reader), new_name(now)
+    layout, name = find_layout(reader), new_name(now)
     temporary = trash / f"{PARTIAL}{name}"
     try:
         make_folder(trash)

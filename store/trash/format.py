@@ -45,7 +45,7 @@ class TableRow(NamedTuple):
     """Stored columns in the order of the table."""
 
 
-def quoted(name: str) -> str:
+def sql_name(name: str) -> str:
     """Quote the name of a table or column for SQL."""
     return '"' + name.replace('"', '""') + '"'
 
@@ -53,7 +53,7 @@ def quoted(name: str) -> str:
 def reading(columns: Sequence[str]) -> str:
     """Return SQL that selects the storage class and the value of each column, text as bytes; see `encode_row`."""
     parts = []
-    for name in map(quoted, columns):
+    for name in map(sql_name, columns):
         parts += [
             f"typeof({name})",
             f"CASE WHEN typeof({name}) = 'text' THEN CAST({name} AS BLOB) ELSE {name} END",

@@ -16,7 +16,7 @@ from ..errors import BrowseError
 from ..temporary import TemporaryFolder
 from ..wording import _
 from .bundle import load, read_lines
-from .format import BundleDamagedError, bind, quoted
+from .format import BundleDamagedError, bind, sql_name
 
 _COLUMNS = {
     "sessions": ("id", "source", "parent_session_id", "title", "started_at"),
@@ -80,7 +80,7 @@ class OpenedBundle:
         for name, least in _COLUMNS.items():
             known = self.manifest.tables.get(name)
             columns[name] = known.columns if known is not None else least
-            typed = [f"{quoted(each)} {_KEYS.get((name, each), '')}".rstrip() for each in columns[name]]
+            typed = [f"{sql_name(each)} {_KEYS.get((name, each), '')}".rstrip() for each in columns[name]]
             connection.execute(f"CREATE TABLE {name} ({', '.join(typed)})")
         connection.execute("CREATE TABLE schema_version (version INTEGER NOT NULL)")
         connection.execute("INSERT INTO schema_version VALUES (?)", [self.manifest.origin.schema_version or 0])
@@ -88,7 +88,7 @@ class OpenedBundle:
             if line.table not in _COLUMNS:
                 continue
             marks, values = bind({name: line.row[name] for name in columns[line.table]})
-            names = ", ".join(map(quoted, columns[line.table]))
+            names = ", ".join(map(sql_name, columns[line.table]))
             connection.execute(f"INSERT INTO {line.table} ({names}) VALUES ({', '.join(marks)})", values)
         connection.execute("CREATE INDEX idx_messages_session ON messages (session_id)")
         if "parent_session_id" in columns["sessions"]:

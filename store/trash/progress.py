@@ -17,7 +17,7 @@ _WORDS = {
     "saving": N_("saving {done:,} of {total:,} messages"),
     "checking": N_("checking {done:,} of {total:,} messages"),
     "deleting": N_("deleting {done:,} of {total:,} messages"),
-    "putting back": N_("restoring {done:,} of {total:,} messages"),
+    "restoring": N_("restoring {done:,} of {total:,} messages"),
 }
 
 
@@ -25,7 +25,7 @@ class Stage(NamedTuple):
     """Progress of one stage of the work, in messages."""
 
     name: str
-    """`saving`, `checking`, `deleting` or `putting back`."""
+    """`saving`, `checking`, `deleting` or `restoring`."""
     done: int
     total: int
 

@@ -12,9 +12,10 @@ from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
 from ..connection.reader import Row
+from ..connection.stored_values import as_int
 from ..errors import RefusedError
 from ..wording import _
-from .format import ClearedReference, RowFate, TableRow, encode, encode_row, quoted, reading
+from .format import ClearedReference, RowFate, TableRow, encode, encode_row, reading, sql_name
 from .progress import NOBODY, Progress
 
 T = TypeVar("T")
@@ -103,15 +104,15 @@ class Tables:
         self.rowids: dict[str, tuple[str, bool]] = {}
         self.references: list[_Reference] = []
         for name in self.names:
-            info = source.rows(f"PRAGMA table_xinfo({quoted(name)})")
+            info = source.rows(f"PRAGMA table_xinfo({sql_name(name)})")
             self.columns[name] = tuple(str(row[1]) for row in info if row[6] == 0)
-            key = sorted((int(str(row[5])), str(row[1]), str(row[2])) for row in info if row[5])
+            key = sorted((as_int(row[5]), str(row[1]), str(row[2])) for row in info if row[5])
             self.keys[name] = tuple(column for _, column, _ in key)
             taken = {str(row[1]).lower() for row in info}
             if _WITHOUT_ROWID.search(sql[name][sql[name].rfind(")") :]):
                 self.rowids[name] = ("", False)
             elif len(key) == 1 and key[0][2].upper() == "INTEGER":
-                self.rowids[name] = (quoted(key[0][1]), True)
+                self.rowids[name] = (sql_name(key[0][1]), True)
             else:
                 self.rowids[name] = (next((n for n in ("rowid", "_rowid_", "oid") if n not in taken), ""), False)
         for name in self.names:
@@ -134,7 +135,7 @@ class Tables:
         return TableRows(table, self.columns[table], self.keys[table], rowid, is_column, condition, fate)
 
     def _read_references(self, source: Rows, name: str) -> None:
-        rows = source.rows(f"PRAGMA foreign_key_list({quoted(name)})")
+        rows = source.rows(f"PRAGMA foreign_key_list({sql_name(name)})")
         seen = Counter(row[0] for row in rows)
         for number, _place, target, column, to, _update, action, *_rest in rows:
             parent = next((each for each in self.names if each.lower() == str(target).lower()), None)
@@ -155,7 +156,7 @@ class Tables:
             )
 
 
-def discover(source: Rows) -> Layout:
+def find_layout(source: Rows) -> Layout:
     """Find everything in a store that refers to sessions.
 
     Raises:
@@ -173,10 +174,10 @@ def discover(source: Rows) -> Layout:
     for target in order:  # grows as tables are found
         for each in (edge for edge in edges if edge.target == target):
             if target == "sessions" and each.to == "id":
-                condition = f"{quoted(each.column)} IN ({{keys}})"
+                condition = f"{sql_name(each.column)} IN ({{keys}})"
             else:
                 condition = (
-                    f"{quoted(each.column)} IN (SELECT {quoted(each.to)} FROM {quoted(target)} "
+                    f"{sql_name(each.column)} IN (SELECT {sql_name(each.to)} FROM {sql_name(target)} "
                     f"WHERE {conditions[target]})"
                 )
             if each.action == "SET NULL":
@@ -193,7 +194,7 @@ def discover(source: Rows) -> Layout:
             else:
                 conditions[each.table] = condition
                 order.append(each.table)
-    loose += [Loose("sessions", column, ("id",), f"{quoted(column)} IN ({{keys}})") for column in tables.parents]
+    loose += [Loose("sessions", column, ("id",), f"{sql_name(column)} IN ({{keys}})") for column in tables.parents]
     shared = _shared(tables, conditions)
     taken = [tables.part(table, conditions[table], RowFate.TAKEN) for table in order]
     if "key" in tables.columns.get("state_meta", ()):
@@ -210,7 +211,7 @@ def _shared(tables: Tables, conditions: dict[str, str]) -> list[TableRows]:
         return []
     users = prompt_columns(tables.columns["sessions"])
     condition = " OR ".join(
-        f'"hash" IN (SELECT {quoted(column)} FROM "sessions" WHERE {conditions["sessions"]})' for column in users
+        f'"hash" IN (SELECT {sql_name(column)} FROM "sessions" WHERE {conditions["sessions"]})' for column in users
     )
     return [tables.part("system_prompts", condition, RowFate.SHARED)] if users else []
 
@@ -222,7 +223,7 @@ def prompt_columns(session_columns: Container[str]) -> list[str]:
 
 def _mentioned(tables: Tables, table: str) -> Iterator[TableRows]:
     columns = tables.columns[table]
-    conditions = [f"{quoted(column)} IN ({{keys}})" for column in columns if column in _NAMES_OF_IDS]
+    conditions = [f"{sql_name(column)} IN ({{keys}})" for column in columns if column in _NAMES_OF_IDS]
     if "session_key" in columns and "session_key" in tables.columns["sessions"]:
         conditions.append('"session_key" IN (SELECT "session_key" FROM "sessions" WHERE "id" IN ({keys}))')
     if "entry_json" in columns:
@@ -254,19 +255,19 @@ def read_part(source: Rows, part: TableRows, ids: Sequence[str], progress: Progr
     """
     for condition, chunk in filled(part.condition, ids):
         if not part.rowid:
-            order = ", ".join(map(quoted, part.key)) or "1"
-            select = f"SELECT {reading(part.columns)} FROM {quoted(part.table)} WHERE {condition} ORDER BY {order}"
+            order = ", ".join(map(sql_name, part.key)) or "1"
+            select = f"SELECT {reading(part.columns)} FROM {sql_name(part.table)} WHERE {condition} ORDER BY {order}"
             for values in source.rows(select, chunk):
                 yield TableRow(part.table, None, encode_row(part.columns, values))
             continue
         last = -(2**63)
         # The plus signs keep SQLite from scanning a large table in rowid order.
         select = (
-            f"SELECT {part.rowid} FROM {quoted(part.table)} WHERE ({condition}) AND +{part.rowid} > ?{len(chunk) + 1} "
-            f"ORDER BY +{part.rowid} LIMIT {_ROWIDS_AT_ONCE}"
+            f"SELECT {part.rowid} FROM {sql_name(part.table)} "
+            f"WHERE ({condition}) AND +{part.rowid} > ?{len(chunk) + 1} ORDER BY +{part.rowid} LIMIT {_ROWIDS_AT_ONCE}"
         )
         while True:
-            numbers = [int(str(row[0])) for row in source.rows(select, [*chunk, last])]
+            numbers = [as_int(row[0]) for row in source.rows(select, [*chunk, last])]
             yield from _read_rows(source, part, numbers, progress)
             if len(numbers) < _ROWIDS_AT_ONCE:
                 break
@@ -282,7 +283,7 @@ def _read_rows(source: Rows, part: TableRows, rowids: Sequence[int], progress: P
         start += count
         marks = ",".join("?" * len(portion))
         rows = source.rows(
-            f"SELECT {part.rowid}, {reading(part.columns)} FROM {quoted(part.table)} WHERE {part.rowid} IN ({marks}) "
+            f"SELECT {part.rowid}, {reading(part.columns)} FROM {sql_name(part.table)} WHERE {part.rowid} IN ({marks}) "
             f"ORDER BY {part.rowid}",
             portion,
         )
@@ -292,7 +293,7 @@ def _read_rows(source: Rows, part: TableRows, rowids: Sequence[int], progress: P
         elif size < _FEW_BYTES:
             count = min(_MOST_ROWS, count * 2)
         for number, *values in rows:
-            rowid = None if part.rowid_is_column else int(str(number))
+            rowid = None if part.rowid_is_column else as_int(number)
             yield TableRow(part.table, rowid, encode_row(part.columns, values))
 
 
@@ -309,9 +310,9 @@ def read_links(source: Rows, layout: Layout, ids: Sequence[str]) -> list[Cleared
             sentence = _("Rows of {table} cannot be told apart, so that a delete could not be undone.")
             raise RefusedError(sentence.format(table=loose.table))
         selected = (*loose.key, loose.column)
-        order = ", ".join(map(quoted, loose.key))
+        order = ", ".join(map(sql_name, loose.key))
         for condition, chunk in filled(loose.condition, ids):
-            select = f"SELECT {reading(selected)} FROM {quoted(loose.table)} WHERE {condition} ORDER BY {order}"
+            select = f"SELECT {reading(selected)} FROM {sql_name(loose.table)} WHERE {condition} ORDER BY {order}"
             for values in source.rows(select, chunk):
                 row = encode_row(loose.key, values)
                 if loose.table == "sessions" and isinstance(row["id"], str) and row["id"] in gone:

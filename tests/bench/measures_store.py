@@ -26,7 +26,8 @@ from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.preview import with_names
-from hermes_browse.store.search import Answer, count, parse, search
+from hermes_browse.store.search.engine import Answer, count, search
+from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.session import Session

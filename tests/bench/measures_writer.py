@@ -17,7 +17,8 @@ from textual.message import Message
 
 from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.search import parse, search
+from hermes_browse.store.search.engine import search
+from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import Catalog, Mark, read_catalog, read_increment, read_mark
 from hermes_browse.store.text import as_text
 from hermes_browse.tui.worker import IDLE_SECONDS, Answered, StoreChanged, Worker
@@ -32,8 +33,8 @@ class _Browsing:
 
     def __init__(self, path: Path) -> None:
         store = Store(path)
-        self._list = Worker(store, self._take, "list", watch=True)
-        self._search = Worker(store, self._take, "search")
+        self._list = Worker(store, self._take, self._failed, "list", watch=True)
+        self._search = Worker(store, self._take, self._failed, "search")
         self._typed = 0
         self._known: tuple[Catalog, Mark] | None = None
         self.errors: list[str] = []
@@ -43,7 +44,7 @@ class _Browsing:
         if isinstance(message, Answered):
             message.deliver()
         elif isinstance(message, StoreChanged):
-            self._list.submit("list", self._follow, lambda _: None, self._failed)
+            self._list.submit("list", self._follow, lambda _: None)
 
     def _follow(self, reader: Reader) -> None:
         """The list as the screen keeps it: all of it once, then what has changed."""
@@ -74,7 +75,7 @@ class _Browsing:
         def work(reader: Reader) -> object:
             return search(reader, query, prefix_last=True) if not query.is_empty else None
 
-        self._search.submit("search", work, lambda _: None, self._failed)
+        self._search.submit("search", work, lambda _: None)
 
 
 @contextmanager

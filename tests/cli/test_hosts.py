@@ -198,7 +198,7 @@ def test_resuming_there(machines: Machines, capsys: Capture, monkeypatch: pytest
     ended = call(capsys, "resume", "--host", "vps", "--last")
     assert ended.code == 5 and "needs a terminal" in ended.err
     became: list[list[str]] = []
-    monkeypatch.setattr("hermes_browse.tui.cli.there.on_a_terminal", lambda: True)
+    monkeypatch.setattr("hermes_browse.tui.cli.on_host.on_a_terminal", lambda: True)
     monkeypatch.setattr("signal.signal", lambda *_arguments: None)  # a broken pipe would end this process from then on
     monkeypatch.setattr("os.execvp", lambda _file, command: became.append(command))
     call(capsys, "resume", "--host", "vps", "--last")

@@ -15,7 +15,7 @@ from hermes_browse.store.compression.compactions import CompactionNote, read_his
 from hermes_browse.store.compression.model_context import (
     Contexts,
     ModelContext,
-    Why,
+    RowOrigin,
     context_of,
     memory_of,
     read_memory,
@@ -174,8 +174,8 @@ def test_in_a_long_conversation_each_row_says_why_it_was_sent(in_place: bool, tm
         first = contexts.history.compactions[0]
         behind = context_of(reader, segments, contexts, first.since[0])
     why = [row.why for row in context.rows]
-    assert why[0] is Why.SUMMARY and why[1:9] == [Why.KEPT] * 8 and set(why[9:]) == {Why.SINCE}
-    assert [row.why for row in behind.rows][:4] == [Why.HEAD] * 3 + [Why.SUMMARY]
+    assert why[0] is RowOrigin.SUMMARY and why[1:9] == [RowOrigin.KEPT] * 8 and set(why[9:]) == {RowOrigin.SINCE}
+    assert [row.why for row in behind.rows][:4] == [RowOrigin.HEAD] * 3 + [RowOrigin.SUMMARY]
     assert context.is_certain and behind.is_certain
     assert context.size > 0
 

@@ -15,7 +15,9 @@ from trashing import FAMILY, NOW, differences, dump, family, health, matches, op
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import NotFoundError, RefusedError
-from hermes_browse.store.search import EVERYTHING, parse, search
+from hermes_browse.store.search.conditions import EVERYTHING
+from hermes_browse.store.search.engine import search
+from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.trash.shelf import list_bundles
 

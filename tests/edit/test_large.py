@@ -31,7 +31,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 def test_every_stage_is_told(path: Path) -> None:
-    """Saving, checking, deleting, putting back: each from its beginning almost to its end, in order."""
+    """Saving, checking, deleting, restoring: each from its beginning almost to its end, in order."""
     stages: list[Stage] = []
     before = dump(path)
     done = remove(path, "big", tell=stages.append)
@@ -42,7 +42,7 @@ def test_every_stage_is_told(path: Path) -> None:
         assert counts == sorted(counts) and len(counts) >= MANY // 500 and counts[-1] == MANY
     stages.clear()
     put_back(path, done.bundle.name, tell=stages.append)
-    assert [each.name for each in stages][-1] == "putting back" and stages[-1].done == MANY
+    assert [each.name for each in stages][-1] == "restoring" and stages[-1].done == MANY
     assert dump(path) == before and set(health(path).values()) == {"ok"}
 
 

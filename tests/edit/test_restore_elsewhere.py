@@ -10,7 +10,9 @@ from trashing import FAMILY, Dump, deleted, dump, family, health, matches, opene
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import RefusedError
-from hermes_browse.store.search import EVERYTHING, parse, search
+from hermes_browse.store.search.conditions import EVERYTHING
+from hermes_browse.store.search.engine import search
+from hermes_browse.store.search.query import parse
 
 
 def common(before: Dump, after: Dump) -> None:

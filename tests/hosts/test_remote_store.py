@@ -14,11 +14,12 @@ from hermes_browse.store.errors import NotFoundError, QueryInterruptedError, Ref
 from hermes_browse.store.hosts import edits
 from hermes_browse.store.hosts.link import Links
 from hermes_browse.store.hosts.remote import RemoteStore, locate_there, open_store
-from hermes_browse.store.hosts.resume_there import plan_there
+from hermes_browse.store.hosts.resume_on_host import plan_on_host
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import read_messages, read_skeleton
-from hermes_browse.store.search import parse, search
+from hermes_browse.store.search.engine import search
+from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 
@@ -116,7 +117,7 @@ def test_a_resume_brings_a_terminal_there(there: Callable[[str], RemoteStore]) -
     with store.reader() as reader:
         catalog = read_catalog(reader, NOW)
         tip = catalog.conversation(catalog.order(View.CHATS)[0]).id
-        plan = plan_there(store.link, reader, tip)
+        plan = plan_on_host(store.link, reader, tip)
     assert plan.argv[:2] == ("ssh", "-t") and plan.argv[-1].endswith(f"resume --yes -- {plan.target.id}")
     assert plan.host == "vps"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.legacy.old_transcripts import Shelf
+from hermes_browse.store.legacy.old_transcripts import OldTranscripts
 from hermes_browse.store.legacy.parsing import UNREADABLE, ParsingNote, read_pieces
 from hermes_browse.store.legacy.transcript_files import count_files, find_files, session_of
 from hermes_browse.store.messages.chat_message import ChatMessage
@@ -53,7 +53,7 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
-def everything(shelf: Shelf) -> tuple[Catalog, dict[str, list[ChatMessage]]]:
+def everything(shelf: OldTranscripts) -> tuple[Catalog, dict[str, list[ChatMessage]]]:
     """All conversations of a shelf, and their messages by id."""
     shelf.fill_all()
     with Store(shelf.path).reader() as reader:
@@ -106,7 +106,7 @@ def test_only_plain_files_without_a_session_count(folder: Path, fixture_store: C
 def test_a_gateway_transcript_is_a_conversation(folder: Path) -> None:
     """Platform, model, times, calls and their results are where those of the store are."""
     write_lines(folder / "20260102_100000_abc.jsonl", META, *SAID)
-    with Shelf(folder, ()) as shelf:
+    with OldTranscripts(folder, ()) as shelf:
         catalog, messages = everything(shelf)
         conversation = catalog.of_session("20260102_100000_abc.jsonl")
         assert conversation is not None
@@ -130,7 +130,7 @@ def test_a_snapshot_is_a_conversation(folder: Path) -> None:
     said = [{"role": "user", "content": parts}, {"role": "assistant", "content": "A boat."}]
     whole = {**document, "messages": said, "system_prompt": "Be kind."}
     (folder / "session_s1.json").write_text(json.dumps(whole), encoding="utf-8")
-    with Shelf(folder, ()) as shelf:
+    with OldTranscripts(folder, ()) as shelf:
         catalog, messages = everything(shelf)
         conversation = catalog.of_session("session_s1.json")
         assert conversation is not None
@@ -156,7 +156,7 @@ def test_what_can_be_read_is_shown_and_what_cannot_is_named(folder: Path) -> Non
     )
     with (folder / "bad.jsonl").open("ab") as file:
         file.write(b'{"role": "user", "content": "\xff\xfe\\ud800"}\n\n')
-    with Shelf(folder, ()) as shelf:
+    with OldTranscripts(folder, ()) as shelf:
         _, messages = everything(shelf)
         told = messages["bad.jsonl"]
         assert [message.role for message in told] == [
@@ -205,7 +205,7 @@ def test_files_are_never_changed_and_the_store_goes(folder: Path) -> None:
     write_lines(folder / "a.jsonl", META, *SAID)
     (folder / "session_b.json").write_text('{"messages": [{"role": "user"', encoding="utf-8")
     before = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir()}
-    shelf = Shelf(folder, ())
+    shelf = OldTranscripts(folder, ())
     everything(shelf)
     place = shelf.path.parent
     assert place.stat().st_mode & 0o077 == 0
@@ -220,7 +220,7 @@ def test_many_files_come_in_portions_newest_first(folder: Path) -> None:
     for number in range(450):
         path = write_lines(folder / f"old_{number:03}.jsonl", SAID[0])
         os.utime(path, (1e9 + number, 1e9 + number))
-    with Shelf(folder, ()) as shelf:
+    with OldTranscripts(folder, ()) as shelf:
         assert shelf.fill()
         with Store(shelf.path).reader() as reader:
             assert reader.rows("SELECT count(*), min(id), max(id) FROM sessions") == [
@@ -236,7 +236,7 @@ def test_what_there_is_no_room_for_is_named(folder: Path, monkeypatch: pytest.Mo
     """A full temporary folder ends in a sentence, not in an error."""
     write_lines(folder / "a.jsonl", *SAID)
     monkeypatch.setattr("hermes_browse.store.legacy.old_transcripts._RESERVE", 1 << 60)
-    with Shelf(folder, ()) as shelf:
+    with OldTranscripts(folder, ()) as shelf:
         shelf.fill_all()
         assert (shelf.done, shelf.left_out) == (0, 1)
         assert "1 left out" in shelf.describe()
@@ -246,6 +246,6 @@ def test_only_what_is_named_is_read(folder: Path) -> None:
     """One transcript out of twenty thousand is there at once."""
     for name in ("alpha_1", "alpha_2", "beta_1"):
         write_lines(folder / f"{name}.jsonl", SAID[0])
-    with Shelf(folder, (), only=["alpha"]) as shelf:
+    with OldTranscripts(folder, (), only=["alpha"]) as shelf:
         catalog, _ = everything(shelf)
         assert {chain.root.id for chain in catalog.forest.chains()} == {"alpha_1.jsonl", "alpha_2.jsonl"}

@@ -35,8 +35,9 @@ from hermes_browse.store.messages.decode import (
     to_message,
 )
 from hermes_browse.store.messages.images import decode_data_url, suffix_of
-from hermes_browse.store.search import parse, search
 from hermes_browse.store.search.conditions import make_conditions
+from hermes_browse.store.search.engine import search
+from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.terms import make_plan
 from hermes_browse.store.sessions import session_rows
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status

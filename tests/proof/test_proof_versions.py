@@ -27,7 +27,9 @@ from hermes_browse.store.errors import AmbiguousError, NotFoundError
 from hermes_browse.store.messages.chat_message import Reading, State
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import read_messages, read_skeleton
-from hermes_browse.store.search import EVERYTHING, parse, search
+from hermes_browse.store.search.conditions import EVERYTHING
+from hermes_browse.store.search.engine import search
+from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.lineage import predict_resume
 from hermes_browse.store.sessions.models import View

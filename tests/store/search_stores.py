@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.search import Answer, parse, search
+from hermes_browse.store.search.engine import Answer, search
+from hermes_browse.store.search.query import parse
 
 DATA = Path(__file__).parent.parent / "data"
 FIXTURES = {

@@ -11,6 +11,7 @@ from pathlib import Path
 import builders
 import pytest
 
+from hermes_browse.store.cleanup.sizes import content_bytes
 from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.health import problems_of, summarize, warnings_of
@@ -21,8 +22,10 @@ from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.recap import read_recap
 from hermes_browse.store.messages.transcript import read_messages, read_skeleton
-from hermes_browse.store.search import EVERYTHING, parse, search
-from hermes_browse.store.sessions.catalog import Catalog, read_catalog, read_sizes
+from hermes_browse.store.search.conditions import EVERYTHING
+from hermes_browse.store.search.engine import search
+from hermes_browse.store.search.query import parse
+from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page, read_neighbourhood
 from hermes_browse.store.sessions.lineage import predict_resume, read_lineage
 from hermes_browse.store.sessions.models import Relation, Sort, View
@@ -158,7 +161,7 @@ def test_times_that_are_none(catalog: Catalog) -> None:
 
 def test_every_order_has_every_row(reader: Reader, catalog: Catalog) -> None:
     """Nothing is lost to a missing time, title or cost, whichever way round."""
-    sizes = read_sizes(reader, list(catalog.forest.sessions))
+    sizes = content_bytes(reader, list(catalog.forest.sessions))
     for sort in Sort:
         for reverse in (False, True):
             order = catalog.order(View.ALL, sort=sort, reverse=reverse, amounts=sizes)

@@ -23,7 +23,8 @@ from hermes_browse.store.errors import (
 )
 from hermes_browse.store.hermes.health import warnings_of
 from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.search import parse, search
+from hermes_browse.store.search.engine import search
+from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 

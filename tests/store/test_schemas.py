@@ -16,6 +16,7 @@ from effort import examples, slow_but
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hermes_browse.store.cleanup.sizes import content_bytes
 from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.hermes.health import summarize, warnings_of
@@ -25,8 +26,10 @@ from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.recap import read_recap
 from hermes_browse.store.messages.transcript import read_messages, read_skeleton
-from hermes_browse.store.search import EVERYTHING, count, parse, search
-from hermes_browse.store.sessions.catalog import read_catalog, read_sizes
+from hermes_browse.store.search.conditions import EVERYTHING
+from hermes_browse.store.search.engine import count, search
+from hermes_browse.store.search.query import parse
+from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page, read_neighbourhood
 from hermes_browse.store.sessions.lineage import read_lineage
 from hermes_browse.store.sessions.models import Relation, Sort, View
@@ -66,7 +69,7 @@ def read_all(reader: Reader) -> tuple[int, int, int]:
     """
     catalog = read_catalog(reader, NOW)
     sessions = list(catalog.forest.sessions)
-    sizes = read_sizes(reader, sessions)
+    sizes = content_bytes(reader, sessions)
     for sort in Sort:
         assert len(catalog.order(View.ALL, sort=sort, amounts=sizes)) == catalog.forest.counts()[View.ALL]
     conversations = with_details(reader, catalog.select(View.ALL))

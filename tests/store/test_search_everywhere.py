@@ -18,8 +18,9 @@ from search_stores import NOW, rows
 from shapes import NAMES
 
 from hermes_browse.store.connection.connect import Reader, Store
-from hermes_browse.store.search import count, parse, search
+from hermes_browse.store.search.engine import count, search
 from hermes_browse.store.search.fold import fold
+from hermes_browse.store.search.query import parse
 
 _LONG = 9000
 """Characters past which Hermes 0.22 leaves tool output out of its index, and more."""

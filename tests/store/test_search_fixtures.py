@@ -11,7 +11,8 @@ from search_stores import DATA, FIXTURES, containing, copy_fixture, found
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import State
-from hermes_browse.store.search import parse, search
+from hermes_browse.store.search.engine import search
+from hermes_browse.store.search.query import parse
 
 LITERAL = {
     "C++": "Hermes drops the signs and finds every C",

@@ -10,7 +10,11 @@ from effort import slow_but
 from search_stores import ask, change, copy_fixture, found, ids, write_store
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.search import count, parse, read_coverage, search, streams, suggest
+from hermes_browse.store.search import streams
+from hermes_browse.store.search.coverage import read_coverage
+from hermes_browse.store.search.engine import count, search
+from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.suggest import suggest
 
 QUERIES = [
     "docker",

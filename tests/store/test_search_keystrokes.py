@@ -14,9 +14,12 @@ import pytest
 from builders import make_store
 
 from hermes_browse.store.connection.connect import Reader, Store
-from hermes_browse.store.search import Answer, Scope, parse, search, streams, trigrams
 from hermes_browse.store.search import message_rows as rows_read
+from hermes_browse.store.search import streams, trigrams
+from hermes_browse.store.search.conditions import Scope
+from hermes_browse.store.search.engine import Answer, search
 from hermes_browse.store.search.message_rows import SearchCache
+from hermes_browse.store.search.query import parse
 
 ROWS = 6000
 PAGE = 32

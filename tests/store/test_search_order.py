@@ -21,8 +21,10 @@ from search_stores import NOW, ask, change, copy_fixture, found, ids, write_stor
 
 from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.connection.reader import Row
-from hermes_browse.store.search import parse, search, times
+from hermes_browse.store.search import times
+from hermes_browse.store.search.engine import search
 from hermes_browse.store.search.filter_values import recent_tools
+from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.times import time_order
 from hermes_browse.tui.cli import main
 

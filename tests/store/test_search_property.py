@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from search_stores import write_store
 
 from hermes_browse.store.connection.connect import Reader, Store
-from hermes_browse.store.search import count, parse, search
+from hermes_browse.store.search.engine import count, search
 from hermes_browse.store.search.fold import fold
+from hermes_browse.store.search.query import parse
 
 TEXTS = [
     "the docker deploy failed, don't retry", "Docker compose up; docker-compose down", "dock the boat",

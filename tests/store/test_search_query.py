@@ -8,19 +8,11 @@ from pathlib import Path
 import pytest
 
 from hermes_browse.store.messages.chat_message import State
-from hermes_browse.store.search import (
-    FILTER_KEYS,
-    FILTERS,
-    Vocabulary,
-    make_conditions,
-    make_plan,
-    parse,
-    parse_date,
-    unknown_filters,
-)
-from hermes_browse.store.search.filter_values import parse_number
-from hermes_browse.store.search.filters import Filter, FilterKind, RowFacts
-from hermes_browse.store.search.query import TermKind
+from hermes_browse.store.search.conditions import make_conditions
+from hermes_browse.store.search.filter_values import Vocabulary, parse_date, parse_number
+from hermes_browse.store.search.filters import FILTER_KEYS, FILTERS, Filter, FilterKind, RowFacts
+from hermes_browse.store.search.query import TermKind, parse, unknown_filters
+from hermes_browse.store.search.terms import make_plan
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "searching.md").read_text(encoding="utf-8")
 NOW = datetime(2026, 3, 18, 12, 30).timestamp()  # a Wednesday, local like the dates people type

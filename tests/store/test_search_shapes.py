@@ -12,8 +12,10 @@ from search_stores import ask, change, containing, copy_fixture, found, ids, wri
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import StoreBusyError, StoreDamagedError
-from hermes_browse.store.search import EVERYTHING, count, parse, search
+from hermes_browse.store.search.conditions import EVERYTHING
 from hermes_browse.store.search.coverage import left_out_of_trigram
+from hermes_browse.store.search.engine import count, search
+from hermes_browse.store.search.query import parse
 
 QUERIES = [
     "docker",

@@ -16,8 +16,10 @@ from hypothesis import strategies as st
 from search_stores import ask, found, write_store
 
 from hermes_browse.store.connection.connect import Reader, Store
-from hermes_browse.store.search import count, parse, search, streams, trigrams
+from hermes_browse.store.search import streams, trigrams
+from hermes_browse.store.search.engine import count, search
 from hermes_browse.store.search.fold import fold
+from hermes_browse.store.search.query import parse
 
 TEXTS = [
     "total 0\npuffin.txt\nnotes.md", "col\tgannet\tcol", "one\r\nheron two", 'he said "kittiwake" twice',

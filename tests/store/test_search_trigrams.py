@@ -14,9 +14,10 @@ from search_stores import change
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.search import parse, search
+from hermes_browse.store.search.engine import search
 from hermes_browse.store.search.fold import fold
 from hermes_browse.store.search.index_terms import ranges_with_terms, read_terms
+from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.trigrams import _LETTERS, superset
 
 TEXTS = (

@@ -11,17 +11,11 @@ from search_stores import NOW, ask, change, found, ids, write_store
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import QueryInterruptedError
-from hermes_browse.store.search import (
-    Scope,
-    Total,
-    count,
-    make_conditions,
-    parse,
-    read_context,
-    search,
-    suggest,
-)
-from hermes_browse.store.search.snippets import WIDTH
+from hermes_browse.store.search.conditions import Scope, make_conditions
+from hermes_browse.store.search.engine import Total, count, search
+from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.snippets import WIDTH, read_context
+from hermes_browse.store.search.suggest import suggest
 
 SESSIONS = [
     {"id": "a", "source": "cli", "title": "Harbour plan", "started_at": NOW, "cwd": "/srv/quay", "model": "m/one"},

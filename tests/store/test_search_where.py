@@ -13,8 +13,9 @@ from store_builder import T0, tool_call
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.transcript import read_skeleton
-from hermes_browse.store.search import Scope, count, make_conditions, parse, search, split_by_edits
-from hermes_browse.store.search.conditions import edits_file
+from hermes_browse.store.search.conditions import Scope, edits_file, make_conditions, split_by_edits
+from hermes_browse.store.search.engine import count, search
+from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_browse.store.sessions.catalog import TitleIndex
+from hermes_browse.store.sessions.title_index import TitleIndex
 
 _NAMES = st.lists(st.text(alphabet="abAB \nßİ日", max_size=8), max_size=12)
 _WORDS = st.lists(st.text(alphabet="abB \nßİ日", max_size=3), max_size=3)

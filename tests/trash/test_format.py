@@ -15,9 +15,9 @@ from hermes_browse.store.trash.format import (
     bind,
     bound,
     encode_row,
-    quoted,
     read_line,
     reading,
+    sql_name,
     text_of,
     write_line,
 )
@@ -119,10 +119,10 @@ def test_what_is_no_value_is_refused(value: dict[str, str]) -> None:
 
 def test_names_are_quoted() -> None:
     """A table may be called anything."""
-    assert quoted('a"b') == '"a""b"'
+    assert sql_name('a"b') == '"a""b"'
     connection = sqlite3.connect(":memory:")
     name = 'a" b'
-    connection.execute(f"CREATE TABLE t ({quoted(name)})")
+    connection.execute(f"CREATE TABLE t ({sql_name(name)})")
     connection.execute("INSERT INTO t VALUES (1)")
     assert connection.execute(f"SELECT {reading([name])} FROM t").fetchone() == ("integer", 1)
 

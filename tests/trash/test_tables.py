@@ -12,7 +12,7 @@ from trashing import FAMILY, NOW, dump, family, opened, put_back, remove
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.trash.format import RowFate
-from hermes_browse.store.trash.tables import Layout, discover, read_links, read_part
+from hermes_browse.store.trash.tables import Layout, find_layout, read_links, read_part
 
 
 def layout_of(path: Path, *statements: str) -> Layout:
@@ -21,13 +21,13 @@ def layout_of(path: Path, *statements: str) -> Layout:
         for each in statements:
             connection.execute(each)
     with Store(path).reader() as reader:
-        return discover(reader)
+        return find_layout(reader)
 
 
 def rows_of(path: Path, *ids: str) -> dict[str, int]:
     """How many rows of each table belong to sessions."""
     with Store(path).reader() as reader:
-        counted = {part.table: len(list(read_part(reader, part, ids))) for part in discover(reader).parts}
+        counted = {part.table: len(list(read_part(reader, part, ids))) for part in find_layout(reader).parts}
     return {table: count for table, count in counted.items() if count}
 
 
@@ -150,7 +150,7 @@ def test_slices_give_every_row_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     path = family(tmp_path / "state.db")
     ids = sorted(FAMILY)
     with Store(path).reader() as reader:
-        (part,) = (each for each in discover(reader).parts if each.table == "messages")
+        (part,) = (each for each in find_layout(reader).parts if each.table == "messages")
         whole = list(read_part(reader, part, ids))
         monkeypatch.setattr("hermes_browse.store.trash.tables._ROWIDS_AT_ONCE", 5)
         monkeypatch.setattr("hermes_browse.store.trash.tables._MOST_ROWS", 2)
@@ -162,5 +162,5 @@ def test_links_leave_out_what_goes_itself(tmp_path: Path) -> None:
     """Only rows that stay need their reference back."""
     path = family(tmp_path / "state.db")
     with Store(path).reader() as reader:
-        links = read_links(reader, discover(reader), sorted(FAMILY))
+        links = read_links(reader, find_layout(reader), sorted(FAMILY))
     assert [(link.key, link.was) for link in links] == [({"id": "branch"}, "tip")]

@@ -15,10 +15,10 @@ from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.models import Status, View
 from hermes_browse.tui.cleanup.plan_rows import SparedRow
 from hermes_browse.tui.cleanup.retention_screen import FateRow
-from hermes_browse.tui.edit.change_cards import RenameScreen
+from hermes_browse.tui.edit.change_cards import RenameCard
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.list.list_rows import ConversationRow, HitRow
-from hermes_browse.tui.screens.help import HelpScreen
+from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.screens.main import MainScreen
 
 
@@ -122,7 +122,7 @@ async def test_help_says_what_enter_does_on_a_screen(key: str, enter: str | None
     """Nowhere over the main screen Enter resumes, and help does not say so."""
     async with browsing(demo_app(tmp_path), (120, 36)) as browser:
         await browser.press(key, "question_mark")
-        assert isinstance(browser.app.screen, HelpScreen)
+        assert isinstance(browser.app.screen, HelpCard)
         told = browser.card()
         assert "Resume" not in told
         assert " ".join(f"Enter Ctrl+J {enter}".split()) in " ".join(told.split()) if enter else "Ctrl+J" not in told
@@ -159,7 +159,7 @@ async def test_a_title_that_is_taken_leaves_the_card_open(tmp_path: Path) -> Non
         box = browser.app.screen.query_one(Input)
         box.value = taken
         await browser.press("enter")
-        assert isinstance(browser.app.screen, RenameScreen) and box.value == taken
+        assert isinstance(browser.app.screen, RenameCard) and box.value == taken
         assert "Nothing was changed" in browser.text("#verdict")
         box.value = "Quite another name"
         await browser.press("enter")

@@ -19,7 +19,7 @@ from hermes_browse.store.messages.details import read_details
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.list.list_rows import ConversationRow, HitRow, JobRow, LineageRow, NoteRow
-from hermes_browse.tui.resume.preflight import PreflightScreen, max_uncached_cost, place_and_cost
+from hermes_browse.tui.resume.preflight import PreflightCard, max_uncached_cost, place_and_cost
 from hermes_browse.tui.screens.main import MainScreen
 
 
@@ -172,6 +172,16 @@ async def test_the_tree_says_how_sessions_came_about(tmp_path: Path) -> None:
         assert "newest of 3 parts" in browser.text("#lineage-title")
 
 
+async def test_keys_of_the_transcript_tell_where_they_work(tmp_path: Path) -> None:
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("c")
+        assert "c (copy) is for messages: Tab goes to them" in browser.text("#status")
+        await browser.press("j")
+        assert "is for messages" not in browser.text("#status")
+        await browser.press("tab", "c")
+        assert "is for messages" not in browser.text("#status") and "clipboard" in browser.text("#status")
+
+
 async def test_readings_and_folds(tmp_path: Path) -> None:
     """v cycles what is shown, t the tools, r the reasoning; all said in words."""
     async with browsing(demo_app(tmp_path)) as browser:
@@ -255,13 +265,13 @@ async def test_a_risky_resume_wants_another_key(hermes_home: Path, monkeypatch: 
         await browser.press("slash")
         await browser.type("salut")
         await browser.press("enter", "R")
-        assert isinstance(app.screen, PreflightScreen)
+        assert isinstance(app.screen, PreflightCard)
         card = "\n".join(str(widget.render()) for widget in app.screen.query("Static"))
         assert "context about " in card and " tokens, all sent again" in card
         assert "was reset" in card and "--resume=20260108_090000_eee001" in card and "salut" in card
         await browser.pilot.press("enter")
         await browser.pilot.pause(0.2)
-        assert isinstance(app.screen, PreflightScreen)
+        assert isinstance(app.screen, PreflightCard)
         await browser.pilot.press("c")
         await app.workers.wait_for_complete()
         assert "--resume=20260108_090000_eee001" in app.clipboard
@@ -278,7 +288,7 @@ async def test_the_sample_store_shows_the_card_and_resumes_nothing(size: tuple[i
         row = browser.row
         assert isinstance(row, ConversationRow)
         await browser.press("enter")
-        assert isinstance(browser.app.screen, PreflightScreen)
+        assert isinstance(browser.app.screen, PreflightCard)
         command = f"hermes -p default --resume={row.conversation.id}"
         introduced = "This is the sample store: there is nothing to resume. With your own store, Enter runs:"
         assert f"{introduced}\n{command}\n" in browser.card()

@@ -17,39 +17,39 @@ from hermes_browse.store.cleanup.space_map import FileSpace
 from hermes_browse.store.hermes.resume_command import ResumePlan
 from hermes_browse.store.sessions.models import ResumeTarget
 from hermes_browse.store.trash.shelf import Bundle
-from hermes_browse.tui.cleanup.reclaim import Reclaim, ReclaimScreen
+from hermes_browse.tui.cleanup.reclaim import Reclaim, ReclaimCard
 from hermes_browse.tui.commands.main_commands import MAIN
 from hermes_browse.tui.commands.screen_commands import CARDS
-from hermes_browse.tui.edit.change_cards import DeleteScreen, ProgressScreen, RenameScreen
-from hermes_browse.tui.export.exporting import ExportScreen
-from hermes_browse.tui.profiles.profiles_card import ProfilesScreen
+from hermes_browse.tui.edit.change_cards import DeleteCard, ProgressCard, RenameCard
+from hermes_browse.tui.export.exporting import ExportCard
+from hermes_browse.tui.profiles.profiles_card import ProfilesCard
 from hermes_browse.tui.profiles.read_profiles import Profile
-from hermes_browse.tui.resume.preflight import PreflightScreen
+from hermes_browse.tui.resume.preflight import PreflightCard
 from hermes_browse.tui.screens.card import Card
-from hermes_browse.tui.screens.help import HelpScreen
-from hermes_browse.tui.transcript.cards import DetailsScreen, RawScreen
-from hermes_browse.tui.transcript.references import Reference, ReferenceKind, ReferencesScreen
-from hermes_browse.tui.trash.bundles import DropScreen
+from hermes_browse.tui.screens.help import HelpCard
+from hermes_browse.tui.transcript.cards import DetailsCard, RawCard
+from hermes_browse.tui.transcript.references import Reference, ReferenceKind, ReferencesCard
+from hermes_browse.tui.trash.bundles import DropCard
 
 
-def _preflight(browser: Browser, executable: str | None) -> PreflightScreen:
+def _preflight(browser: Browser, executable: str | None) -> PreflightCard:
     conversation = browser.screen.context.catalog.select()[0]
     target = ResumeTarget(conversation.id, "the tip")
-    return PreflightScreen(ResumePlan(("hermes",), {}, conversation, target, executable=executable), [])
+    return PreflightCard(ResumePlan(("hermes",), {}, conversation, target, executable=executable), [])
 
 
-def _reclaim(executable: str | None) -> ReclaimScreen:
-    return ReclaimScreen(Reclaim(("hermes",), "/home", executable, FileSpace(9, 1, 0, False), 99))
+def _reclaim(executable: str | None) -> ReclaimCard:
+    return ReclaimCard(Reclaim(("hermes",), "/home", executable, FileSpace(9, 1, 0, False), 99))
 
 
-def _drop(browser: Browser) -> DropScreen:
+def _drop(browser: Browser) -> DropCard:
     bundle = Bundle("b", Path("b"), NOW, ("a",), ("a",), 1, 1, "title", "state.db")
-    return DropScreen([bundle])
+    return DropCard([bundle])
 
 
-def _references(browser: Browser, kind: ReferenceKind) -> ReferencesScreen:
+def _references(browser: Browser, kind: ReferenceKind) -> ReferencesCard:
     pictures = browser.screen.controllers.copying.pictures
-    return ReferencesScreen(browser.screen.context, pictures, "title", [Reference(kind, "/x")])
+    return ReferencesCard(browser.screen.context, pictures, "title", [Reference(kind, "/x")])
 
 
 class _Case(NamedTuple):
@@ -60,17 +60,17 @@ class _Case(NamedTuple):
 
 
 CASES = {
-    "help": _Case(lambda it: HelpScreen(it.screen, MAIN), "/ filter · Esc back"),
-    "raw": _Case(lambda _: RawScreen("title", "{}", []), "c copy · Esc back"),
+    "help": _Case(lambda it: HelpCard(it.screen, MAIN), "/ filter · Esc back"),
+    "raw": _Case(lambda _: RawCard("title", "{}", []), "c copy · Esc back"),
     "references": _Case(lambda it: _references(it, ReferenceKind.LINK), "Enter open · c copy · Esc back"),
     "image": _Case(lambda it: _references(it, ReferenceKind.IMAGE), "Enter open · v show here · c copy · Esc back"),
     "profiles": _Case(
-        lambda it: ProfilesScreen([Profile(it.screen.context.location)], it.screen.context.location, NOW),
+        lambda it: ProfilesCard([Profile(it.screen.context.location)], it.screen.context.location, NOW),
         "Enter open · a all profiles as one list · Esc back",
     ),
-    "details": _Case(lambda _: DetailsScreen("title", []), "c copy · Esc back"),
+    "details": _Case(lambda _: DetailsCard("title", []), "c copy · Esc back"),
     "export": _Case(
-        lambda it: ExportScreen(it.screen.context.catalog.select()[:1], it.screen.context.store, lambda wish: None),
+        lambda it: ExportCard(it.screen.context.catalog.select()[:1], it.screen.context.store, lambda wish: None),
         "Enter save · ↓ ↑ format · Ctrl+R secrets · Ctrl+L everything · Esc back",
     ),
     "reclaim": _Case(lambda _: _reclaim("/bin/hermes"), "y run it here · c copy the command · Esc back"),
@@ -78,9 +78,9 @@ CASES = {
     "preflight": _Case(lambda it: _preflight(it, "/bin/hermes"), "y resume · c copy the command · Esc back"),
     "preflight without": _Case(lambda it: _preflight(it, None), "c copy the command · Esc back"),
     "rename": _Case(
-        lambda it: RenameScreen(it.screen.context.catalog.select()[0], lambda typed: None), "Enter rename · Esc back"
+        lambda it: RenameCard(it.screen.context.catalog.select()[0], lambda typed: None), "Enter rename · Esc back"
     ),
-    "progress": _Case(lambda _: ProgressScreen("title"), "Esc stops; what is done stays done, and can be undone"),
+    "progress": _Case(lambda _: ProgressCard("title"), "Esc stops; what is done stays done, and can be undone"),
     "drop": _Case(_drop, "1 and Enter drop · Esc back"),
 }
 
@@ -104,7 +104,7 @@ async def test_every_card_tells_its_keys(tmp_path: Path) -> None:
         await browser.press("ctrl+r")
         assert line(browser) == "Enter take · Ctrl+S keep ★ · Del forget · Esc back"
         await browser.press("escape", "down", "D")
-        assert isinstance(browser.app.screen, DeleteScreen) and line(browser) == "y delete · Esc back"
+        assert isinstance(browser.app.screen, DeleteCard) and line(browser) == "y delete · Esc back"
         await browser.press("escape", "down", "space", "space", "D")
         assert line(browser) == "2 and Enter delete · Esc back"
         await browser.press("7", "enter")
@@ -120,7 +120,7 @@ async def test_a_key_of_the_users_own_works_and_is_written(tmp_path: Path) -> No
     async with browsing(app) as browser:
         assert app.trouble == ""
         await browser.press("i")
-        assert isinstance(app.screen, DetailsScreen) and line(browser) == "x copy · F5 back"
+        assert isinstance(app.screen, DetailsCard) and line(browser) == "x copy · F5 back"
         await browser.press("c", "escape")
         await app.workers.wait_for_complete()
         assert line(browser) == "x copy · F5 back" and app.clipboard == ""
@@ -139,13 +139,13 @@ async def test_a_key_of_the_users_own_works_and_is_written(tmp_path: Path) -> No
         await browser.press("escape", "question_mark")
         assert line(browser) == "/ filter · q back"
         await browser.press("escape")
-        assert isinstance(app.screen, HelpScreen)
+        assert isinstance(app.screen, HelpCard)
         await browser.press("q", "down", "D")
         assert line(browser) == "J delete · Esc back"
         await browser.press("y")
-        assert isinstance(app.screen, DeleteScreen)
+        assert isinstance(app.screen, DeleteCard)
         await browser.press("escape")
-        app.push_screen(ProgressScreen("title"))
+        app.push_screen(ProgressCard("title"))
         await browser.settle()
         assert line(browser) == "F2 stops; what is done stays done, and can be undone"
 
@@ -156,11 +156,11 @@ async def test_a_key_that_is_taken_away_is_not_written(tmp_path: Path) -> None:
     app = configured(tmp_path, '[keys]\nraw-copy = "escape"\n')
     async with browsing(app) as browser:
         assert "raw-back" in app.trouble
-        app.push_screen(RawScreen("title", "{}", []))
+        app.push_screen(RawCard("title", "{}", []))
         await browser.settle()
         assert line(browser) == "Esc copy · q back"
         await browser.press("escape")
-        assert isinstance(app.screen, RawScreen)
+        assert isinstance(app.screen, RawCard)
         await browser.press("q")
         assert app.screen is browser.screen
 

@@ -11,8 +11,8 @@ from builders import make_store
 from pruning import NOW
 from trashing import column_of, differences, dump, health
 
-from hermes_browse.tui.edit.change_cards import RenameScreen
-from hermes_browse.tui.export.exporting import ExportScreen
+from hermes_browse.tui.edit.change_cards import RenameCard
+from hermes_browse.tui.export.exporting import ExportCard
 from hermes_browse.tui.list.list_rows import JobRow
 
 
@@ -121,7 +121,7 @@ async def test_rename(path: Path) -> None:
     async with browsing(open_app(loose(path), NOW)) as browser:
         await go_to(browser, "old")
         await browser.press("T")
-        assert isinstance(browser.app.screen, RenameScreen)
+        assert isinstance(browser.app.screen, RenameCard)
         await browser.pilot.press("space", "space", "x")
         await browser.settle()
         assert "stored as Old plans x" in browser.text("#verdict")
@@ -131,7 +131,7 @@ async def test_rename(path: Path) -> None:
         await browser.press("T")
         browser.app.screen.query_one("Input").value = "y" * 101  # type: ignore[attr-defined]
         await browser.press("enter")
-        assert isinstance(browser.app.screen, RenameScreen) and "at most 100" in browser.text("#verdict")
+        assert isinstance(browser.app.screen, RenameCard) and "at most 100" in browser.text("#verdict")
         browser.app.screen.query_one("Input").value = "New plans"  # type: ignore[attr-defined]
         await browser.press("enter")
         assert "has the title" in browser.text("#verdict") and column_of(path, "title")["old"] == "Old plans x"
@@ -168,7 +168,7 @@ async def test_export(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert "hello there" in saved.read_text(encoding="utf-8") and "saved" in browser.text("#status")
         saved.write_text("mine", encoding="utf-8")
         await browser.press("e", "enter")
-        assert isinstance(browser.app.screen, ExportScreen) and "already" in browser.text("#verdict")
+        assert isinstance(browser.app.screen, ExportCard) and "already" in browser.text("#verdict")
         assert saved.read_text(encoding="utf-8") == "mine"
         await browser.press("ctrl+o")
         assert "hello there" in saved.read_text(encoding="utf-8")

@@ -19,11 +19,11 @@ from hermes_browse.store.hermes.homes import Location
 from hermes_browse.tui.cleanup.plan_rows import PlanJobRow, PlanRow, SparedRow
 from hermes_browse.tui.cleanup.prune_screen import PruneScreen
 from hermes_browse.tui.cleanup.retention_screen import FateRow, RetentionScreen
-from hermes_browse.tui.edit.change_cards import DeleteScreen
+from hermes_browse.tui.edit.change_cards import DeleteCard
 from hermes_browse.tui.insights.screen import InsightsScreen
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.screens.controllers import Controllers
-from hermes_browse.tui.screens.help import HelpScreen
+from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.screens.sub_screen import SubScreen
 from hermes_browse.tui.shared import header
@@ -81,7 +81,7 @@ async def test_rules_plan_and_totals(path: Path) -> None:
         await browser.press("D")
         assert isinstance(browser.app.screen, PruneScreen) and "nothing to clean up" in browser.text("#status")
         await set_rules(browser, "")
-        assert "No rules yet" in browser.text("#plan")
+        assert "No rules yet" in browser.text("#plan") and "Space" not in browser.text("#status")
         await browser.press("7")
         assert "Archived conversations count as well" in browser.text("#plan"), "which is no rule by itself"
         await browser.press("escape")
@@ -107,12 +107,41 @@ async def test_by_hand(path: Path) -> None:
         await browser.press("space")
         assert "stays whatever is marked" in browser.text("#status") and "pinned" not in planned(browser)[0]
         await browser.press("D")
-        assert isinstance(browser.app.screen, DeleteScreen)
+        assert isinstance(browser.app.screen, DeleteCard)
         await browser.press("y", "5", "enter")
         left = session_ids(path)
         assert {"old", "pinned", "hidden"} <= left and not left & {"open", "boss", "helper", "helper2"}
         await browser.press("u")
         assert {"open", "boss", "helper", "helper2"} <= session_ids(path)
+
+
+async def test_what_is_left_out_and_taken_by_hand_stays_while_a_conversation_is_read(path: Path) -> None:
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("P")
+        plan = plan_list(browser)
+        plan.cursor = plan.source.index_of("pold") or 0
+        await browser.press("space")
+        plan.cursor = plan.source.index_of("sopen") or 0
+        await browser.press("space")
+        chosen = planned(browser)[0]
+        assert "old" not in chosen and "open" in chosen
+        screen, at = browser.app.screen, plan.cursor
+        await browser.press("enter")
+        assert isinstance(browser.app.screen, MainScreen)
+        await browser.press("escape")
+        assert browser.app.screen is screen and plan.cursor == at, "Esc goes back to where Enter was pressed"
+        assert planned(browser)[0] == chosen
+        await browser.press("enter", "P")
+        assert browser.app.screen is not screen and not screen.is_attached
+        assert planned(browser)[0] == chosen
+        await browser.press("4", "4")
+        assert {"old", "open"} <= planned(browser)[0], "other rules make another plan, with what was taken by hand"
+
+
+async def test_a_plan_of_marks_says_so(path: Path) -> None:
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("space", "P")
+        assert "1 marked in the list · rules add more" in browser.text("#rules")
 
 
 async def test_the_question_is_on_a_small_screen(tmp_path: Path) -> None:
@@ -121,7 +150,7 @@ async def test_the_question_is_on_a_small_screen(tmp_path: Path) -> None:
         await browser.press("P", "D")
         card = browser.app.screen
         shown = card.query_one("#card").region.intersection(card.region)
-        assert isinstance(card, DeleteScreen) and "and Enter delete" in str(card.query_one("#answer").render())
+        assert isinstance(card, DeleteCard) and "and Enter delete" in str(card.query_one("#answer").render())
         for each in (card.query_one(Input), card.query_one("#answer")):
             assert shown.contains_region(each.region) and each.region.height
 
@@ -211,7 +240,7 @@ async def test_marks_come_along_and_the_map_opens(path: Path) -> None:
         space = browser.text("#space")
         assert "▾" in space and "search index" in space
         await browser.press("question_mark")
-        assert isinstance(browser.app.screen, HelpScreen) and "older:30d" in browser.card()
+        assert isinstance(browser.app.screen, HelpCard) and "older:30d" in browser.card()
         await browser.press("escape", "left", "enter")
         assert isinstance(browser.app.screen, MainScreen) and browser.screen.transcript.has_focus
         shown = browser.screen.controllers.current.conversation

@@ -12,7 +12,7 @@ from builders import DAY, T0, make_store
 from compressed import case, store_of
 
 from hermes_browse.store.compression.compactions import CompactionKind, CompactionNote, read_history
-from hermes_browse.store.compression.model_context import Contexts, Why, context_of, read_memory
+from hermes_browse.store.compression.model_context import Contexts, RowOrigin, context_of, read_memory
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location
 from hermes_browse.store.sessions.catalog import read_catalog
@@ -50,7 +50,12 @@ async def test_104099_what_the_agent_knew_at_a_turn(tmp_path: Path) -> None:
         context = context_of(reader, segments, Contexts(read_history(reader, segments)), turn)
     assert context.is_certain
     assert [row.id for row in context.rows] == list(range(11, turn))
-    assert Counter(row.why for row in context.rows) == {Why.HEAD: 3, Why.SUMMARY: 1, Why.KEPT: 4, Why.SINCE: 1}
+    assert Counter(row.why for row in context.rows) == {
+        RowOrigin.HEAD: 3,
+        RowOrigin.SUMMARY: 1,
+        RowOrigin.KEPT: 4,
+        RowOrigin.SINCE: 1,
+    }
     async with browsing(open_app(loose(store), NOW), (120, 50)) as browser:
         await browser.press("4", "tab", ".")
         assert "messages since a summary of" in browser.text("#status")

@@ -25,7 +25,7 @@ from hermes_browse.tui.doctor.screen import DoctorScreen
 from hermes_browse.tui.list.columns import set_sort
 from hermes_browse.tui.list.list_rows import ConversationRow
 from hermes_browse.tui.list.row_format import format_below, format_row
-from hermes_browse.tui.screens.help import HelpScreen
+from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.store_paths import trash_folder
 
 
@@ -83,9 +83,9 @@ async def test_keys_of_the_users_own(tmp_path: Path) -> None:
         assert browser.screen.controllers.listing.sort is not Sort.ACTIVITY
         assert " x sort" in browser.text("#keys")
         await browser.press("question_mark")
-        assert not isinstance(app.screen, HelpScreen)
+        assert not isinstance(app.screen, HelpCard)
         await browser.press("f1")
-        assert isinstance(app.screen, HelpScreen)
+        assert isinstance(app.screen, HelpCard)
         shown = browser.card()
         assert "↓ Ctrl+N" in shown and "x Sort the list by something else" in " ".join(shown.split())
 

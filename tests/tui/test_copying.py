@@ -19,7 +19,7 @@ from hermes_browse.store.messages.transcript import read_raw
 from hermes_browse.tui.shared import clipboard
 from hermes_browse.tui.shared.clipboard import Tool, harmless, run_tool
 from hermes_browse.tui.shared.programs import private_file
-from hermes_browse.tui.transcript.cards import RawScreen
+from hermes_browse.tui.transcript.cards import RawCard
 from hermes_browse.tui.transcript.copying import code_blocks, message_text
 from hermes_browse.tui.transcript.entries import TranscriptModel
 from hermes_browse.tui.transcript.tool_text import output_text
@@ -223,7 +223,7 @@ async def test_the_raw_row_is_looked_at_and_left(tmp_path: Path) -> None:
         current = browser.screen.transcript.current
         assert current is not None
         await browser.press("ampersand")
-        assert isinstance(browser.app.screen, RawScreen)
+        assert isinstance(browser.app.screen, RawCard)
         lines = browser.app.screen.query_one("#raw").render_lines(browser.app.screen.query_one("#raw").size.region)
         assert any(f'"id": {current.id},' in line.text for line in lines)
         await browser.press("escape")
@@ -239,7 +239,7 @@ async def test_the_raw_row_needs_no_text_that_is_read(tmp_path: Path, monkeypatc
         monkeypatch.setattr(TranscriptModel, "message", lambda self, index: None)
         assert browser.screen.transcript.current is None
         await browser.press("ampersand")
-        assert isinstance(browser.app.screen, RawScreen)
+        assert isinstance(browser.app.screen, RawCard)
 
 
 async def test_the_palette_offers_what_keys_of_the_transcript_do(tmp_path: Path) -> None:

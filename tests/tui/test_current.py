@@ -23,8 +23,8 @@ from hermes_browse.tui import formats
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.cleanup.retention_screen import FateRow
 from hermes_browse.tui.context import Context
-from hermes_browse.tui.edit.change_cards import RenameScreen
-from hermes_browse.tui.export.exporting import ExportScreen
+from hermes_browse.tui.edit.change_cards import RenameCard
+from hermes_browse.tui.export.exporting import ExportCard
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.list.list_rows import ConversationRow, JobRow, LineageRow
 from hermes_browse.tui.screens.main import MainScreen
@@ -84,10 +84,10 @@ class Meant:
 
     def _screen(self, push: Callable[..., Any]) -> Callable[..., Any]:
         def pushed(screen: object, *given: object) -> Any:
-            if isinstance(screen, RenameScreen):
+            if isinstance(screen, RenameCard):
                 self.notes.append({screen._conversation.root_id})
                 return None
-            if isinstance(screen, ExportScreen):
+            if isinstance(screen, ExportCard):
                 self.notes.append(_roots(tuple(screen._conversations)))
                 return None
             return push(screen, *given)
@@ -256,6 +256,10 @@ async def test_back_from_what_hermes_deletes(
             compare(browser, meant, is_late=False)
             places.add(drawn_row(browser) is not None)
             await browser.press(back)
+            if back == "escape":  # first to the screen it was opened from, as it was left
+                assert browser.app.screen.query_one("#fates") is fates and fates.cursor == number
+                await browser.press("escape", "escape")
+            assert screen.rows.has_focus
             compare(browser, meant, is_late=False)
     assert places == {True, False}, "some are in the list, some are not"
 

@@ -18,7 +18,7 @@ from hermes_browse.store.edit import titles
 from hermes_browse.store.edit.restore import restore
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui.cleanup import cleaning
-from hermes_browse.tui.edit.change_cards import DeleteScreen, ProgressScreen
+from hermes_browse.tui.edit.change_cards import DeleteCard, ProgressCard
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.store_paths import trash_folder
 
@@ -29,11 +29,11 @@ async def test_delete_one_and_undo(path: Path) -> None:
     async with browsing(open_app(loose(path), NOW)) as browser:
         await go_to(browser, "boss")
         await browser.press("D")
-        assert isinstance(browser.app.screen, DeleteScreen)
+        assert isinstance(browser.app.screen, DeleteCard)
         card = browser.card()
         assert "1 conversation to the trash" in card and "with 2 subagents" in card and "standalone" in card
         await browser.press("D")
-        assert isinstance(browser.app.screen, DeleteScreen), "what asks is not what answers"
+        assert isinstance(browser.app.screen, DeleteCard), "what asks is not what answers"
         await browser.press("escape")
         assert not differences(before, dump(path))
         await browser.press("D")
@@ -49,13 +49,13 @@ async def test_delete_several_asks_for_their_number(path: Path, monkeypatch: pyt
     """Anything else leaves all as it is; y is a letter there; long work shows progress."""
     monkeypatch.setattr(cleaning, "_FEW_CONVERSATIONS", 0)
     seen: list[str] = []
-    show = ProgressScreen.show
+    show = ProgressCard.show
 
-    def spy(self: ProgressScreen, share: float, words: str) -> None:
+    def spy(self: ProgressCard, share: float, words: str) -> None:
         show(self, share, words)
         seen.append(words)
 
-    monkeypatch.setattr(ProgressScreen, "show", spy)
+    monkeypatch.setattr(ProgressCard, "show", spy)
     before = dump(path)
     async with browsing(open_app(loose(path), NOW)) as browser:
         for root in ("old", "new", "pinned"):
@@ -65,7 +65,7 @@ async def test_delete_several_asks_for_their_number(path: Path, monkeypatch: pyt
         card = browser.card()
         assert "2 conversations" in card and "1 spared: 1 pinned" in card and "Old plans" in card
         await browser.press("y", "enter")
-        assert isinstance(browser.app.screen, DeleteScreen) and "not 2" in browser.text("#answer")
+        assert isinstance(browser.app.screen, DeleteCard) and "not 2" in browser.text("#answer")
         await browser.press("backspace", "2", "enter")
         assert isinstance(browser.app.screen, MainScreen) and seen and "2 of 2" in seen[-1]
         assert column_of(path, "id").keys() & {"old", "new", "pinned"} == {"pinned"}
@@ -81,13 +81,13 @@ async def test_stopped_between_two_portions(path: Path, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(cleaning, "_FEW_CONVERSATIONS", 0)
     monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)
-    show = ProgressScreen.show
+    show = ProgressCard.show
 
-    def stop(self: ProgressScreen, share: float, words: str) -> None:
+    def stop(self: ProgressCard, share: float, words: str) -> None:
         show(self, share, words)
         self.action_stop()
 
-    monkeypatch.setattr(ProgressScreen, "show", stop)
+    monkeypatch.setattr(ProgressCard, "show", stop)
     monkeypatch.setattr(bulk, "_LONGEST_PAUSE", 0.3)
     before = dump(path)
     async with browsing(open_app(loose(path), NOW)) as browser:
@@ -159,7 +159,7 @@ async def test_every_schema_archives_deletes_and_undoes(name: str, fixture_store
         await browser.press("4")
         await browser.press("asterisk")
         await browser.press("D")
-        assert isinstance(browser.app.screen, DeleteScreen)
+        assert isinstance(browser.app.screen, DeleteCard)
         count = browser.app.screen._plan.totals().conversations
         for letter in str(count):
             await browser.press(letter)

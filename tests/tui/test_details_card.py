@@ -15,7 +15,7 @@ from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.text import printable
 from hermes_browse.tui.shared.lines import LinesView
 from hermes_browse.tui.shared.styled import line_text
-from hermes_browse.tui.transcript.cards import DetailsScreen, details_lines
+from hermes_browse.tui.transcript.cards import DetailsCard, details_lines
 
 
 def cards(path: Path) -> dict[str, str]:
@@ -46,7 +46,7 @@ async def test_the_card_tells_of_the_conversation_on_screen(tmp_path: Path, size
         expected = cards(browser.app.store.path)[conversation.id]
         await browser.press("i")
         screen = browser.app.screen
-        assert isinstance(screen, DetailsScreen)
+        assert isinstance(screen, DetailsCard)
         view = screen.query_one(LinesView)
         seen: list[str] = []
         for _ in range(200):

@@ -57,7 +57,7 @@ async def test_what_was_typed_outlives_a_failure(tmp_path: Path, monkeypatch: py
         box = browser.app.screen.query_one(Input)
         box.value = str(tmp_path / "typed by hand.md")
         await browser.press("enter")
-        assert isinstance(browser.app.screen, exporting.ExportScreen)
+        assert isinstance(browser.app.screen, exporting.ExportCard)
         assert box.value.endswith("typed by hand.md") and "The disk is full. Make room." in browser.text("#verdict")
         await browser.press("down", "up")
         assert box.value.endswith("typed by hand.md")

@@ -20,7 +20,7 @@ from hermes_browse.store.messages.transcript import Bone, read_messages, read_sk
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.transcript import find as finding
 from hermes_browse.tui.transcript.ask_line import AskInput
-from hermes_browse.tui.transcript.find import Findings, contains, needle, scan
+from hermes_browse.tui.transcript.find import FindResults, contains, needle, scan
 
 COUNT = 600
 PLACES = (100, 150, 400)
@@ -126,7 +126,7 @@ def test_slices_give_together_what_one_look_would(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(finding, "_SECONDS", 0.0)
     with Store(long_store(tmp_path / "state.db")).reader() as reader:
         bones = read_skeleton(reader, [Session("s", "cli")]).bones
-        findings = Findings(needed("needle"), len(bones), 120)
+        findings = FindResults(needed("needle"), len(bones), 120)
         slices = 0
         while findings.next_part is not None:
             findings.take(scan(reader, bones, *findings.next_part, findings.matcher))

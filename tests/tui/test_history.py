@@ -13,7 +13,7 @@ from browsing import browsing, loose, open_app
 
 from hermes_browse.tui.config.folders import history_path
 from hermes_browse.tui.search.history import QueryHistory
-from hermes_browse.tui.search.searches import SearchesScreen
+from hermes_browse.tui.search.searches import SearchesCard
 
 
 def _wait() -> None:
@@ -143,7 +143,7 @@ async def test_a_search_is_kept_and_taken_again(store: Path) -> None:
         await browser.type("docker")
         await browser.press("enter", "ctrl+r")
         screen = browser.app.screen
-        assert isinstance(screen, SearchesScreen)
+        assert isinstance(screen, SearchesCard)
         prompts = [str(option.prompt) for option in screen.query_one("#searches").options]  # type: ignore[attr-defined]  # an OptionList
         assert prompts == ["★ auth", "  docker"]
         await browser.pilot.press("a", "u", "enter")

@@ -21,7 +21,7 @@ from hermes_browse.tui.insights.sums_table import GroupRow
 from hermes_browse.tui.insights.words import search_for
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.list.list_rows import ConversationRow, JobRow
-from hermes_browse.tui.screens.help import HelpScreen
+from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.shared.stacked_columns import edges
 
@@ -296,7 +296,7 @@ async def test_nothing_at_all(tmp_path: Path) -> None:
         await browser.press("enter", "slash", "2", "4", "6")
         assert "] looks further back" in browser.text("#groups")
         await browser.press("question_mark")
-        assert isinstance(browser.app.screen, HelpScreen) and "shorter period" in browser.card()
+        assert isinstance(browser.app.screen, HelpCard) and "shorter period" in browser.card()
         await browser.press("escape", "escape")
         assert isinstance(browser.app.screen, MainScreen)
 

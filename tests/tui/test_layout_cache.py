@@ -12,7 +12,8 @@ from builders import make_store
 
 from hermes_browse.store.messages.chat_message import ChatMessage, State
 from hermes_browse.store.messages.transcript import Bone, Skeleton
-from hermes_browse.store.search import make_plan, parse
+from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.terms import make_plan
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.shared.styled import Line, line_text, wrap_text

@@ -192,3 +192,29 @@ def test_a_summary_is_a_divider_said_by_nobody() -> None:
     assert opened[0].startswith("── ▾ compaction summary") and any("before" in line for line in opened[1:])
     empty = message_lines(message._replace(text="\n"), model, 60, Look(), is_open=False)
     assert "you" in line_text(empty[0])
+
+
+async def test_escape_ends_a_recap(tmp_path: Path) -> None:
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("tab")
+        before = browser.text("#transcript")
+        await browser.press("p")
+        assert browser.text("#transcript") != before
+        await browser.press("escape")
+        assert browser.text("#transcript") == before and browser.screen.focused is browser.screen.transcript
+        await browser.press("escape")
+        assert browser.screen.focused is browser.screen.rows
+
+
+async def test_another_reading_keeps_the_place(tmp_path: Path) -> None:
+    """At a message that the model no longer sees the next one is shown; the reading that has it goes back to it."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        transcript = browser.screen.transcript
+        await browser.press("tab", "g", "right_curly_bracket")
+        before = transcript.current_id
+        await browser.press("v")
+        assert transcript.current_id not in (None, before) and not transcript.at_end
+        assert "what the model still sees · the message you were at is not part of it" in browser.text("#status")
+        await browser.press("v", "v")
+        assert transcript.current_id == before
+        assert "what was said" in browser.text("#status")

@@ -22,7 +22,7 @@ from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import Conversation, Sort, Status, View
 from hermes_browse.store.wording import LANGUAGES, speak
 from hermes_browse.tui import formats
-from hermes_browse.tui.edit.change_cards import DeleteScreen
+from hermes_browse.tui.edit.change_cards import DeleteCard
 from hermes_browse.tui.list import measuring
 from hermes_browse.tui.list.about import about
 from hermes_browse.tui.list.columns import COLUMNS, format_head, set_columns, set_sort
@@ -193,7 +193,7 @@ async def test_the_numbers_of_a_conversation_are_the_same_everywhere(tmp_path: P
             card = "\n".join(browser.text("#details").splitlines())
             assert f"{each.message_count:,} shown" in card
             await browser.press("escape", "D")
-            assert isinstance(browser.app.screen, DeleteScreen)
+            assert isinstance(browser.app.screen, DeleteCard)
             told = f"{each.message_count:,} msgs · {formats.size(by_size[each.root_id] or 0)}"
             assert told in browser.card()
             await browser.press("escape")

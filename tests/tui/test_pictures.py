@@ -23,7 +23,7 @@ from hermes_browse.store.demo.player import SCENES
 from hermes_browse.store.messages.images import decode_data_url, read_image, suffix_of
 from hermes_browse.tui.transcript import image_viewer
 from hermes_browse.tui.transcript.image_viewer import Pictures, cells_of, is_image_file
-from hermes_browse.tui.transcript.references import ReferencesScreen
+from hermes_browse.tui.transcript.references import ReferencesCard
 
 _SCENE = (SCENES / "scripts-and-escapes.txt").read_text(encoding="utf-8")
 PNG = base64.b64decode(_SCENE.partition("data:image/png;base64,")[2].partition('"')[0])
@@ -114,12 +114,12 @@ def test_a_path_is_an_image_where_one_stands(tmp_path: Path) -> None:
         assert not is_image_file(each), each
 
 
-async def card(browser: Browser) -> ReferencesScreen:
+async def card(browser: Browser) -> ReferencesCard:
     """The card of the only message."""
     await browser.press("tab", "home", "L")
     await browser.app.workers.wait_for_complete()
     await browser.settle()
-    assert isinstance(browser.app.screen, ReferencesScreen)
+    assert isinstance(browser.app.screen, ReferencesCard)
     return browser.app.screen
 
 

@@ -8,14 +8,16 @@ from pathlib import Path
 import pytest
 from browsing import Browser, browsing, demo_app, open_app
 from builders import make_store
+from rich.cells import cell_len
 from store_builder import T0
 
 from hermes_browse.store.hermes.homes import Location, locate_file
+from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.tui.list.list_rows import ConversationRow, ListRow, NoteRow
 from hermes_browse.tui.profiles.everywhere import EverywhereScreen
-from hermes_browse.tui.profiles.profile_rows import FoundRow
-from hermes_browse.tui.profiles.profiles_card import ProfilesScreen
-from hermes_browse.tui.resume.preflight import PreflightScreen
+from hermes_browse.tui.profiles.profile_rows import FoundRow, snippet_spans
+from hermes_browse.tui.profiles.profiles_card import ProfilesCard
+from hermes_browse.tui.resume.preflight import PreflightCard
 from hermes_browse.tui.screens.main import MainScreen
 from hermes_browse.tui.store_paths import trash_folder
 
@@ -61,7 +63,7 @@ async def test_one_key_and_enter_switch_and_the_store_that_is_left_is_let_go_of(
         first = browser.screen
         for name in ("coder", "default", "coder"):
             await browser.press("0")
-            await until(browser, ProfilesScreen)
+            await until(browser, ProfilesCard)
             shown = browser.text("#profiles")
             assert all(each in shown for each in ("default", "coder", "broken", "unused"))
             assert shown.count("cannot be read") == 2
@@ -84,7 +86,7 @@ async def test_a_broken_profile_leaves_everything_as_it_is(root: Path) -> None:
     """It says why in a line."""
     async with browsing(open_app(locate_file(root / "state.db"))) as browser:
         await browser.press("0")
-        await until(browser, ProfilesScreen)
+        await until(browser, ProfilesCard)
         await browser.press("home", "down", "enter")
         await until(browser, MainScreen)
         for _ in range(300):
@@ -99,7 +101,7 @@ async def test_all_profiles_are_one_list_and_one_search(root: Path) -> None:
     """Newest first whatever the profile, ids that are alike kept apart; a hit opens in its own profile."""
     async with browsing(open_app(locate_file(root / "state.db"))) as browser:
         await browser.press("0")
-        await until(browser, ProfilesScreen)
+        await until(browser, ProfilesCard)
         await browser.press("a")
         await until(browser, EverywhereScreen)
         rows = rows_of(browser.app.screen)
@@ -133,7 +135,7 @@ async def test_what_the_cursor_is_on_is_shown_beside_the_list(root: Path) -> Non
     """The recap of a conversation, the messages around a hit, a store that is gone; not on a narrow terminal."""
     async with browsing(open_app(locate_file(root / "state.db")), (120, 30)) as browser:
         await browser.press("0")
-        await until(browser, ProfilesScreen)
+        await until(browser, ProfilesCard)
         await browser.press("a")
         await until(browser, EverywhereScreen)
         shown = browser.text("#preview")
@@ -167,13 +169,13 @@ async def test_a_row_resumes_in_its_own_profile(root: Path, tmp_path: Path, monk
     app = open_app(locate_file(root / "state.db"))
     async with browsing(app) as browser:
         await browser.press("0")
-        await until(browser, ProfilesScreen)
+        await until(browser, ProfilesCard)
         await browser.press("a")
         await until(browser, EverywhereScreen)
         await browser.pilot.press("enter")
         for _ in range(12_000):
             await browser.pilot.pause(0.01)
-            if app.return_value is not None or isinstance(app.screen, PreflightScreen):
+            if app.return_value is not None or isinstance(app.screen, PreflightCard):
                 break
     plan = app.return_value
     assert plan is not None
@@ -194,7 +196,7 @@ async def test_the_profiles_of_the_sample_store_are_samples_too(tmp_path: Path) 
     """They are listed and opened like any; nothing of them is resumed, and their trash is in the sample's folder."""
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("0")
-        await until(browser, ProfilesScreen)
+        await until(browser, ProfilesCard)
         assert all(name in browser.text("#profiles") for name in ("default", "harbour"))
         await browser.press("a")
         await until(browser, EverywhereScreen)
@@ -202,7 +204,7 @@ async def test_the_profiles_of_the_sample_store_are_samples_too(tmp_path: Path) 
         rows = rows_of(browser.app.screen)
         at = next(at for at, row in enumerate(rows) if isinstance(row, FoundRow) and row.found.profile == "harbour")
         await browser.press(*["down"] * at, "enter")
-        await until(browser, PreflightScreen)
+        await until(browser, PreflightCard)
         assert "there is nothing to resume" in browser.card() and "hermes -p harbour --resume=" in browser.card()
         await browser.press("escape", "o")
         await until(browser, MainScreen)
@@ -237,7 +239,7 @@ async def test_rows_far_below_are_named_when_they_come_into_sight(root: Path) ->
     )
     async with browsing(open_app(locate_file(root / "state.db"))) as browser:
         await browser.press("0")
-        await until(browser, ProfilesScreen)
+        await until(browser, ProfilesCard)
         await browser.press("a")
         await until(browser, EverywhereScreen)
         await browser.press("end")
@@ -247,3 +249,14 @@ async def test_rows_far_below_are_named_when_they_come_into_sight(root: Path) ->
                 break
         assert "words of m299" in browser.text("#found")
         assert "no text" not in browser.text("#found")
+
+
+@pytest.mark.parametrize("width", [9, 14, 22, 40, 90])
+@pytest.mark.parametrize("text", ["…a long text before the *ferry* that goes on", "ferry", "…部署了之后的 ferry"])
+def test_a_hit_shows_what_was_looked_for(text: str, width: int) -> None:
+    """Whole, in exactly the room there is, however much stands before it."""
+    start = text.index("ferry")
+    hit = Hit(1, "s", "user", None, text, ((start, start + 5),))
+    spans = snippet_spans(hit, width)
+    assert sum(cell_len(part) for part, _look in spans) == width
+    assert ("ferry", "hit") in spans and "……" not in "".join(part for part, _look in spans)

@@ -14,8 +14,8 @@ from trashing import differences, dump
 
 from hermes_browse.store.edit import delete_plan
 from hermes_browse.tui.commands.main_commands import MAIN
-from hermes_browse.tui.edit.change_cards import ProgressScreen
-from hermes_browse.tui.screens.help import HelpScreen
+from hermes_browse.tui.edit.change_cards import ProgressCard
+from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.trash.screen import TrashScreen
 
 Shown = list[tuple[float, str]]
@@ -32,20 +32,20 @@ def path(tmp_path: Path) -> Path:
 def shown(monkeypatch: pytest.MonkeyPatch) -> Shown:
     """What the card showed."""
     found: Shown = []
-    show = ProgressScreen.show
+    show = ProgressCard.show
 
-    def spy(self: ProgressScreen, share: float, words: str) -> None:
+    def spy(self: ProgressCard, share: float, words: str) -> None:
         show(self, share, words)
         found.append((share, words))
 
-    monkeypatch.setattr(ProgressScreen, "show", spy)
+    monkeypatch.setattr(ProgressCard, "show", spy)
     return found
 
 
 async def test_progress_before_the_card_is_there(path: Path) -> None:
     """The first portion may be done before Textual has made the widgets of the card."""
     async with browsing(open_app(loose(path), NOW)) as browser:
-        card = ProgressScreen("Work")
+        card = ProgressCard("Work")
         browser.app.push_screen(card)
         card.show(0.5, "half of it")
         await browser.settle()
@@ -87,13 +87,13 @@ async def test_what_holds_hermes_up_is_said(path: Path, monkeypatch: pytest.Monk
 
 async def test_stopped_within_it(path: Path, shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
     """Esc while it is saved: it stays whole, and nothing is in the trash."""
-    show = ProgressScreen.show
+    show = ProgressCard.show
 
-    def stop(self: ProgressScreen, share: float, words: str) -> None:
+    def stop(self: ProgressCard, share: float, words: str) -> None:
         show(self, share, words)
         self.action_stop()
 
-    monkeypatch.setattr(ProgressScreen, "show", stop)
+    monkeypatch.setattr(ProgressCard, "show", stop)
     before = dump(path)
     async with browsing(open_app(loose(path), NOW)) as browser:
         await browser.press("D")
@@ -110,7 +110,7 @@ async def test_stopped_within_it(path: Path, shown: Shown, monkeypatch: pytest.M
 async def test_it_can_be_seen_at_80_columns(path: Path) -> None:
     """The bar has cells, and no line of words is cut."""
     async with browsing(open_app(loose(path), NOW), size=(80, 24)) as browser:
-        progress = ProgressScreen("1 conversation to be moved to the trash · 50,000 messages")
+        progress = ProgressCard("1 conversation to be moved to the trash · 50,000 messages")
         await browser.app.push_screen(progress)
         progress.show(0.5, "0 of 1 · deleting 12,500 of 50,000 messages · 0:41 left")
         await browser.settle()
@@ -125,9 +125,9 @@ async def test_it_can_be_seen_at_80_columns(path: Path) -> None:
 async def test_it_goes_though_something_stands_on_it(path: Path) -> None:
     """A card that is done while another covers it goes when that has gone, not before and not never."""
     async with browsing(open_app(loose(path), NOW)) as browser:
-        progress = ProgressScreen("1 conversation")
+        progress = ProgressCard("1 conversation")
         await browser.app.push_screen(progress)
-        over: Screen[None] = HelpScreen(browser.screen, MAIN)
+        over: Screen[None] = HelpCard(browser.screen, MAIN)
         await browser.app.push_screen(over)
         progress.finish()
         await browser.pilot.pause()

@@ -21,9 +21,9 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.cleanup.axis import Axis, Cell, Measure, Point, coming, draw, labels, make_axis, moved
-from hermes_browse.tui.cleanup.axis_pane import TimeAxis
+from hermes_browse.tui.cleanup.axis_controller import TimeAxis
 from hermes_browse.tui.cleanup.prune_screen import PruneScreen
-from hermes_browse.tui.cleanup.space_pane import before_and_after
+from hermes_browse.tui.cleanup.space_controller import before_and_after
 from hermes_browse.tui.cleanup.space_rows import MapOfPlan
 from hermes_browse.tui.cleanup.treemap import REST, Tile, TileData, TreeMap, lay_out, neighbour
 from hermes_browse.tui.cleanup.treemap import draw as draw_map
@@ -316,6 +316,11 @@ async def test_the_plan_is_sorted_by_what_the_head_says(path: Path) -> None:
         for mark in ("bytes▼", "cost▼", "msgs▼", "conversation▼", "idle▼"):
             await browser.press("s")
             assert mark in browser.text("#plan-head") or screen.query_one("#left").size.width < 76
+            assert browser.text("#status") == f"sorted by {mark[:-1]}"
+        planned = screen.plan.planned
+        assert planned is not None
+        used = [each.conversation.last_active or 0.0 for each in planned.plan.selected]
+        assert used == sorted(used) and len(set(used)) > 1, "the order of the beginning comes again"
         await browser.press("s")
         planned = screen.plan.planned
         assert planned is not None

@@ -17,7 +17,7 @@ from test_transcript_view import model_of
 from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
 from hermes_browse.store.text import printable
 from hermes_browse.tui.shared import programs as system_browser
-from hermes_browse.tui.transcript.references import Reference, ReferenceKind, ReferencesScreen, references
+from hermes_browse.tui.transcript.references import Reference, ReferenceKind, ReferencesCard, references
 
 
 def found_in(text: str, *calls: ToolCall) -> dict[str, Reference]:
@@ -108,13 +108,13 @@ def linked_store(path: Path) -> Path:
     return builder.write()
 
 
-async def card(browser: Browser) -> ReferencesScreen:
+async def card(browser: Browser) -> ReferencesCard:
     """Open it on the last message."""
     await browser.press("tab", "G", "right_curly_bracket", "L")
     await browser.app.workers.wait_for_complete()
     await browser.settle()
     screen = browser.app.screen
-    assert isinstance(screen, ReferencesScreen)
+    assert isinstance(screen, ReferencesCard)
     return screen
 
 

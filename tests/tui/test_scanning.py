@@ -13,7 +13,8 @@ from store_builder import T0
 
 from hermes_browse.store.connection.connect import Reader, Row, Store
 from hermes_browse.store.messages.chat_message import Hit
-from hermes_browse.store.search import parse, search
+from hermes_browse.store.search.engine import search
+from hermes_browse.store.search.query import parse
 from hermes_browse.tui.list.list_rows import HitRow, ListRow, NoteRow
 
 _COUNT = 6000

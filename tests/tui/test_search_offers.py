@@ -11,7 +11,9 @@ from builders import demo_store, make_store
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import locate_file
-from hermes_browse.store.search import count, make_conditions, parse
+from hermes_browse.store.search.conditions import make_conditions
+from hermes_browse.store.search.engine import count
+from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.list.list_rows import ConversationRow, NoteRow, SuggestionRow

@@ -13,7 +13,9 @@ from builders import make_store
 from store_builder import T0, tool_call
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.search import count, parse, read_coverage, search
+from hermes_browse.store.search.coverage import read_coverage
+from hermes_browse.store.search.engine import count, search
+from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.list.list_rows import ConversationRow, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow
 from hermes_browse.tui.search.run import PAGE
@@ -150,10 +152,7 @@ async def test_n_and_big_n_unfold_on_their_way(tmp_path: Path) -> None:
         await browser.settle()
         seen = list[str]()
         for _ in range(2 * len(every)):
-            await browser.pilot.press("n")
-            await browser.pilot.pause()
-            if "reading on" in browser.text("#status"):
-                await browser.settle()
+            await browser.press("n")
             if "no further hit" in browser.text("#status"):
                 break
             assert isinstance(browser.row, HitRow)
@@ -213,3 +212,11 @@ async def test_enter_on_a_conversation_that_was_found_opens_its_best_hit(tmp_pat
         await browser.press("escape", "escape")
         await browser.press("escape")
         assert "Enter resume" in browser.text("#keys") and "Enter open" not in browser.text("#keys")
+
+
+async def test_a_conversation_found_by_its_title_says_so(tmp_path: Path) -> None:
+    """Its row stands among those that count their hits."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("slash", *"ferry")
+        rows = browser.text("#list").splitlines()
+        assert "Slow ferry search" in rows[0] and "title or id" in rows[0] and "2 hits" in rows[1]

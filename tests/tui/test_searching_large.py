@@ -12,8 +12,10 @@ from builders import big_store
 
 from hermes_browse.store.connection.connect import Reader, Row, Store
 from hermes_browse.store.errors import QueryInterruptedError
-from hermes_browse.store.search import Scope, Total, count, make_conditions, parse, search
-from hermes_browse.store.sessions.catalog import allowed_sessions, read_catalog
+from hermes_browse.store.search.conditions import Scope, allowed_sessions, make_conditions
+from hermes_browse.store.search.engine import Total, count, search
+from hermes_browse.store.search.query import parse
+from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.screens.scanning import Scan
 from hermes_browse.tui.search.run import PAGE, run

@@ -18,11 +18,11 @@ from hermes_browse.store.cleanup import space_map
 from hermes_browse.store.cleanup.plan import Plan, Planned
 from hermes_browse.store.cleanup.sizes import Sizes, added
 from hermes_browse.store.cleanup.space_map import Space, SpaceMap
-from hermes_browse.tui.cleanup import space_pane
+from hermes_browse.tui.cleanup import space_controller
 from hermes_browse.tui.cleanup.cleaning import Cleaning, PreparedPlan
 from hermes_browse.tui.cleanup.prune_screen import PruneScreen
 from hermes_browse.tui.cleanup.space_rows import KindRow, SpaceRow
-from hermes_browse.tui.edit.change_cards import DeleteScreen
+from hermes_browse.tui.edit.change_cards import DeleteCard
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.list.row_format import format_row
 from hermes_browse.tui.screens.main import MainScreen
@@ -145,7 +145,7 @@ def many(plan: Plan) -> Plan:
         cron = number % 5 == 0
         name = f"cron_{prefix}_20260101_{number:06}" if cron else f"{prefix}{number}"
         segment = sample.conversation.segments[0]._replace(id=name, source="cron" if cron else "cli")
-        conversation = sample.conversation._replace(segments=(segment,), size=140)
+        conversation = sample.conversation._replace(segments=(segment,), size=140, last_active=float(number))
         return sample._replace(conversation=conversation, own=sizes, of_subagents=Sizes())
 
     spared = plan.spared[0]
@@ -190,7 +190,7 @@ async def test_the_screen_works_nothing_out(path: Path, monkeypatch: pytest.Monk
         assert isinstance(browser.app.screen, PruneScreen) and browser.app.screen.plan.planned is not None
         plans.append(many(browser.app.screen.plan.planned.plan))
         await browser.press("escape")
-        monkeypatch.setattr(space_pane, "read_space_map", read)
+        monkeypatch.setattr(space_controller, "read_space_map", read)
         Watched.threads.clear()
         calls: Counter[str] = Counter()
 
@@ -210,7 +210,7 @@ async def test_the_screen_works_nothing_out(path: Path, monkeypatch: pytest.Monk
             await browser.press("space")
             assert "100,000 conversations" in browser.text("#totals"), "all of a source is taken"
             await browser.press("left", "D")
-            assert isinstance(browser.app.screen, DeleteScreen) and "Move 100,000" in browser.card()
+            assert isinstance(browser.app.screen, DeleteCard) and "Move 100,000" in browser.card()
             await browser.press("escape")
         finally:
             sys.setprofile(None)

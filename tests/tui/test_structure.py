@@ -20,7 +20,8 @@ from effort import slow_but
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader, Row
 from hermes_browse.store.messages.preview import with_names
-from hermes_browse.store.search import parse, search
+from hermes_browse.store.search.engine import search
+from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import read_catalog, read_increment
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.tui.list import listing

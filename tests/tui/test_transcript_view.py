@@ -13,7 +13,8 @@ from textual.app import App, ComposeResult
 import hermes_browse.styles
 from hermes_browse.store.messages.chat_message import ChatMessage, State, ToolCall
 from hermes_browse.store.messages.transcript import Bone, Skeleton
-from hermes_browse.store.search import make_plan, parse
+from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.terms import make_plan
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import printable

@@ -16,7 +16,7 @@ from hermes_browse.store.sessions.models import View
 from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.store_paths import trash_folder
-from hermes_browse.tui.trash.bundles import BundleRow, BundleScreen, DropScreen
+from hermes_browse.tui.trash.bundles import BundleRow, BundleScreen, DropCard
 from hermes_browse.tui.trash.screen import TrashScreen
 
 
@@ -42,12 +42,14 @@ async def test_the_trash(path: Path) -> None:
         assert "all checksums match" in browser.text("#status")
         await browser.press("space", "space", "r")
         assert {"old", "boss", "helper"} <= session_ids(path) and "restored 4 sessions" in browser.text("#status")
+        await browser.press("r")
+        assert "in the store already" in browser.text("#status"), "a second time restores nothing"
         assert not differences(before, dump(path)) and browser.text("#bundles").count("restored") == 2
         await browser.press("u")
         assert not session_ids(path) & {"old", "boss"}
         await browser.press("u", "u")
         await browser.press("escape", "X", "D")
-        assert isinstance(browser.app.screen, DropScreen)
+        assert isinstance(browser.app.screen, DropCard)
         await browser.press("y", "enter")
         assert "not 1" in browser.card()
         await browser.press("escape")
@@ -106,7 +108,7 @@ async def test_what_was_back_already_does_not_go_with_an_undo(path: Path) -> Non
         (bundle,) = list_bundles(trash_folder(browser.screen.context.location))
         restore(Store(path), trash_folder(browser.screen.context.location), bundle.name)
         await browser.press("X", "r")
-        assert "restored" in browser.text("#status")
+        assert "1 session is in the store already" in browser.text("#status")
         await browser.press("u")
         assert "old" in session_ids(path)
 

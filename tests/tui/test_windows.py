@@ -18,7 +18,7 @@ from browsing import browsing, demo_app, open_app
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hermes.resume_command import ResumePlan, plan_resume
-from hermes_browse.tui.resume.preflight import PreflightScreen
+from hermes_browse.tui.resume.preflight import PreflightCard
 from hermes_browse.tui.resume.terminal_windows import Windows, terminal_of
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the stand-ins are shell scripts")
@@ -252,7 +252,7 @@ async def test_without_a_terminal_that_has_windows_a_sentence(
         browser.screen.controllers.resuming.start_in_window(QUIET)
         await browser.settle()
         await browser.app.workers.wait_for_complete()
-        if isinstance(browser.app.screen, PreflightScreen):
+        if isinstance(browser.app.screen, PreflightCard):
             await browser.press("y")
             await browser.app.workers.wait_for_complete()
         await browser.settle()
@@ -266,5 +266,5 @@ async def test_the_sample_store_has_nothing_to_resume(tmp_path: Path) -> None:
         await browser.press("w")
         await browser.app.workers.wait_for_complete()
         await browser.settle()
-        assert isinstance(browser.app.screen, PreflightScreen)
+        assert isinstance(browser.app.screen, PreflightCard)
         assert "This is the sample store: there is nothing to resume." in browser.card()

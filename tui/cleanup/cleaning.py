@@ -12,7 +12,7 @@ from hermes_browse.store.cleanup.plan import Plan, make_plan, measure_more, pare
 from hermes_browse.store.cleanup.rules import Rules
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.edit.delete import Deleted
-from hermes_browse.store.edit.delete_plan import hold_up
+from hermes_browse.store.edit.delete_plan import long_lock_warning
 from hermes_browse.store.edit.flags import Change
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.hosts.edits import archive_unit, check_index, delete_unit, restore
@@ -24,14 +24,14 @@ from hermes_browse.store.trash.progress import EVERY, Stage, Tell
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ..context import Context
-from ..edit.change_cards import NAMED, SPARED, DeleteScreen, ProgressScreen
+from ..edit.change_cards import NAMED, SPARED, DeleteCard, ProgressCard
 from ..edit.changing import make_undo
 from ..formats import counted
 from ..list.marks import Undoable
 from ..screens.panes import Panes
 from ..store_paths import sessions_folder, trash_folder
 from ..writer import Written
-from .plan_view import along_line, spared_line, totals_line
+from .plan_view import LeftOut, along_line, spared_line, totals_line
 
 Result = TypeVar("Result")
 
@@ -49,13 +49,8 @@ class PreparedPlan(NamedTuple):
 
     plan: Plan
     catalog: Catalog
-    marks: frozenset[str] = frozenset()
-    """Tips of conversations that were marked by hand."""
-
-
-def without_archived(plan: Plan) -> Plan:
-    """Leave out conversations that are archived already: an undo must not unarchive them."""
-    return plan._replace(selected=tuple(each for each in plan.selected if not each.conversation.archived))
+    rules: Rules = Rules()
+    """Its `marks` are the tips of conversations that were marked by hand."""
 
 
 class Cleaning:
@@ -68,6 +63,8 @@ class Cleaning:
         self._context, self._panes, self._done = context, panes, done
         self.last_rules = "older:30d"
         """The rules with which the screen opens."""
+        self.last_left_out, self.last_taken = LeftOut(), frozenset[str]()
+        """What the user left out of their plan, and the tips of what was taken by hand."""
 
     # Plans
 
@@ -83,9 +80,9 @@ class Cleaning:
         def work(reader: Reader) -> PreparedPlan:
             catalog = current if current.exact else read_catalog(reader, now)
             plan = make_plan(reader, catalog, rules, now, known=sizes, measure_sizes=measure)
-            return PreparedPlan(without_archived(plan) if archive else plan, catalog, rules.marks)
+            return PreparedPlan(plan.without_archived() if archive else plan, catalog, rules)
 
-        self._context.plan_worker.submit("plan", work, done, self._context.failed)
+        self._context.plan_worker.submit("plan", work, done)
 
     def measure_on(self, planned: PreparedPlan, done: Callable[[PreparedPlan], None]) -> None:
         """Measure a part of a plan with unknown sizes; another plan can be made between two parts."""
@@ -94,7 +91,7 @@ class Cleaning:
         def work(reader: Reader) -> PreparedPlan:
             return planned._replace(plan=measure_more(reader, planned.plan, sizes))
 
-        self._context.plan_worker.submit("measure", work, done, self._context.failed)
+        self._context.plan_worker.submit("measure", work, done)
 
     def _plan_for(
         self, conversations: Sequence[Conversation], done: Callable[[PreparedPlan], None], *, archive: bool
@@ -140,8 +137,8 @@ class Cleaning:
                 selected=(*named, *plan.selected[len(named) :]), spared=(*spared, *plan.spared[len(spared) :])
             )
             largest = max(each.own.rows + each.of_subagents.rows for each in plan.selected)
-            stays = " · ".join(filter(None, [along_line(plan, planned.marks), spared_line(plan)]))
-            return detailed, totals_line(plan), stays, hold_up(largest)
+            stays = " · ".join(filter(None, [along_line(plan, planned.rules.marks), spared_line(plan)]))
+            return detailed, totals_line(plan), stays, long_lock_warning(largest)
 
         def show(result: tuple[Plan, str, str, str | None]) -> None:
             location = self._context.location
@@ -150,9 +147,9 @@ class Cleaning:
             if location.host is not None:
                 into = _("They go to the trash of {name}: u restores them.").format(name=location.host.name)
             self._context.say("")
-            self._panes.app.push_screen(DeleteScreen(result[0], into, *result[1:]), decided)
+            self._panes.app.push_screen(DeleteCard(result[0], into, *result[1:]), decided)
 
-        self._context.page_worker.submit("card", work, show, self._context.failed)
+        self._context.page_worker.submit("card", work, show)
 
     def delete_planned(self, planned: PreparedPlan) -> None:
         store, location = self._context.store, self._context.location
@@ -221,9 +218,9 @@ class Cleaning:
                 progress.finish()
             self._carried_out(*result, verb, undoable)
 
-        writer.submit(work, done, context.failed)
+        writer.submit(work, done)
 
-    def _show_progress(self, plan: Plan, verb: str) -> tuple[str, ProgressScreen | None]:
+    def _show_progress(self, plan: Plan, verb: str) -> tuple[str, ProgressCard | None]:
         """Say at once what is being done, in the status line or on a card; return the sentence and the card."""
         count = len(plan.selected)
         if verb == _ARCHIVED:
@@ -236,7 +233,7 @@ class Cleaning:
         if not is_many and messages < _MANY_MESSAGES:
             self._context.say(f"{title} …")
             return title, None
-        progress = ProgressScreen(f"{title} · {counted(messages, 'message')}" if messages else title)
+        progress = ProgressCard(f"{title} · {counted(messages, 'message')}" if messages else title)
         self._panes.app.push_screen(progress)
         return title, progress
 

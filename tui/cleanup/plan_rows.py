@@ -9,7 +9,7 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_browse.store.cleanup.protection import Standing, idle_seconds
+from hermes_browse.store.cleanup.protection import Standing, idle_seconds, last_use
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import one_line
@@ -42,10 +42,15 @@ class PlanOrder(StrEnum):
     MESSAGES = "messages"
     TITLE = "title"
 
+    @property
+    def heading(self) -> str:
+        """The heading of the column."""
+        return _(_HEADS[self])
+
     def sorted(self, selected: Iterable[Planned]) -> tuple[Planned, ...]:
-        """Sort what would go, which is given longest idle first."""
+        """Sort what would go."""
         if self is PlanOrder.IDLE:
-            return tuple(selected)
+            return tuple(sorted(selected, key=lambda each: last_use(each.conversation)))
         if self is PlanOrder.TITLE:
             return tuple(sorted(selected, key=lambda each: title_key(each.conversation.title)))
         return tuple(sorted(selected, key=AMOUNTS[self], reverse=True))

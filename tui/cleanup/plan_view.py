@@ -9,8 +9,9 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, NamedTuple
 
+from hermes_browse.store.cleanup.protection import count_reasons
 from hermes_browse.store.sessions.models import Conversation
-from hermes_browse.store.wording import _, ngettext, pgettext
+from hermes_browse.store.wording import _, ngettext
 
 from .. import formats
 from ..list.list_model import RowDetails
@@ -70,7 +71,7 @@ def _reasons(runs: Sequence[Spared]) -> str:
     """Return the reason if all runs have the same one, else the number of runs by reason."""
     if len({each.why.words for each in runs}) == 1:
         return runs[0].why.words
-    return spared_kinds(Counter(each.why.code for each in runs))
+    return count_reasons(each.why for each in runs)
 
 
 class PlanRows:
@@ -277,33 +278,17 @@ def make_view(plan: Plan, rows: PlanRows, catalog: Catalog, left_out: Set[str], 
     )
 
 
-_KINDS: dict[str, Callable[[], str]] = {
-    "pinned": lambda: pgettext("spared", "{count:,} pinned"),
-    "live": lambda: pgettext("spared", "{count:,} live"),
-    "leased": lambda: pgettext("spared", "{count:,} leased"),
-    "recent": lambda: pgettext("spared", "{count:,} recent"),
-    "open": lambda: pgettext("spared", "{count:,} open"),
-    "hidden": lambda: pgettext("spared", "{count:,} hidden"),
-    "subagent": lambda: pgettext("spared", "{count:,} subagent"),
-}
-
-
-def spared_kinds(counts: Counter[str]) -> str:
-    """`2 pinned, 1 live`, from counts by the code of the reason."""
-    kinds = (
-        (_KINDS[code]() if code in _KINDS else f"{{count:,}} {code}", count) for code, count in counts.most_common()
-    )
-    return _(", ").join(words.format(count=count) for words, count in kinds)
-
-
 def totals_line(plan: Plan) -> str:
     """`14 sessions · 1,204 messages · 4.1 MB · $1.20`; visits every conversation of the plan."""
     totals = plan.totals()
+    hidden = totals.messages - totals.messages_shown if plan.is_measured else 0
+    along = ngettext("with 1 hidden message", "with {count:,} hidden messages", hidden).format(count=hidden)
     parts = [
         formats.counted(totals.sessions, "session"),
-        formats.counted(totals.messages_shown if plan.is_measured else totals.messages, "message"),
+        formats.counted(totals.messages - hidden, "message"),
         ("{size}" if plan.is_measured else _("measuring, so far {size}")).format(size=formats.size(totals.bytes)),
         formats.money(totals.cost_usd),
+        along if hidden else "",
     ]
     return " · ".join(part for part in parts if part)
 
@@ -322,5 +307,5 @@ def spared_line(plan: Plan) -> str:
     """`3 spared: 2 pinned, 1 live`; empty if none is."""
     if not plan.spared:
         return ""
-    kinds = spared_kinds(Counter(each.why.code for each in plan.spared))
+    kinds = count_reasons(each.why for each in plan.spared)
     return _("{count:,} spared: {kinds}").format(count=len(plan.spared), kinds=kinds)

@@ -14,24 +14,23 @@ from textual.timer import Timer
 from textual.widgets import Input
 
 from hermes_browse.store.cleanup.rule_line import EXAMPLES, Parsed, parse_rules, toggled, with_age
-from hermes_browse.store.wording import N_, _
+from hermes_browse.store.wording import N_, _, ngettext
 
 from ..commands.screen_commands import PRUNE
 from ..formats import counted
 from ..list.conversation_list import ConversationList
-from ..list.list_rows import ListRow
+from ..list.list_rows import ListRow, NoteRow
 from ..screens.controllers import Controllers
 from ..screens.sub_screen import SubScreen
-from ..shared import header
 from ..shared.keys import KeyLine
 from ..shared.lines import TextLine, ToggleLine
 from ..shared.text_box import TextBox
-from .axis_pane import AxisPane, TimeAxis
+from .axis_controller import AxisController, TimeAxis
 from .cleaning import PreparedPlan
-from .plan_pane import PlanPane
+from .plan_controller import PlanController
 from .plan_rows import plan_head
 from .reclaim import open_reclaim
-from .space_pane import SpacePane
+from .space_controller import SpaceController
 from .space_rows import KindRow, SpaceRow
 from .treemap import TreeMap
 
@@ -52,6 +51,9 @@ SWITCHES = (
 )
 
 
+_HINT = "older:30d source:cron is:automation size>10M title:… cwd:~/src"
+
+
 class PruneScreen(SubScreen):
     """Shows what rules would delete; changes nothing before the user confirms it."""
 
@@ -61,19 +63,26 @@ class PruneScreen(SubScreen):
 
     def __init__(self, controllers: Controllers) -> None:
         super().__init__(controllers)
-        self.plan = PlanPane(self, self._plan_changed, self._make_plan)
-        self.space = SpacePane(self, self.plan, self._measured)
+        self.plan = PlanController(self, self._plan_changed, self._make_plan)
+        self.space = SpaceController(self, self.plan, self._measured)
+        self._rules = "" if self.plan.marks_in_list else controllers.cleaning.last_rules
+        """The text of the rules."""
         self._parsed: Parsed | None = None
         self._timer: Timer | None = None
         self._is_looking = False
-        self.axis = AxisPane(self, self.plan, self._age)
+        self.axis = AxisController(self, self.plan, self._age)
 
     def compose(self) -> ComposeResult:
         """Rules, switches, plan and map, totals."""
         yield TextLine(id="header")
+        marked = ngettext(
+            "1 marked in the list · rules add more",
+            "{count:,} marked in the list · rules add more",
+            self.plan.marks_in_list,
+        ).format(count=self.plan.marks_in_list)
         yield TextBox(
-            "" if self.plan.marked else self.controllers.cleaning.last_rules,
-            placeholder="older:30d source:cron is:automation size>10M title:… cwd:~/src",
+            self._rules,
+            placeholder=marked if self.plan.marks_in_list else _HINT,
             id="rules",
             select_on_focus=False,
         )
@@ -173,7 +182,9 @@ class PruneScreen(SubScreen):
     def rules_changed(self, event: Input.Changed) -> None:
         """Make another plan after a moment without keys."""
         event.stop()
-        self.controllers.cleaning.last_rules = event.value
+        if event.value == self._rules:
+            return  # the box reports its first text as well
+        self._rules = self.controllers.cleaning.last_rules = event.value
         self.plan.forget()
         self._show_rules()
         if self._timer is not None:
@@ -232,14 +243,14 @@ class PruneScreen(SubScreen):
             return
         self._is_looking = self.plan.planned is None
         if self._is_looking:
-            self.tell(header.status(_("looking …"), ""))
+            self.say(_("looking …"))
         self.controllers.cleaning.plan(rules, self._take_plan, measure=False)
 
     def _take_plan(self, planned: PreparedPlan) -> None:
         if not self.is_whole or self._parsed is None or self._parsed.problems:
             return
         if self._is_looking:  # else the line shows another message
-            self.tell(header.status("", ""))
+            self.say("")
         words = self._parsed.rules.words()
         like = _("Nothing to clean up: no conversation matches ({rules}).").format(rules=words)
         self.plan.show(planned, like if words else _("Nothing goes."))
@@ -291,7 +302,7 @@ class PruneScreen(SubScreen):
 
     def _tell_about(self, row: ListRow | None, *, by_hand: bool = True) -> None:
         words = self.space.about(row) if isinstance(row, SpaceRow | KindRow) else self.plan.about(row)
-        if words:
+        if words or isinstance(row, NoteRow):  # nothing about the row that was there before
             self.describe(words, by_hand=by_hand)
 
     @on(ConversationList.Selected)

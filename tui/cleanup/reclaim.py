@@ -47,7 +47,7 @@ class Reclaim(NamedTuple):
         return self.disk_free < 2 * (self.file.file_bytes - self.file.free_bytes)
 
 
-class ReclaimScreen(Card[bool]):
+class ReclaimCard(Card[bool]):
     """Says what `hermes sessions optimize` does before it runs."""
 
     KEYS = RECLAIM
@@ -98,7 +98,7 @@ def open_reclaim(controllers: Controllers, app: App[Any]) -> None:
     """Read the sizes of the file, then open the card."""
     location, store = controllers.context.location, controllers.context.store
     if location.demo:
-        controllers.context.say(_("this is the sample store: there is nothing to gain"))
+        controllers.context.say(_("this is the sample store: in your own one, v makes the file smaller"))
         return
     try:
         location.refuse_without_home("make smaller")
@@ -120,9 +120,9 @@ def open_reclaim(controllers: Controllers, app: App[Any]) -> None:
             if go:
                 _run(controllers, reclaim)
 
-        app.push_screen(ReclaimScreen(reclaim), decided)
+        app.push_screen(ReclaimCard(reclaim), decided)
 
-    controllers.context.plan_worker.submit("file", work, done, controllers.context.failed)
+    controllers.context.plan_worker.submit("file", work, done)
 
 
 def _run(controllers: Controllers, reclaim: Reclaim) -> None:

@@ -32,7 +32,7 @@ from ..shared.lines import TextLine
 from ..shared.styled import Line, line_text, row_line
 from ..store_paths import read_radar_at, sessions_folder, trash_folder
 from .axis import coming
-from .axis_pane import TimeAxis
+from .axis_controller import TimeAxis
 from .plan_rows import idle_age
 
 
@@ -154,7 +154,7 @@ class RetentionScreen(SubScreen):
             radar = read_radar_at(location, reader, now)
             return _Outlook(radar, catalog, radar.soonest(catalog), len(radar.closing(catalog)))
 
-        self.context.plan_worker.submit("radar", work, self._take, self.context.failed)
+        self.context.plan_worker.submit("radar", work, self._take)
 
     def _take(self, outlook: _Outlook) -> None:
         if not self.is_whole:
@@ -260,4 +260,4 @@ class RetentionScreen(SubScreen):
             sentence = _("a copy is in the trash: {name}; restore it after Hermes has deleted the original")
             context.say(sentence.format(name=bundle.name))
 
-        context.writer.submit(work, done, context.failed)
+        context.writer.submit(work, done)

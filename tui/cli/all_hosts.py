@@ -21,9 +21,9 @@ from hermes_browse.store.wording import _, pgettext
 
 from ..formats import dollars, long_number, status, timestamp
 from .command_context import Subcommand
+from .on_host import ask_document, configured_hosts, how_to_add
 from .output import no_text, note, print_conversations, print_json, print_sums, print_table
 from .parser import with_options, without
-from .there import ask_document, configured_hosts, how_to_add
 
 PART = 6
 """The exit code when some host did not answer."""

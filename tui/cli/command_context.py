@@ -214,7 +214,7 @@ def _opened_transcripts(beside: Location, only: Collection[str]) -> Iterator[Loc
         BrowseError: The files cannot be listed.
         StoreError: The store cannot be read, so files without a session in it are unknown.
     """
-    from hermes_browse.store.legacy.old_transcripts import Shelf  # start time: rarely needed
+    from hermes_browse.store.legacy.old_transcripts import OldTranscripts  # start time: rarely needed
     from hermes_browse.store.legacy.transcript_files import known_sessions  # start time: rarely needed
 
     folder = sessions_folder(beside)
@@ -229,8 +229,8 @@ def _opened_transcripts(beside: Location, only: Collection[str]) -> Iterator[Loc
             known = known_sessions(reader)
     except (StoreMissingError, StoreEmptyError):  # no store, or an empty one
         pass
-    with Shelf(folder, known, only=only) as shelf:
-        shelf.fill_all()
-        if not only or shelf.notes or shelf.left_out:
-            note(shelf.describe())
-        yield Location(shelf.path, old_files=folder)
+    with OldTranscripts(folder, known, only=only) as transcripts:
+        transcripts.fill_all()
+        if not only or transcripts.notes or transcripts.left_out:
+            note(transcripts.describe())
+        yield Location(transcripts.path, old_files=folder)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from hermes_browse.store.compression.compactions import NOTES, Compaction, CompactionKind, CompactionNote, read_history
 from hermes_browse.store.compression.losses import LOST_KINDS, Losses, find_losses
-from hermes_browse.store.compression.model_context import Contexts, ModelContext, Why, context_of
+from hermes_browse.store.compression.model_context import Contexts, ModelContext, RowOrigin, context_of
 from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.messages.transcript import read_messages_of
 from hermes_browse.store.sessions.models import Conversation
@@ -18,11 +18,16 @@ from hermes_browse.store.wording import N_, _
 from ..formats import counted, long_number, name, size, timestamp
 from .command_context import CommandContext, Subcommand
 from .output import Json, OutputLine, conversation_json, print_json, print_lines, print_text
-from .parser import text
+from .parser import text_arg
 from .show import body_of, heading, message_json
 
 _KINDS = {CompactionKind.ROTATION: N_("continued in a new session"), CompactionKind.IN_PLACE: N_("in place")}
-_WHY = {Why.HEAD: N_("carried over"), Why.SUMMARY: N_("summary"), Why.KEPT: N_("carried over"), Why.SINCE: N_("since")}
+_WHY = {
+    RowOrigin.HEAD: N_("carried over"),
+    RowOrigin.SUMMARY: N_("summary"),
+    RowOrigin.KEPT: N_("carried over"),
+    RowOrigin.SINCE: N_("since"),
+}
 _MOST_SHOWN = 30
 """Lost terms printed for each compaction; JSON lists all."""
 
@@ -31,7 +36,7 @@ class CompactionsCommand(Subcommand):
     """List the compactions of a conversation."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("id", metavar="ID", type=text)
+        parser.add_argument("id", metavar="ID", type=text_arg)
         parser.add_argument("--lost", action="store_true", help=_("also what nothing mentions any more"))
 
     def run(self, context: CommandContext) -> int:
@@ -54,7 +59,7 @@ class ContextCommand(Subcommand):
     """Show the model's context when a message was written."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("id", metavar="ID", type=text)
+        parser.add_argument("id", metavar="ID", type=text_arg)
         parser.add_argument(
             "--at", metavar="MESSAGE", type=int, help=_("the id of a message (default: the newest one)")
         )
@@ -211,10 +216,10 @@ def _context_heading(sent: ModelContext) -> str:
     sentence = _("The model was given {rows}, {bytes}.") if sent.is_certain else _("Probably {rows}, {bytes}.")
     counts = Counter(row.why for row in sent.rows)
     line = sentence.format(rows=counted(len(sent.rows), "message"), bytes=size(sent.size))
-    kept = counts[Why.HEAD] + counts[Why.KEPT]
+    kept = counts[RowOrigin.HEAD] + counts[RowOrigin.KEPT]
     if sent.compaction is not None:
         breakdown = _("Summaries {summaries} · carried over {kept} · since then {since}")
-        line += " " + breakdown.format(summaries=counts[Why.SUMMARY], kept=kept, since=counts[Why.SINCE])
+        line += " " + breakdown.format(summaries=counts[RowOrigin.SUMMARY], kept=kept, since=counts[RowOrigin.SINCE])
     return line
 
 
@@ -239,7 +244,13 @@ def _context_lines(
             continue
         message = by_id[row.id]
         why = _(_WHY[row.why]) if row.is_certain else _("{why}?").format(why=_(_WHY[row.why]))
-        kind = "seam" if row.why is Why.SUMMARY else message.role if message.role in ("user", "assistant") else "tool"
+        kind = (
+            "seam"
+            if row.why is RowOrigin.SUMMARY
+            else message.role
+            if message.role in ("user", "assistant")
+            else "tool"
+        )
         line = f"{row.id}  {why}  {message.role}: {one_line(message.text or body_of(message), 100)}"
         yield OutputLine(kind, one_line(line))
 
@@ -254,7 +265,7 @@ def _context_markdown(conversation: Conversation, sent: ModelContext, messages: 
     for message in messages:
         row = rows[message.id]
         lines += ["", f"## {message.id} · {one_line(heading(message))} · {_(_WHY[row.why])}", ""]
-        if row.why is Why.SUMMARY:
+        if row.why is RowOrigin.SUMMARY:
             lines.append(fenced(message.text))
         elif body := body_of(message):
             lines.append(fenced(body) if message.role == "tool" else body)

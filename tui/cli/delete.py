@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from hermes_browse.store.edit.delete import delete
-from hermes_browse.store.edit.delete_plan import DeletePlan, hold_up, plan_delete
+from hermes_browse.store.edit.delete_plan import DeletePlan, long_lock_warning, plan_delete
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.resolve import resolve_session
 from hermes_browse.store.text import one_line
@@ -15,7 +15,7 @@ from ..formats import counted
 from ..store_paths import sessions_folder, trash_folder
 from .command_context import CommandContext, Subcommand, telling
 from .output import bundle_json, no_title, note, print_json, print_text
-from .parser import text
+from .parser import text_arg
 
 _TITLE_WIDTH = 60
 
@@ -24,7 +24,7 @@ class DeleteCommand(Subcommand):
     """Move conversations to the trash."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("ids", metavar="ID", nargs="+", type=text)
+        parser.add_argument("ids", metavar="ID", nargs="+", type=text_arg)
         parser.add_argument("--yes", action="store_true", help=_("do not ask"))
 
     def run(self, context: CommandContext) -> int:
@@ -33,7 +33,7 @@ class DeleteCommand(Subcommand):
             ids = list(dict.fromkeys(resolve_session(reader, each) for each in arguments.ids))
             catalog = read_catalog(reader, context.now)
             doomed = plan_delete(reader, catalog, ids, context.now)
-        if warning := hold_up(doomed.messages):
+        if warning := long_lock_warning(doomed.messages):
             note(warning)
         if not arguments.yes:
             for gone in doomed.conversations:

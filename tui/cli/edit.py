@@ -15,7 +15,7 @@ from hermes_browse.store.wording import N_, _, ngettext
 
 from .command_context import CommandContext, Subcommand
 from .output import note, print_json, print_text
-from .parser import text
+from .parser import text_arg
 
 _TITLE_WIDTH = 80
 
@@ -39,8 +39,8 @@ class RenameCommand(Subcommand):
     """Change the title of the tip, which lists show."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("id", metavar="ID", type=text)
-        parser.add_argument("title", metavar="TITLE", nargs="+", type=text, help=_("its words"))
+        parser.add_argument("id", metavar="ID", type=text_arg)
+        parser.add_argument("title", metavar="TITLE", nargs="+", type=text_arg, help=_("its words"))
 
     def run(self, context: CommandContext) -> int:
         typed = " ".join(context.arguments.title)
@@ -75,7 +75,7 @@ class _MarkCommand(Subcommand):
     """Writes the change."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("ids", metavar="ID", nargs="+", type=text)
+        parser.add_argument("ids", metavar="ID", nargs="+", type=text_arg)
 
     def run(self, context: CommandContext) -> int:
         conversations = _find(context, *context.arguments.ids)

@@ -136,12 +136,12 @@ def _run(argv: Sequence[str]) -> int:
         speak(ENGLISH)  # programs get the same sentences in every language
     if command is not None and arguments.host is not None:
         if arguments.command == "export" and arguments.output != "-":
-            from .export_there import export_from_host  # start time: rarely needed
+            from .export_from_host import export_from_host  # start time: rarely needed
 
             return export_from_host(arguments)
-        from .there import run_there  # start time: rarely needed
+        from .on_host import run_on_host  # start time: rarely needed
 
-        return run_there(arguments, argv)
+        return run_on_host(arguments, argv)
     if command is not None and getattr(arguments, "all_hosts", False):
         from .all_hosts import run_everywhere  # start time: rarely needed
 

@@ -24,7 +24,7 @@ from ..formats import counted
 from ..version import version
 from .command_context import CommandContext, Subcommand
 from .output import Json, note, print_json
-from .parser import named, text
+from .parser import name_arg, text_arg
 
 USAGE = 2
 _SUFFIXES = {
@@ -43,7 +43,7 @@ class ExportCommand(Subcommand):
     reads_old_transcripts = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("ids", metavar="ID", nargs="+", type=text)
+        parser.add_argument("ids", metavar="ID", nargs="+", type=text_arg)
         parser.add_argument(
             "--format",
             choices=["markdown", "jsonl", "html"],
@@ -61,7 +61,7 @@ class ExportCommand(Subcommand):
         parser.add_argument(
             "--output",
             metavar="PATH",
-            type=named,
+            type=name_arg,
             default=None,
             help=_("a file, a folder, or - for standard output (default: a file here, named after the title)"),
         )

@@ -23,9 +23,9 @@ from ..config.read_config import read_config
 from ..formats import timestamp
 from .all_hosts import PART
 from .command_context import Subcommand
+from .on_host import how_to_add, named_host, refusal
 from .output import note, print_json, print_table, print_text
-from .parser import text
-from .there import how_to_add, named_host, refusal
+from .parser import text_arg
 
 _SILENT = ("host-unknown", "host-down", "host-key", "host-login", "host-silent", "host-lost", "host-ssh")
 """Codes of hosts on which nothing could be run."""
@@ -81,7 +81,7 @@ class HostsCommand(Subcommand):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         what_help = _("say what is missing on a host, and what mends it")
         parser.add_argument("what", nargs="?", choices=["check"], help=what_help)
-        parser.add_argument("name", metavar="NAME", nargs="?", type=text, help=_("its name in the configuration"))
+        parser.add_argument("name", metavar="NAME", nargs="?", type=text_arg, help=_("its name in the configuration"))
         parser.add_argument("--names", action="store_true", help=_("print the names only, and ask nobody"))
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
@@ -168,9 +168,9 @@ def _print_hosts(hosts: list[HostState], *, is_table: bool) -> None:
 
 def _report(seen: HostState, *, as_json: bool) -> int:
     """Print what was seen of one host, and what mends what is wrong; return 0 if nothing is, else 3."""
-    code, text_, remedy = _problem(seen) if seen.error is not None else ("", "", "")
+    code, text, remedy = _problem(seen) if seen.error is not None else ("", "", "")
     if as_json:
-        problems = [{"severity": "error", "code": code, "text": text_, "remedy": remedy}] if code else []
+        problems = [{"severity": "error", "code": code, "text": text, "remedy": remedy}] if code else []
         print_json(seen.json() | {"problems": problems})
         return 3 if code else 0
     facts = [f"{seen.host.name} ({login_command(seen.host)})", *seen.facts()]
@@ -181,7 +181,7 @@ def _report(seen: HostState, *, as_json: bool) -> int:
     if not code:
         print_text(_("Nothing is missing: it is listed, searched and opened from here."))
         return 0
-    note(text_)
+    note(text)
     if remedy:
         note(remedy)
     return 3

@@ -14,14 +14,14 @@ from hermes_browse.store.wording import _
 from ..formats import related, status
 from .command_context import CommandContext, Subcommand
 from .output import Json, OutputLine, note, print_json, print_lines
-from .parser import text
+from .parser import text_arg
 
 
 class LineageCommand(Subcommand):
     """Print the lineage of a session."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("id", metavar="ID", type=text)
+        parser.add_argument("id", metavar="ID", type=text_arg)
 
     def run(self, context: CommandContext) -> int:
         with context.store.reader() as reader:

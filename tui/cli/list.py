@@ -6,11 +6,12 @@ import argparse
 import time
 from types import SimpleNamespace
 
+from hermes_browse.store.cleanup.sizes import content_bytes
 from hermes_browse.store.hermes.health import summarize
 from hermes_browse.store.legacy.transcript_files import count_files
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import count_rows
-from hermes_browse.store.sessions.catalog import read_catalog, read_sizes
+from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import Conversation, Hidden, Sort, View
 from hermes_browse.store.wording import _
 
@@ -19,7 +20,7 @@ from ..profiles.read_profiles import complete_all
 from ..store_paths import sessions_folder
 from .command_context import CommandContext, Subcommand
 from .output import conversation_json, note, print_conversations, print_json, store_json, title_or_preview
-from .parser import add_all_hosts, add_view_options, count
+from .parser import add_all_hosts, add_view_options, count_arg
 from .profiles import broken_json, read_all_profiles, refuse_a_store_with_all_profiles
 
 
@@ -32,9 +33,11 @@ class ListCommand(Subcommand):
         add_view_options(parser, View.CHATS.value)
         parser.add_argument("--sort", choices=[sort.value for sort in Sort], default=Sort.ACTIVITY.value)
         parser.add_argument("--reverse", action="store_true", help=_("the other way round"))
-        parser.add_argument("--limit", type=count, default=50, metavar="N", help=_("most rows, 0 for all (default 50)"))
+        parser.add_argument(
+            "--limit", type=count_arg, default=50, metavar="N", help=_("most rows, 0 for all (default 50)")
+        )
         parser.add_argument("--all-profiles", action="store_true", help=_("of all profiles, as one list by activity"))
-        parser.add_argument("--offset", type=count, default=0, metavar="N", help=_("rows to leave out first"))
+        parser.add_argument("--offset", type=count_arg, default=0, metavar="N", help=_("rows to leave out first"))
         add_all_hosts(parser)
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
@@ -56,7 +59,7 @@ class ListCommand(Subcommand):
             summary = summarize(reader, context.store, context.location)
             catalog = read_catalog(reader, context.now)
             session_ids = list(catalog.forest.sessions)
-            sizes = read_sizes(reader, session_ids) if sort is Sort.SIZE else {}
+            sizes = content_bytes(reader, session_ids) if sort is Sort.SIZE else {}
             # The message counters of sessions may be stale: sort by the counts that are shown.
             counts = count_rows(reader, session_ids) if sort is Sort.MESSAGES else sizes
             amounts = {

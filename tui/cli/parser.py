@@ -120,7 +120,7 @@ class Parser(argparse.ArgumentParser):
         raise SystemExit(2)
 
 
-def count(text: str) -> int:
+def count_arg(text: str) -> int:
     """Parse a non-negative integer."""
     value = int(text) if text.isdecimal() and len(text) < 20 else -1
     if not 0 <= value <= _MAX_INT:
@@ -128,14 +128,14 @@ def count(text: str) -> int:
     return value
 
 
-def named(text: str) -> str:
+def name_arg(text: str) -> str:
     """Accept a non-empty name: an unset variable in a script must not mean the user's own store."""
     if not text:
         raise argparse.ArgumentTypeError(_("wants a name, not an empty text"))
     return text
 
 
-def text(given: str) -> str:
+def text_arg(given: str) -> str:
     """Decode an argument; bytes that the locale could not decode are read as UTF-8, or become U+FFFD."""
     return as_text(os.fsencode(given)) or ""
 
@@ -174,13 +174,13 @@ def add_store_options(parser: argparse.ArgumentParser, *, top: bool = False, hos
     group = parser.add_argument_group(_("which store"))
     exclusive = group.add_mutually_exclusive_group()
     home_help = _("a Hermes root (default $HERMES_HOME)")
-    group.add_argument("--home", metavar="DIR", type=named, default=default, help=home_help)
-    group.add_argument("--profile", metavar="NAME", type=named, default=default, help=_("one of its profiles"))
-    exclusive.add_argument("--db", metavar="FILE", type=named, default=default, help=_("any store file"))
+    group.add_argument("--home", metavar="DIR", type=name_arg, default=default, help=home_help)
+    group.add_argument("--profile", metavar="NAME", type=name_arg, default=default, help=_("one of its profiles"))
+    exclusive.add_argument("--db", metavar="FILE", type=name_arg, default=default, help=_("any store file"))
     exclusive.add_argument("--demo", action="store_true", default=flag_default, help=_("a built-in sample store"))
     if hosts:
         host_help = _("the store of a configured host, through ssh")
-        group.add_argument("--host", metavar="HOST", type=named, default=default, help=host_help)
+        group.add_argument("--host", metavar="HOST", type=name_arg, default=default, help=host_help)
     old_help = _("the old transcripts beside the store: files without a session in it")
     group.add_argument("--old", action="store_true", default=flag_default, help=old_help)
     debug_help = _("write down in the log what is done: statements and failures, no text of any conversation")
@@ -200,5 +200,5 @@ def add_view_options(parser: argparse.ArgumentParser, default: str | None) -> No
     default_help = _("default {view}").format(view=default) if default else _("default everything")
     parser.add_argument("--view", choices=[view.value for view in View], default=default, help=default_help)
     parser.add_argument(
-        "--source", action="append", type=text, default=[], metavar="S", help=_("only this source; repeatable")
+        "--source", action="append", type=text_arg, default=[], metavar="S", help=_("only this source; repeatable")
     )

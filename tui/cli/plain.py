@@ -16,7 +16,8 @@ from hermes_browse.store.hermes.resume_command import ResumePlan, plan_resume
 from hermes_browse.store.messages.chat_message import Hit, Reading, State
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import Bone, read_messages, read_skeleton
-from hermes_browse.store.search import parse, search
+from hermes_browse.store.search.engine import search
+from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import Conversation, View

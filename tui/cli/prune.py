@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections import Counter
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import TypeVar
@@ -12,9 +11,10 @@ from typing import TypeVar
 from hermes_browse.store.cleanup import bulk
 from hermes_browse.store.cleanup.bulk import Outcome, Step, Unit
 from hermes_browse.store.cleanup.plan import Plan, Planned, Spared, Totals, make_plan, parents_first
-from hermes_browse.store.cleanup.protection import STALE_AFTER
+from hermes_browse.store.cleanup.protection import STALE_AFTER, count_reasons
 from hermes_browse.store.cleanup.retention import Radar
 from hermes_browse.store.cleanup.rules import Rules, parse_age, parse_bytes, parse_money
+from hermes_browse.store.cleanup.sizes import COUNTED
 from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.messages.preview import with_details
@@ -25,13 +25,12 @@ from ..formats import dollars, long_number, status, timestamp
 from ..store_paths import sessions_folder, trash_folder
 from .command_context import CommandContext, Subcommand, ask, telling
 from .output import Json, bundle_json, conversation_json, note, print_json, print_table, title_or_preview
-from .parser import count, named, text
+from .parser import count_arg, name_arg, text_arg
 
 Result = TypeVar("Result", int, float)
 Done = TypeVar("Done")
 
 _SHOWN = 50
-_CHUNK = 200
 
 
 def _arg_type(parse: Callable[[str], Result]) -> Callable[[str], Result]:
@@ -46,12 +45,12 @@ def _arg_type(parse: Callable[[str], Result]) -> Callable[[str], Result]:
     return convert
 
 
-def _text_arg(value: str) -> str:
-    return text(named(value))
+def _filled_arg(value: str) -> str:
+    return text_arg(name_arg(value))
 
 
 def _folder_arg(value: str) -> str:
-    return text(os.path.abspath(os.path.expanduser(named(value))))
+    return text_arg(os.path.abspath(os.path.expanduser(name_arg(value))))
 
 
 class PruneCommand(Subcommand):
@@ -62,14 +61,14 @@ class PruneCommand(Subcommand):
         age_help = _("idle for so long: 90d, 12h, 1w 2d (by activity)")
         add("--older-than", metavar="AGE", type=_arg_type(parse_age), help=age_help)
         source_help = _("of this source; repeatable")
-        add("--source", metavar="S", type=_text_arg, action="append", default=[], help=source_help)
-        add("--title", metavar="T", type=_text_arg, help=_("its title contains this"))
+        add("--source", metavar="S", type=_filled_arg, action="append", default=[], help=source_help)
+        add("--title", metavar="T", type=_filled_arg, help=_("its title contains this"))
         add("--cwd", metavar="DIR", type=_folder_arg, help=_("its working directory is this or below it"))
-        add("--model", metavar="M", type=_text_arg, help=_("the name of its model contains this"))
+        add("--model", metavar="M", type=_filled_arg, help=_("the name of its model contains this"))
         add("--empty", action="store_true", help=_("without a message"))
         add("--automation", action="store_true", help=_("cron jobs, webhooks and the like"))
-        add("--min-messages", metavar="N", type=count)
-        add("--max-messages", metavar="N", type=count)
+        add("--min-messages", metavar="N", type=count_arg)
+        add("--max-messages", metavar="N", type=count_arg)
         size_help = _("search index included: 10M, 1.5G")
         add("--min-size", metavar="BYTES", type=_arg_type(parse_bytes), help=size_help)
         add("--max-size", metavar="BYTES", type=_arg_type(parse_bytes))
@@ -102,7 +101,7 @@ class PruneCommand(Subcommand):
             catalog = read_catalog(reader, context.now)
             plan = make_plan(reader, catalog, rules, context.now)
             if arguments.archive:  # an archived conversation stays as it is
-                plan = plan._replace(selected=tuple(each for each in plan.selected if not each.conversation.archived))
+                plan = plan.without_archived()
             plan = _with_details(reader, plan, None if context.json else _SHOWN)
             radar = context.radar(reader) if context.json else None
         totals = plan.totals(subagents=not arguments.archive)
@@ -112,7 +111,7 @@ class PruneCommand(Subcommand):
             refusal = archive if arguments.archive else _("Nothing was changed: it would delete {what}.")
             raise RefusedError(refusal.format(what=_totals_text(totals)), remedy=_("Add --yes to do it."))
         if not context.json:
-            _print(plan, totals, archive=arguments.archive)
+            _print(plan, totals, archive=arguments.archive, stale_open=arguments.stale_open)
         if asks and arguments.delete:
             number = totals.conversations  # unlike "y", not typed by habit
             question = _("Type {count} to delete {count:,} conversations, anything else to leave: ")
@@ -137,14 +136,11 @@ def _rules(arguments: SimpleNamespace) -> Rules:
 
 
 def _with_details(reader: Reader, plan: Plan, limit: int | None) -> Plan:
-    """Add previews and message counts to the plan, in chunks so that no statement runs long."""
-    shown = plan.selected if limit is None else plan.selected[:limit]
-    planned: list[Planned] = []
-    for start in range(0, len(shown), _CHUNK):
-        chunk = shown[start : start + _CHUNK]
-        detailed = with_details(reader, [each.conversation for each in chunk])
-        planned += [each._replace(conversation=more) for each, more in zip(chunk, detailed, strict=True)]
-    return plan._replace(selected=(*planned, *plan.selected[len(planned) :]))
+    """Add previews and message counts to the plan."""
+    shown = plan.selected[:limit]
+    detailed = with_details(reader, [each.conversation for each in shown])
+    planned = (each._replace(conversation=more) for each, more in zip(shown, detailed, strict=True))
+    return plan._replace(selected=(*planned, *plan.selected[len(shown) :]))
 
 
 def carry_out(store: Store, plan: Plan, unit: Unit[Done]) -> Outcome[Done]:
@@ -232,13 +228,13 @@ def _json(plan: Plan, radar: Radar | None, bundles: list[Json], *, archive: bool
         "would": [_planned_json(each, radar, archive=archive) for each in plan.selected],
         "spared": [_spared_json(each) for each in plan.spared],
         "reparented": [] if archive else [session.id for session in plan.reparented],
-        "counted": plan.counted,
+        "counted": _(COUNTED),
         "done": done,
         "bundles": bundles,
     }
 
 
-def _print(plan: Plan, totals: Totals, *, archive: bool) -> None:
+def _print(plan: Plan, totals: Totals, *, archive: bool, stale_open: bool) -> None:
     rows = [
         [
             timestamp(each.conversation.last_active),
@@ -258,7 +254,7 @@ def _print(plan: Plan, totals: Totals, *, archive: bool) -> None:
     if len(plan.selected) > _SHOWN:
         note(_("… and {count:,} more; --json lists all.").format(count=len(plan.selected) - _SHOWN))
     sentence = _("{words}, {cost}. {counted}")
-    note(sentence.format(words=_totals_text(totals), cost=dollars(totals.cost_usd), counted=plan.counted))
+    note(sentence.format(words=_totals_text(totals), cost=dollars(totals.cost_usd), counted=_(COUNTED)))
     if not archive:
         subagents = sum(len(each.subagents) for each in plan.selected)
         if subagents:
@@ -275,22 +271,7 @@ def _print(plan: Plan, totals: Totals, *, archive: bool) -> None:
             flexible=1,
             optional=(1,),
         )
-        counts = Counter(each.why.code for each in plan.spared)
-        phrase = _("{count:,} {reason}")
-        phrases = [phrase.format(count=count, reason=_spared_name(code)) for code, count in counts.most_common()]
-        summary = _("{count:,} spared: {parts}")
-        note(summary.format(count=len(plan.spared), parts=pgettext("list", ", ").join(phrases)))
-
-
-def _spared_name(code: str) -> str:
-    """Translate a reason for sparing a conversation, the `code` of a `cleanup.protection.Why`."""
-    names = {
-        "hidden": pgettext("spared", "hidden"),
-        "leased": pgettext("spared", "leased"),
-        "live": pgettext("spared", "live"),
-        "open": pgettext("spared", "open"),
-        "pinned": pgettext("spared", "pinned"),
-        "recent": pgettext("spared", "recent"),
-        "subagent": pgettext("spared", "subagent"),
-    }
-    return names.get(code, code)
+        summary = _("{count:,} spared: {kinds}")
+        note(summary.format(count=len(plan.spared), kinds=count_reasons(each.why for each in plan.spared)))
+        if not stale_open and any(each.why.code == "open" for each in plan.spared):
+            note(_("--stale-open includes open conversations without activity for long."))

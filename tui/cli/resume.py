@@ -18,7 +18,7 @@ from hermes_browse.store.wording import _
 from ..config.start import read_start
 from .command_context import CommandContext, Subcommand
 from .output import note, print_json, print_text
-from .parser import text
+from .parser import text_arg
 
 
 class ResumeCommand(Subcommand):
@@ -26,10 +26,10 @@ class ResumeCommand(Subcommand):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         which = parser.add_mutually_exclusive_group(required=True)
-        which.add_argument("id", metavar="ID", nargs="?", type=text)
+        which.add_argument("id", metavar="ID", nargs="?", type=text_arg)
         which.add_argument("--last", action="store_true", help=_("the newest conversation, as `hermes -c`"))
         parser.add_argument(
-            "--source", metavar="S", type=text, default=None, help=_("with --last: of this source (default cli)")
+            "--source", metavar="S", type=text_arg, default=None, help=_("with --last: of this source (default cli)")
         )
         parser.add_argument("--print", action="store_true", dest="print_only", help=_("print the command, run nothing"))
         parser.add_argument("--yes", action="store_true", help=_("resume in spite of warnings"))

@@ -9,19 +9,14 @@ from itertools import groupby
 from types import SimpleNamespace
 
 from hermes_browse.store.messages.chat_message import Hit
-from hermes_browse.store.search import (
-    Answer,
-    Conditions,
-    Scope,
-    make_conditions,
-    parse,
-    read_context,
-    read_coverage,
-    unknown_filters,
-)
-from hermes_browse.store.search import search as run_search
+from hermes_browse.store.search.conditions import Conditions, Scope, allowed_sessions, make_conditions
+from hermes_browse.store.search.coverage import read_coverage
+from hermes_browse.store.search.engine import Answer
+from hermes_browse.store.search.engine import search as run_search
+from hermes_browse.store.search.query import parse, unknown_filters
+from hermes_browse.store.search.snippets import read_context
 from hermes_browse.store.search.suggest import Suggestion, suggest
-from hermes_browse.store.sessions.catalog import Catalog, allowed_sessions, read_catalog
+from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
@@ -31,7 +26,7 @@ from ..formats import timestamp
 from ..profiles.read_profiles import search_everywhere
 from .command_context import CommandContext, Subcommand
 from .output import Json, no_text, note, print_json, print_table
-from .parser import add_all_hosts, add_view_options, count, text
+from .parser import add_all_hosts, add_view_options, count_arg, text_arg
 from .profiles import broken_json, read_all_profiles, refuse_a_store_with_all_profiles
 
 Around = list[tuple[int, str, str]] | None
@@ -48,20 +43,22 @@ class SearchCommand(Subcommand):
             "query",
             metavar="QUERY",
             nargs="+",
-            type=text,
+            type=text_arg,
             help=_(
                 'words, "a phrase", OR, -word, prefix*, *part*, source:cli …; -is:rewound leaves out messages '
                 "that were taken back"
             ),
         )
         parser.add_argument("--sort", choices=["newest", "relevance", "oldest"], default="newest")
-        parser.add_argument("--limit", type=count, default=50, metavar="N", help=_("most hits, 0 for all (default 50)"))
+        parser.add_argument(
+            "--limit", type=count_arg, default=50, metavar="N", help=_("most hits, 0 for all (default 50)")
+        )
         context_help = _("messages before and after each hit")
-        parser.add_argument("--context", type=count, default=0, metavar="N", help=context_help)
+        parser.add_argument("--context", type=count_arg, default=0, metavar="N", help=context_help)
         add_view_options(parser, None)
         parser.add_argument("--all-profiles", action="store_true", help=_("in all profiles; newest hits first"))
         parser.add_argument(
-            "--role", action="append", type=text, default=[], metavar="R", help=_("only this role; repeatable")
+            "--role", action="append", type=text_arg, default=[], metavar="R", help=_("only this role; repeatable")
         )
         add_all_hosts(parser)
 

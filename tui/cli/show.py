@@ -16,7 +16,7 @@ from hermes_browse.store.wording import N_, _
 from ..formats import long_number, state, timestamp
 from .command_context import CommandContext, Subcommand
 from .output import Json, OutputLine, conversation_json, print_json, print_lines, print_text
-from .parser import text
+from .parser import text_arg
 
 _NAMES = {"user": N_("you"), "assistant": N_("assistant")}
 
@@ -27,7 +27,7 @@ class ShowCommand(Subcommand):
     reads_old_transcripts = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("id", metavar="ID", type=text)
+        parser.add_argument("id", metavar="ID", type=text_arg)
         reading = parser.add_mutually_exclusive_group()
         for name, summary in (
             ("said", _("what was said: live and compacted messages (default)")),

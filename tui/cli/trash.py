@@ -20,7 +20,7 @@ from ..formats import long_number, timestamp
 from ..store_paths import sessions_folder, trash_folder
 from .command_context import CommandContext, Subcommand
 from .output import bundle_json, no_title, note, print_json, print_table, print_text
-from .parser import add_store_options, text
+from .parser import add_store_options, text_arg
 
 
 class TrashCommand(Subcommand):
@@ -40,7 +40,7 @@ class TrashCommand(Subcommand):
             add_store_options(action)
             if name != "list":
                 action.add_argument(
-                    "bundles", metavar="BUNDLE", nargs="+", type=text, help=_("a name, or how it begins")
+                    "bundles", metavar="BUNDLE", nargs="+", type=text_arg, help=_("a name, or how it begins")
                 )
             if name == "drop":
                 action.add_argument("--yes", action="store_true", help=_("do not ask"))
@@ -48,7 +48,7 @@ class TrashCommand(Subcommand):
                 yes_help = _("also into another store than it is from")
                 action.add_argument("--yes", action="store_true", help=yes_help)
                 only_help = _("only this conversation of the bundle; repeatable")
-                action.add_argument("--only", action="append", metavar="ID", type=text, default=[], help=only_help)
+                action.add_argument("--only", action="append", metavar="ID", type=text_arg, default=[], help=only_help)
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return the error for `--only` with several bundles."""
@@ -118,7 +118,9 @@ def _restore(context: CommandContext) -> int:
         for each in result.notes:
             note(each)
         if not context.json:
-            print_text(_("{sentence} from {bundle}").format(sentence=result.sentence, bundle=result.name))
+            is_new = not result.there.issuperset(result.sessions)
+            sentence = _("{sentence} from {bundle}") if is_new else _("{bundle}: {sentence}")
+            print_text(sentence.format(sentence=result.sentence, bundle=result.name))
     index_notes = check_index(context.store) if len(names) > 1 else ()
     for each in index_notes:
         note(each)

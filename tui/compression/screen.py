@@ -22,7 +22,7 @@ from ..list.list_rows import FixedRows, NoteRow
 from ..screens.by_name import load
 from ..screens.controllers import Controllers
 from ..screens.sub_screen import SubScreen
-from ..shared import clipboard, header
+from ..shared import clipboard
 from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
 from ..transcript.find import needle
@@ -148,7 +148,7 @@ class CompactionsScreen(SubScreen):
             number = inspection.first(begin, at)
             return inspection, number, read_sides(reader, inspection, number) if number >= 0 else None
 
-        self.context.plan_worker.submit("compactions", work, self._take, self.context.failed)
+        self.context.plan_worker.submit("compactions", work, self._take)
 
     def _take(self, answer: tuple[Inspection, int, Sides | None]) -> None:
         inspection, number, sides = answer
@@ -176,7 +176,7 @@ class CompactionsScreen(SubScreen):
     @staticmethod
     def _count_lost(losses: Losses) -> str:
         count = len(losses.terms)
-        words = ngettext("1 lost", "{count:,} lost", count).format(count=count)
+        words = ngettext("1 detail lost", "{count:,} details lost", count).format(count=count)
         return words if losses.is_complete else _("{count} or more").format(count=words)
 
     # The compaction under the cursor
@@ -199,7 +199,7 @@ class CompactionsScreen(SubScreen):
     def noticed(self, event: TranscriptView.Notice) -> None:
         """A word from one of the panes."""
         event.stop()
-        self.tell(header.status(event.text, ""))
+        self.say(event.text)
 
     def _show(self, number: int, sides: Sides | None = None) -> None:
         """Show a compaction; its sides are read if they are not given."""
@@ -251,7 +251,7 @@ class CompactionsScreen(SubScreen):
             self._show_title(one)
             self._light(losses)
 
-        self.context.plan_worker.submit("losses", work, done, self.context.failed)
+        self.context.plan_worker.submit("losses", work, done)
 
     def _show_title(self, one: Compaction) -> None:
         losses = self._losses.get(self._number)
@@ -270,16 +270,16 @@ class CompactionsScreen(SubScreen):
         """Go to the next or previous lost term, the most telling first."""
         losses = self._losses.get(self._number)
         if losses is None:
-            self.tell(header.status(_("still looking for what was lost") if self._one is not None else "", ""))
+            self.say(_("still looking for what was lost") if self._one is not None else "")
             return
         count = len(losses.terms)
         if not count:
-            self.tell(header.status(_("Nothing was lost."), ""))
+            self.say(_("Nothing was lost."))
             return
         self._lost = (self._lost + by) % count if self._lost >= 0 else (0 if by > 0 else count - 1)
         lost = losses.terms[self._lost]
         self.replaced.find(lost.last_message_id, lost.term)
-        self.tell(header.status(describe_lost(lost, self._lost + 1, count), ""))
+        self.say(describe_lost(lost, self._lost + 1, count))
 
     def action_pane(self, by: int) -> None:
         """Focus the next or previous of list, replaced part and summary."""
@@ -295,7 +295,7 @@ class CompactionsScreen(SubScreen):
         if inspection is None or one is None:
             return
         if not one.gone:
-            self.tell(header.status(_("nothing was replaced here"), ""))
+            self.say(_("nothing was replaced here"))
             return
 
         def work(reader: Reader) -> str:
@@ -310,7 +310,7 @@ class CompactionsScreen(SubScreen):
         """Save what was replaced in a file."""
         conversation, one = self._conversation, self._one
         if conversation is None or one is None or not one.gone:
-            self.tell(header.status(_("nothing was replaced here"), ""))
+            self.say(_("nothing was replaced here"))
             return
         name = _("{title}, before {time}").format(title=formats.name(conversation), time=formats.timestamp(one.at))
         load("export")(self.context, self.app, [conversation._replace(title=name)], frozenset(one.gone))
@@ -326,7 +326,7 @@ class CompactionsScreen(SubScreen):
     def _copy(self, text: str, name: str) -> None:
         async def work() -> None:
             route = await clipboard.copy(text, self.app.copy_to_clipboard)
-            self.tell(header.status(f"{name}: {route}", ""))
+            self.say(f"{name}: {route}")
 
         self.run_worker(work(), group="copying", exclusive=True)
 
@@ -339,5 +339,4 @@ class CompactionsScreen(SubScreen):
         """Read the conversation at the summary."""
         conversation, one = self._conversation, self._one
         if conversation is not None:
-            self.dismiss(None)
-            self.controllers.read(conversation, one.summary if one is not None else None)
+            self.read(conversation, one.summary if one is not None else None)

@@ -12,7 +12,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, ProgressBar, Static
 
-from hermes_browse.store.edit.titles import LONGEST, check_title
+from hermes_browse.store.edit.titles import LONGEST_TITLE, check_title
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
@@ -35,7 +35,7 @@ _ORPHANS = 3
 """Maximum number of kept relatives it names."""
 
 
-class RenameScreen(Card[None]):
+class RenameCard(Card[None]):
     """Asks for a title and stays open until it is stored, so that a refused one can be edited.
 
     Args:
@@ -56,7 +56,9 @@ class RenameScreen(Card[None]):
             yield Static(
                 Content.assemble((_("Rename") + "  ", "bold"), (one_line(formats.name(self._conversation), 200), "dim"))
             )
-            yield TextBox(one_line(self._conversation.title or "", LONGEST), id="title-box", select_on_focus=False)
+            yield TextBox(
+                one_line(self._conversation.title or "", LONGEST_TITLE), id="title-box", select_on_focus=False
+            )
             yield Static(id="verdict")
             yield keys_line(self.keys_text(_("Enter rename")))
 
@@ -73,7 +75,7 @@ class RenameScreen(Card[None]):
     def _check(self, typed: str) -> None:
         checked = check_title(typed)
         verdict = self.query_one("#verdict", Static)
-        count = _("{count} of {limit}").format(count=checked.length, limit=LONGEST)
+        count = _("{count} of {limit}").format(count=checked.length, limit=LONGEST_TITLE)
         if checked.problem:
             verdict.update(Content.styled(checked.problem, "$error"))
         elif checked.title is None:
@@ -133,7 +135,7 @@ def _kept(sessions: Sequence[Session]) -> str:
     return text.format(names=names)
 
 
-class DeleteScreen(CountCard):
+class DeleteCard(CountCard):
     """Asks for a key to delete one conversation, for their number to delete several.
 
     Args:
@@ -186,7 +188,7 @@ class DeleteScreen(CountCard):
             conversation = each.conversation
             facts = [
                 one_line(conversation.source, 20),
-                _("{count:,} msgs").format(count=each.own.shown),
+                formats.messages(each.own.shown),
                 formats.size(each.own.total + each.of_subagents.total),
             ]
             if along := len(each.subagents):
@@ -215,7 +217,7 @@ class DeleteScreen(CountCard):
         self.query_one("#doomed", VerticalScroll).scroll_relative(y=lines, animate=False)
 
 
-class ProgressScreen(Card[None]):
+class ProgressCard(Card[None]):
     """Shows progress until `finish` is called."""
 
     KEYS = PROGRESS

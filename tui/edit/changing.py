@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
 from hermes_browse.store.connection.connect import Reader, Store
 from hermes_browse.store.edit.flags import Change
@@ -17,7 +16,7 @@ from ..context import Context
 from ..list.list_rows import ListRow
 from ..list.marks import Marks, Undoable, conversations_of
 from ..screens.panes import Panes
-from .change_cards import RenameScreen
+from .change_cards import RenameCard
 
 _AT_ONCE = 200
 """Conversations changed per transaction."""
@@ -41,24 +40,29 @@ def make_undo(store: Store, changes: Sequence[Change]) -> Callable[[], tuple[str
     return back
 
 
-class ChangingCallbacks(NamedTuple):
-    """Callbacks into the main screen."""
-
-    current: Callable[[], tuple[Conversation, ...]]
-    """Returns the conversations that keys act on if none is marked."""
-    is_listed: Callable[[], bool]
-    """Returns whether the row under the list's cursor is current."""
-    archive_many: Callable[[Sequence[Conversation]], None]
-    """Archives several conversations, except protected ones."""
-    touched: Callable[[Sequence[str]], None]
-    """Updates the screen after sessions were changed, deleted or restored."""
-
-
 class Changing:
-    """Acts on the marked conversations, else on the current ones."""
+    """Acts on the marked conversations, else on the current ones.
 
-    def __init__(self, context: Context, panes: Panes, marks: Marks, callbacks: ChangingCallbacks) -> None:
-        self._context, self._panes, self.marks, self._callbacks = context, panes, marks, callbacks
+    Args:
+        current: Returns the conversations that keys act on if none is marked.
+        is_listed: Returns whether the row under the list's cursor is current.
+        archive_many: Archives several conversations, except protected ones.
+        touched: Updates the screen after sessions were changed, deleted or restored.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        panes: Panes,
+        marks: Marks,
+        *,
+        current: Callable[[], tuple[Conversation, ...]],
+        is_listed: Callable[[], bool],
+        archive_many: Callable[[Sequence[Conversation]], None],
+        touched: Callable[[Sequence[str]], None],
+    ) -> None:
+        self._context, self._panes, self.marks = context, panes, marks
+        self._current, self._is_listed, self._archive_many, self._touched = current, is_listed, archive_many, touched
         self.journal: list[Undoable] = []
         """Changes of this run that can be undone."""
         self._anchor: str | None = None
@@ -67,14 +71,14 @@ class Changing:
 
     def targets(self) -> tuple[Conversation, ...]:
         """Return the marked conversations, else the current ones; show a message if there are none."""
-        conversations = self.marks.conversations or self._callbacks.current()
+        conversations = self.marks.conversations or self._current()
         if not conversations:
             self._context.say(_("no conversation here"))
         return conversations
 
     def mark(self) -> None:
         """Mark or unmark the current conversations; in the list, move to the next row."""
-        conversations = self._callbacks.current()
+        conversations = self._current()
         if not conversations:
             self._context.say(_("nothing to mark here"))
             return
@@ -87,7 +91,7 @@ class Changing:
         """Begin a range, or end it and mark its rows."""
         rows = self._panes.rows
         current = rows.current
-        if current is None or not self._callbacks.is_listed():
+        if current is None or not self._is_listed():
             self._context.say(_("nothing to mark here"))
             return
         start = rows.source.index_of(self._anchor) if self._anchor is not None else None
@@ -118,7 +122,7 @@ class Changing:
             self.marks.add(conversations)
             self.shown()
 
-        self._context.page_worker.submit("marks", work, done, self._context.failed)
+        self._context.page_worker.submit("marks", work, done)
 
     def clear(self) -> None:
         """Remove all marks."""
@@ -144,7 +148,7 @@ class Changing:
         elif len(conversations) == 1:
             self._flag(conversations, archive, N_("archived {count:,} sessions"))
         else:
-            self._callbacks.archive_many(conversations)
+            self._archive_many(conversations)
 
     def pin(self) -> None:
         """Pin the targets, which keeps Hermes from deleting them, or unpin them if all are pinned."""
@@ -167,7 +171,7 @@ class Changing:
         def run() -> list[Change]:
             return [work(store, ids[start : start + _AT_ONCE]) for start in range(0, len(ids), _AT_ONCE)]
 
-        self._context.writer.submit(run, lambda changes: self.changed(changes, many), self._context.failed)
+        self._context.writer.submit(run, lambda changes: self.changed(changes, many))
 
     def changed(self, changes: Sequence[Change], many: str = "") -> None:
         """Report changes, add them to the undo journal, and update the list.
@@ -192,7 +196,7 @@ class Changing:
         self.journal.append(entry)
         self.clear()
         self._context.say(_("{done} · u undoes").format(done=entry.sentence))
-        self._callbacks.touched(touched)
+        self._touched(touched)
 
     def undo(self) -> None:
         """Undo the last change."""
@@ -206,7 +210,7 @@ class Changing:
             if self.journal:
                 sentence += " · " + _("u undoes {count:,} more").format(count=len(self.journal))
             self._context.say(sentence)
-            self._callbacks.touched(touched)
+            self._touched(touched)
 
         def failed(error: BrowseError) -> None:
             if not isinstance(error, RefusedError):  # it would be refused again
@@ -218,7 +222,7 @@ class Changing:
 
     def rename(self) -> None:
         """Ask for another title of the current conversation."""
-        conversations = self._callbacks.current()
+        conversations = self._current()
         if not conversations:
             self._context.say(_("no conversation here"))
             return
@@ -238,5 +242,5 @@ class Changing:
             if not card.refused(error):
                 self._context.failed(error)
 
-        card = RenameScreen(conversation, submit)
+        card = RenameCard(conversation, submit)
         self._panes.app.push_screen(card)

@@ -52,7 +52,7 @@ class Request(NamedTuple):
     """Include rewound and hidden messages."""
 
 
-class ExportScreen(Card[None]):
+class ExportCard(Card[None]):
     """Asks how and where to export, and stays until that is done: what was typed is not lost when it fails.
 
     Args:
@@ -217,7 +217,7 @@ def ask_and_export(
 ) -> None:
     """Show the card, then export; with `part`, only the messages with these ids."""
 
-    card = ExportScreen(
+    card = ExportCard(
         conversations,
         context.store,
         lambda request: _export(context, conversations, request, card, part),
@@ -230,7 +230,7 @@ def _export(
     context: Context,
     conversations: Sequence[Conversation],
     request: Request,
-    card: ExportScreen,
+    card: ExportCard,
     part: Collection[int] | None,
 ) -> None:
     """Write the files on the writer's thread, and report where they are."""

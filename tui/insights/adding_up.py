@@ -15,7 +15,6 @@ from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.wording import _
 
 from ..screens.scanning import Scan, follow
-from ..shared import header
 
 if TYPE_CHECKING:
     from ..screens.sub_screen import SubScreen
@@ -27,7 +26,7 @@ class Question(NamedTuple):
     """Which sums are requested."""
 
     by: str
-    """The grouping: `tool`, or one of `sums.GROUPINGS`."""
+    """The grouping: `tool`, or a grouping of `sums.make_report`."""
     period: str
     unit: str
     """One column of the chart: day, week or month."""
@@ -112,7 +111,7 @@ class AddingUp:
             parts = split_report(facts, unit, split, period, now, stopped=stopped) if split else {}
             return GroupedSums(report, by_time, parts)
 
-        self._context.plan_worker.submit("insights", work, done, self._context.failed)
+        self._context.plan_worker.submit("insights", work, done)
 
     def _read(self, question: Question, done: Callable[[GroupedSums], None]) -> None:
         """Read the facts, then ask again; for tools every call and answer is read."""
@@ -134,7 +133,7 @@ class AddingUp:
             else:
                 self._tools = new_facts
             if self._screen.is_whole:
-                self._screen.tell(header.status("", ""))
+                self._screen.say("")
                 self.ask(question, done)
 
         def failed(error: BrowseError) -> None:
@@ -146,4 +145,4 @@ class AddingUp:
         follow(scan, self._screen, lambda: self._scan is scan and self._screen.is_whole, self._tell)
 
     def _tell(self, text: str, *, first: bool) -> None:
-        self._screen.tell(header.status(_("reading the store, {progress}").format(progress=text), ""))
+        self._screen.say(_("reading the store, {progress}").format(progress=text))

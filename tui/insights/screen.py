@@ -15,7 +15,6 @@ from ..list.conversation_list import ConversationList
 from ..list.list_model import CatalogRows, incomplete
 from ..list.list_rows import ConversationRow, FixedRows, JobRow, NoteRow
 from ..screens.controllers import Controllers
-from ..shared import header
 from ..shared.lines import ToggleLine
 from .adding_up import TOOL, Question
 from .insights_panes import TABS, InsightPanes
@@ -113,7 +112,7 @@ class InsightsScreen(InsightPanes):
         self.show_headings()
         what, count = label(row.by, row.group.key), counted(len(roots), "conversation")
         sentence = _("behind {what}: {conversations} · Enter reads one, Esc goes back")
-        self.tell(header.status(sentence.format(what=what, conversations=count), ""))
+        self.say(sentence.format(what=what, conversations=count))
 
     @on(BarPlot.Chosen)
     def bar_chosen(self, event: BarPlot.Chosen) -> None:
@@ -135,7 +134,7 @@ class InsightsScreen(InsightPanes):
         if index is not None:
             self.groups.cursor = index
         else:
-            self.tell(header.status(_("{what}: nothing").format(what=label(self.by, key)), ""))
+            self.say(_("{what}: nothing").format(what=label(self.by, key)))
 
     @on(ToggleLine.Switched)
     def clicked(self, event: ToggleLine.Switched) -> None:
@@ -158,7 +157,7 @@ class InsightsScreen(InsightPanes):
         """Choose a longer or shorter period."""
         index = min(max(PERIODS.index(self.period) + by, 0), len(PERIODS) - 1)
         if PERIODS[index] == self.period:
-            self.tell(header.status(_("that is all there is") if by > 0 else _("there is no shorter period"), ""))
+            self.say(_("that is all there is") if by > 0 else _("there is no shorter period"))
             return
         self.period = PERIODS[index]
         self.unit = NATURAL_UNITS[self.period]
@@ -172,11 +171,11 @@ class InsightsScreen(InsightPanes):
     def action_stack(self) -> None:
         """Stack the columns of time by model, source or not at all."""
         if self.by != self.unit:
-            self.tell(header.status(_("Columns are stacked by the lines of the table."), ""))
+            self.say(_("Columns are stacked by the lines of the table."))
             return
         self.stack = following(STACKS, self.stack)
         self._ask()
-        self.tell(header.status(_(STACKED[self.stack]), ""))
+        self.say(_(STACKED[self.stack]))
 
     def action_metric(self) -> None:
         """Choose the next metric."""
@@ -196,7 +195,7 @@ class InsightsScreen(InsightPanes):
             return
         search = search_for(row.by, row.group.key, self.period, self.context.clock())
         if not search.query:
-            self.tell(header.status(_("{why}: Enter shows the conversations").format(why=search.note), ""))
+            self.say(_("{why}: Enter shows the conversations").format(why=search.note))
             return
         self.dismiss(None)
         self.controllers.search_for(f"{search.query} ", search.note)
@@ -208,6 +207,6 @@ class InsightsScreen(InsightPanes):
             self.show_rows()
             self._go_to(row.group.key)
         elif self.sums.stop():
-            self.tell(header.status(_("stopped: F5 reads again"), ""))
+            self.say(_("stopped: F5 reads again"))
         else:
             self.dismiss(None)

@@ -18,14 +18,14 @@ from ..screens.panes import Panes
 from ..store_paths import sessions_folder
 
 if TYPE_CHECKING:
-    from hermes_browse.store.legacy.old_transcripts import Shelf
+    from hermes_browse.store.legacy.old_transcripts import OldTranscripts
 
 
 class OldFiles:
     """Counts old transcripts, and opens them: `show` takes a temporary store, its first page, and conversations."""
 
     def __init__(
-        self, context: Context, panes: Panes, show: Callable[[Shelf, Catalog, list[Conversation]], None]
+        self, context: Context, panes: Panes, show: Callable[[OldTranscripts, Catalog, list[Conversation]], None]
     ) -> None:
         self._context, self._panes, self._show = context, panes, show
         self._is_opening = False
@@ -42,7 +42,7 @@ class OldFiles:
             self.count = count
             self._context.show_header()
 
-        self._context.page_worker.submit("old", lambda reader: count_files(folder, reader), done, self._context.failed)
+        self._context.page_worker.submit("old", lambda reader: count_files(folder, reader), done)
 
     def open(self) -> None:
         """Show them in a view of their own, or say that there are none."""
@@ -55,8 +55,8 @@ class OldFiles:
 
         async def run() -> None:
             try:  # the thread does the import as well
-                shelf, first, shown = await asyncio.to_thread(
-                    lambda: load("old-shelf")(folder, context.store, now, lines)
+                transcripts, first, shown = await asyncio.to_thread(
+                    lambda: load("old-transcripts")(folder, context.store, now, lines)
                 )
             except BrowseError as error:
                 context.failed(error)
@@ -64,13 +64,13 @@ class OldFiles:
             finally:
                 self._is_opening = False
                 context.retract(_("looking for old transcripts …"))
-            if not shelf.files:
-                shelf.close()
+            if not transcripts.files:
+                transcripts.close()
                 context.say(_("no old transcripts in {folder}").format(folder=folder))
             elif self._panes.is_current:
-                self._show(shelf, first, shown)
+                self._show(transcripts, first, shown)
             else:
-                shelf.close()
+                transcripts.close()
 
         self._is_opening = True
         context.say(_("looking for old transcripts …"))

@@ -17,7 +17,7 @@ from textual.binding import BindingType
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.legacy.old_transcripts import Shelf
+from hermes_browse.store.legacy.old_transcripts import OldTranscripts
 from hermes_browse.store.legacy.transcript_files import known_sessions
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Sort, View
@@ -41,7 +41,9 @@ _REFUSED = (
 """Commands that need sessions of a store."""
 
 
-def read_shelf(folder: Path, store: Store, now: float, lines: int) -> tuple[Shelf, Catalog, list[Conversation]]:
+def read_old_transcripts(
+    folder: Path, store: Store, now: float, lines: int
+) -> tuple[OldTranscripts, Catalog, list[Conversation]]:
     """Read a first portion of the old transcripts that a store does not have; on a worker's thread.
 
     Returns:
@@ -49,19 +51,19 @@ def read_shelf(folder: Path, store: Store, now: float, lines: int) -> tuple[Shel
     """
     with store.reader() as reader:
         known = known_sessions(reader)
-    shelf = Shelf(folder, known)
+    transcripts = OldTranscripts(folder, known)
     try:
-        shelf.fill()
-        return shelf, *read_first(Store(shelf.path), now, lines, View.ALL)
+        transcripts.fill()
+        return transcripts, *read_first(Store(transcripts.path), now, lines, View.ALL)
     except BrowseError:
-        shelf.close()
+        transcripts.close()
         raise
 
 
 class OldScreen(MainScreen):
     """The main screen over old transcripts.
 
-    `parent` has the controllers of the store beside the files; `shelf`, the temporary store with a first portion, is
+    `parent` has the controllers of the store beside the files; `transcripts`, which hold a first portion, are
     closed with the screen; `first` and `shown` are as of `MainScreen`.
     """
 
@@ -70,10 +72,12 @@ class OldScreen(MainScreen):
         each._replace(footer=False) for each in MAIN if each.id in _REFUSED
     )
 
-    def __init__(self, parent: Controllers, shelf: Shelf, first: Catalog, shown: list[Conversation]) -> None:
-        location = Location(shelf.path, old_files=shelf.folder)
-        super().__init__(parent.context.host, location, Store(shelf.path), first, shown)
-        self._parent_controllers, self._shelf = parent, shelf
+    def __init__(
+        self, parent: Controllers, transcripts: OldTranscripts, first: Catalog, shown: list[Conversation]
+    ) -> None:
+        location = Location(transcripts.path, old_files=transcripts.folder)
+        super().__init__(parent.context.host, location, Store(transcripts.path), first, shown)
+        self._parent_controllers, self._transcripts = parent, transcripts
         self.controllers.listing.begin_as(View.ALL, Sort.ACTIVITY, reverse=False)
         self.callees |= {name: self._refuse for name in _REFUSED}
         self.callees |= {name: partial(self._back_to, view) for name, view in zip(VIEW_COMMANDS, View, strict=True)}
@@ -86,12 +90,12 @@ class OldScreen(MainScreen):
 
     async def _fill(self) -> None:
         try:
-            while await asyncio.to_thread(self._shelf.fill):
-                self.context.say(self._shelf.describe())
+            while await asyncio.to_thread(self._transcripts.fill):
+                self.context.say(self._transcripts.describe())
         except BrowseError as error:
             self.context.failed(error)
             return
-        self.context.say(self._shelf.describe())
+        self.context.say(self._transcripts.describe())
         self.show_header()
         self.controllers.listing.read()
         if self.controllers.is_searching:  # the search has not seen the new ones
@@ -99,14 +103,19 @@ class OldScreen(MainScreen):
 
     def on_unmount(self) -> None:
         """Delete the temporary store, on a thread because a portion may be under way."""
-        threading.Thread(target=self._shelf.close, name="old").start()
+        threading.Thread(target=self._transcripts.close, name="old").start()
 
     def view_line(self) -> Content:
         """Return the views of the real store, and this one."""
-        by = self.controllers
-        order = by.listing.sort, by.listing.reverse
+        controllers = self.controllers
+        order = controllers.listing.sort, controllers.listing.reverse
         return header.views(
-            self._parent_controllers.context.catalog, None, *order, *by.told(), self._shelf.files, width=self.size.width
+            self._parent_controllers.context.catalog,
+            None,
+            *order,
+            *controllers.told(),
+            self._transcripts.files,
+            width=self.size.width,
         )
 
     def enter_words(self) -> str:

@@ -17,7 +17,7 @@ from .list_rows import ConversationRow, HitRow, JobRow, LineageRow
 from .marks import conversation_of, conversations_of
 
 if TYPE_CHECKING:
-    from ..transcript.reading import ConversationPane
+    from ..transcript.reading import TranscriptController
 
 
 class _Visit(NamedTuple):
@@ -41,7 +41,7 @@ class Current:
     """
 
     def __init__(
-        self, context: Context, panes: Panes, page: ConversationPane, best_hit: Callable[[Conversation], int | None]
+        self, context: Context, panes: Panes, page: TranscriptController, best_hit: Callable[[Conversation], int | None]
     ) -> None:
         self._context, self._panes, self._page, self._best_hit = context, panes, page, best_hit
         self._visit: _Visit | None = None

@@ -17,6 +17,8 @@ class ConversationRow(NamedTuple):
     hits: int = 0
     complete: bool = True
     """Whether preview and count have been read."""
+    is_named: bool = False
+    """Whether a search found it by its title or id."""
 
     @property
     def key(self) -> str:

@@ -150,7 +150,7 @@ class Listing:
             return _Read(*step, rows, time.monotonic() - begun, _is_written_to(*step), touched, jobs)
 
         self._read_at = time.monotonic()
-        self._context.list_worker.submit("rows", work, self._take_catalog, self._context.failed)
+        self._context.list_worker.submit("rows", work, self._take_catalog)
 
     def _take_catalog(self, read: _Read) -> None:
         self._context.catalog, self._mark, self._took = read.catalog, read.mark, read.took
@@ -180,7 +180,7 @@ class Listing:
         def done(rows: CatalogRows) -> None:
             self.show(rows, key=next((key for key in at if rows.index_of(key) is not None), None), top=top)
 
-        self._context.page_worker.submit("rows", work, done, self._context.failed)
+        self._context.page_worker.submit("rows", work, done)
 
     def changed(self) -> None:
         """Schedule a read after a change of the store, unless one is due."""

@@ -142,4 +142,4 @@ class Measuring:
                 self._settled[current.sort] = dict(amounts)
                 self._more(True)
 
-        self._context.plan_worker.submit("amounts", current.step, done, self._context.failed)
+        self._context.plan_worker.submit("amounts", current.step, done)

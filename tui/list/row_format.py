@@ -53,7 +53,8 @@ def _conversation(row: ConversationRow, width: int, now: float) -> list[Span]:
     conversation = row.conversation
     mark, look = glyph(conversation)
     columns, taken = columns_of(conversation, width, now, complete=row.complete)
-    extra = _hits(row.hits) if row.hits else badges(conversation)
+    found = _hits(row.hits) if row.hits else _("title or id") if row.is_named else ""
+    extra = found or badges(conversation)
     note = one_line(conversation.note)
     room = width - 3 - taken - 2
     extra = extra if cell_len(extra) <= room // 2 else ""
@@ -68,7 +69,7 @@ def _conversation(row: ConversationRow, width: int, now: float) -> list[Span]:
         remaining -= cell_len(note) + 2
     spans.append((" " * remaining, "plain"))
     if extra:
-        spans.append((f" {extra}", "accent" if row.hits else "dim"))
+        spans.append((f" {extra}", "accent" if found else "dim"))
     spans.append((f" {columns} ", "dim"))
     return spans
 

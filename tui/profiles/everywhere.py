@@ -28,7 +28,6 @@ from ..list.conversation_list import ConversationList
 from ..list.list_rows import FixedRows, ListRow, NoteRow
 from ..screens.controllers import Controllers
 from ..screens.sub_screen import SubScreen
-from ..shared import header
 from ..shared.keys import KeyLine
 from ..shared.lines import Paragraph, TextLine
 from ..shared.text_box import TextBox
@@ -153,7 +152,7 @@ class EverywhereScreen(SubScreen):
 
     def tell_keys(self) -> None:
         """Say in the status line what can be done with a conversation."""
-        self.tell(header.status(_("Enter resumes in its own profile · o opens it there · / searches all"), ""))
+        self.say(_("Enter resumes in its own profile · o opens it there · / searches all"))
 
     def found_here(self) -> Sequence[ProfileMatch]:
         """Return the conversations, or the hits, of the profiles."""
@@ -259,7 +258,7 @@ class EverywhereScreen(SubScreen):
 
     def tell_parts(self, *parts: str) -> None:
         """Show parts of a sentence in the status line."""
-        self.tell(header.status(" · ".join(one_line(each, 120) for each in parts if each), ""))
+        self.say(" · ".join(one_line(each, 120) for each in parts if each))
 
     # Keys
 
@@ -274,7 +273,7 @@ class EverywhereScreen(SubScreen):
         """Read previews and counts of the conversations on screen, as the list of one profile does."""
         event.stop()
         width = self.found.scrollable_content_region.width
-        self.line("found-head").update(Content.styled(head(width, _(self.PLACE)), "dim"))
+        self.line("found-head").update(Content.styled(head(width, _(self.PLACE), hits=self.is_searching), "dim"))
         seen = [row.found for row in self._rows[event.first : event.last + 1] if isinstance(row, FoundRow)]
         lacking = [each for each in seen if each.conversation.rows is None and each.place not in self._requested]
         if lacking:

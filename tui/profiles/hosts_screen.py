@@ -29,12 +29,11 @@ from .. import formats
 from ..list.conversation_list import ConversationList
 from ..list.list_rows import ListRow
 from ..screens.controllers import Controllers
-from ..shared import header
 from ..shared.lines import Paragraph
 from .asking import AGAIN_SECONDS, Asking, HostListing, complete_there, list_there, on_own_thread, search_there
 from .everywhere import EverywhereScreen
 from .profile_rows import AwayRow, Preview, preview, read_preview_of
-from .profiles_card import ProfilesScreen
+from .profiles_card import ProfilesCard
 from .read_profiles import Everywhere, FoundHits, Profile, ProfileMatch, newest_first
 
 _TOGETHER = 0.05
@@ -51,7 +50,7 @@ def _names(names: Sequence[str]) -> str:
     return shown if len(names) <= 3 else _("{names} and {count:,} more").format(names=shown, count=len(names) - 3)
 
 
-class HostsCard(ProfilesScreen):
+class HostsCard(ProfilesCard):
     """The card of profiles and hosts."""
 
     TITLE_OF_CARD = N_("Profiles and hosts")
@@ -238,7 +237,7 @@ class HostsScreen(EverywhereScreen):
 
     def tell_keys(self) -> None:
         """Say in the status line what can be done with a conversation."""
-        self.tell(header.status(_("Enter resumes it where it is · o opens it there · / searches all"), ""))
+        self.say(_("Enter resumes it where it is · o opens it there · / searches all"))
 
     # The row under the cursor
 

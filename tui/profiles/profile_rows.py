@@ -14,7 +14,7 @@ from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.recap import read_recap
-from hermes_browse.store.search import read_context
+from hermes_browse.store.search.snippets import read_context
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _
 
@@ -47,6 +47,7 @@ class FoundRow(NamedTuple):
             formats.moment(found.moment, now),
             formats.source(conversation.source),
             formats.number(conversation.message_count) if conversation.message_count or not _is_bare(found) else "",
+            hits=found.hit is not None,
         )
         mark, look = glyph(conversation)
         profile = formats.fit(one_line(found.profile, 60), _PROFILE)
@@ -60,7 +61,7 @@ class FoundRow(NamedTuple):
         return [
             *lead,
             (formats.fit(formats.clip(name, part), part), title),
-            *_snippet(found.hit, room - part),
+            *snippet_spans(found.hit, room - part),
             (f" {columns} ", "dim"),
         ]
 
@@ -82,10 +83,10 @@ class AwayRow(NamedTuple):
         return [(" ! ", "note"), (f"{name} ", "accent"), (formats.fit(self.reason, width - 4 - _PROFILE), "note")]
 
 
-def _columns(width: int, when: str, source: str, messages: str) -> str:
-    """Format the columns that fit into a row of `width` cells."""
+def _columns(width: int, when: str, source: str, messages: str, *, hits: bool) -> str:
+    """Format the columns that fit into a row of `width` cells; `hits` need room for their text."""
     columns = formats.fit(when, formats.date_width(), right=True)
-    if width >= 60:
+    if width >= (90 if hits else 60):
         columns += " " + formats.fit(source, 6) + formats.fit(messages, 5, right=True)
     return columns
 
@@ -95,9 +96,10 @@ def _is_bare(found: ProfileMatch) -> bool:
     return found.location.host is not None and found.conversation.rows is None
 
 
-def head(width: int, place: str) -> str:
+def head(width: int, place: str, *, hits: bool) -> str:
     """Return the names of the columns, in exactly `width` cells; `place` is that of the profiles."""
-    columns, profile = _columns(width, _("when"), _("source"), _("msgs")), formats.fit(place, _PROFILE)
+    columns = _columns(width, _("when"), _("source"), _("msgs"), hits=hits)
+    profile = formats.fit(place, _PROFILE)
     room = max(width - 3 - _PROFILE - 1 - cell_len(columns) - 2, 4)
     return f"   {profile} {formats.fit(_('title'), room)} {columns} "
 
@@ -108,16 +110,18 @@ _BEFORE = 16
 """Maximum cells of text before a match."""
 
 
-def _snippet(hit: Hit, width: int) -> list[Span]:
+def snippet_spans(hit: Hit, width: int) -> list[Span]:
     """Format the snippet around its first match, which is highlighted, in exactly `width` cells."""
     start, end = hit.match[0] if hit.match else (0, 0)
     before = one_line(hit.snippet[max(start - 200, 0) : start])
     if before and hit.snippet[start - 1 : start].isspace():
         before += " "
-    if len(before) > _BEFORE:
-        before = "…" + before[1 - _BEFORE :]
+    match = formats.clip(one_line(hit.snippet[start:end]), max(width - 2, 0))
+    room = max(min(_BEFORE, width - 2 - cell_len(match)), 0)
+    while cell_len(before) > room:  # the match is what was looked for
+        before = "…" + before[2:].lstrip("…") if len(before) > 2 and room else ""
     before = formats.clip(f"  {before}", width)
-    match = formats.clip(one_line(hit.snippet[start:end]), width - cell_len(before))
+    match = formats.clip(match, width - cell_len(before))
     after = one_line(hit.snippet[end : end + 400])
     gap = " " if after and hit.snippet[end : end + 1].isspace() else ""
     rest = formats.fit(gap + after, width - cell_len(before) - cell_len(match))

@@ -23,7 +23,7 @@ from ..screens.card import Card, keys_line
 from .read_profiles import Profile
 
 
-class ProfilesScreen(Card["Profile | Host | bool | None"]):
+class ProfilesCard(Card["Profile | Host | bool | None"]):
     """Returns the profile, or the host, that was chosen, True for all of them, or None.
 
     `current` is the location of the store on screen, and `now` is in Unix seconds.

@@ -189,7 +189,9 @@ def search_everywhere(
         limit: Maximum hits per profile.
         cancelled: Called between statements; True stops the search.
     """
-    from hermes_browse.store.search import make_conditions, make_scope, parse, search  # with the first search
+    from hermes_browse.store.search.conditions import make_conditions, make_scope  # with the first search
+    from hermes_browse.store.search.engine import search  # with the first search
+    from hermes_browse.store.search.query import parse  # with the first search
 
     query = parse(text)
     conditions = make_conditions(query, now)

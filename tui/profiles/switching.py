@@ -16,7 +16,7 @@ from ..context import Arrival, Context
 from ..list.list_model import read_first
 from ..screens.by_name import load
 from ..screens.panes import Panes
-from .profiles_card import ProfilesScreen
+from .profiles_card import ProfilesCard
 from .read_profiles import Profile, ProfileMatch, read_profiles, short_reason
 
 
@@ -44,7 +44,7 @@ class Switching:
             profiles = await asyncio.to_thread(read_profiles, here, now)
             if panes.is_current:
                 facts = profiles, context.location, now
-                card = load("hosts-card")(*facts, hosts, context.host.links) if hosts else ProfilesScreen(*facts)
+                card = load("hosts-card")(*facts, hosts, context.host.links) if hosts else ProfilesCard(*facts)
                 panes.app.push_screen(card, chosen)
 
         def chosen(choice: Profile | Host | bool | None) -> None:

@@ -92,7 +92,7 @@ def not_remembered(memory: Memory) -> str:
     return words.format(count=count, said=memory.said) if count else ""
 
 
-class PreflightScreen(Card[bool]):
+class PreflightCard(Card[bool]):
     """Asks for confirmation, by another key than the one that opened it."""
 
     KEYS = PREFLIGHT

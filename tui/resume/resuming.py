@@ -15,7 +15,7 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hermes.resume_command import ResumePlan, on_surface, plan_resume
 from hermes_browse.store.hosts.remote import RemoteStore, open_store
-from hermes_browse.store.hosts.resume_there import plan_there
+from hermes_browse.store.hosts.resume_on_host import plan_on_host
 from hermes_browse.store.messages.details import Details, read_details
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.recap import RecapLine, read_recap
@@ -23,7 +23,7 @@ from hermes_browse.store.wording import _
 
 from ..context import Context
 from ..screens.panes import Panes
-from .preflight import PreflightScreen
+from .preflight import PreflightCard
 from .terminal_windows import WindowOutcome, Windows
 
 _Planned = tuple[ResumePlan, list[RecapLine], Details | None, Memory | None]
@@ -80,12 +80,12 @@ class Resuming:
         def work(reader: Reader) -> _Planned:
             return self._read_planned(reader, self._context.store, self._context.location, session_id)
 
-        self._context.page_worker.submit("plan", work, done, self._context.failed)
+        self._context.page_worker.submit("plan", work, done)
 
     def _read_plan(self, reader: Reader, store: Store, location: Location, session_id: str) -> ResumePlan:
         """Plan a resume, on the machine of the store; not on the screen's thread."""
         if isinstance(store, RemoteStore):
-            return plan_there(store.link, reader, session_id)
+            return plan_on_host(store.link, reader, session_id)
         plan = plan_resume(reader, location, session_id, self._context.clock())
         surfaces = self._context.options.surface
         return on_surface(plan, surfaces) if surfaces else plan
@@ -112,7 +112,7 @@ class Resuming:
             if is_confirmed:
                 go(plan)
 
-        self._panes.app.push_screen(PreflightScreen(plan, recap, details, memory), decided)
+        self._panes.app.push_screen(PreflightCard(plan, recap, details, memory), decided)
 
     # In a window
 
@@ -174,4 +174,4 @@ class Resuming:
                 location.refuse_without_home("resume")  # a command of the sample store would open an empty chat
             return self._read_plan(reader, self._context.store, location, session_id)
 
-        self._context.page_worker.submit("command", work, lambda plan: done(plan.shell()), self._context.failed)
+        self._context.page_worker.submit("command", work, lambda plan: done(plan.shell()))

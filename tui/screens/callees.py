@@ -50,46 +50,48 @@ def show_help(panes: Panes, refused: Collection[str] = ()) -> None:
     panes.app.push_screen(load("help")(panes, commands))
 
 
-def callees(by: Controllers, panes: Panes) -> dict[str, Callee]:
+def callees(controllers: Controllers, panes: Panes) -> dict[str, Callee]:
     """Return the callees by the names that the action `do` takes, including those for keys of the transcript.
 
     Lambdas defer the controllers that are imported on first use.
     """
-    context, transcript = by.context, panes.transcript
+    context, transcript = controllers.context, panes.transcript
     calls: dict[str, Callee] = {
         "search": lambda: panes.set_focus(panes.box),
-        "resume": by.of_current(lambda each: by.resuming.start(each.id)),
-        "resume-window": by.of_current(lambda each: by.resuming.start_in_window(each.id)),
-        "copy-id": by.of_current(lambda each: by.copying.copy(each.id)),
-        "copy-command": by.of_current(lambda each: by.resuming.plan_command(each.id, by.copying.copy)),
-        "details": by.of_current(lambda each: load("details")(context, panes.app, each)),
-        "compactions": by.of_current(lambda each: by.open_screen("compactions")),
-        "mark": lambda: by.changing.mark(),
-        "mark-range": lambda: by.changing.mark_range(),
-        "mark-all": lambda: by.changing.mark_all(),
-        "archive": lambda: by.changing.archive(),
-        "pin": lambda: by.changing.pin(),
-        "rename": lambda: by.changing.rename(),
-        "undo": lambda: by.changing.undo(),
-        "delete": lambda: by.of_targets(by.cleaning.delete),
-        "export": lambda: by.of_targets(partial(load("export"), context, panes.app)),
-        "next-hit": lambda: by.searching.hits.step(1),
-        "previous-hit": lambda: by.searching.hits.step(-1),
-        "more-hits": lambda: by.searching.hits.fold(1),
-        "fewer-hits": lambda: by.searching.hits.fold(-1),
-        "hit-order": lambda: by.searching.next_order(),
-        "searches": lambda: by.typing.list_searches(),
-        "keep": lambda: by.typing.keep(),
-        "find": lambda: by.finding.open(),
-        "go-to-id": lambda: by.finding.open(for_id=True),
-        "profiles": lambda: by.switching.choose(),
-        "view-old": by.old_files.open,
-        "sort": by.listing.next_sort,
-        "reverse": by.listing.reverse_order,
-        "reload": by.listing.reload,
-        "reading": by.reading.next_reading,
-        "seen-here": lambda: load("here")(context, transcript, by.reading.fit_titles),
-        "recap": by.reading.show_recap,
+        "resume": controllers.of_current(lambda each: controllers.resuming.start(each.id)),
+        "resume-window": controllers.of_current(lambda each: controllers.resuming.start_in_window(each.id)),
+        "copy-id": controllers.of_current(lambda each: controllers.copying.copy(each.id)),
+        "copy-command": controllers.of_current(
+            lambda each: controllers.resuming.plan_command(each.id, controllers.copying.copy)
+        ),
+        "details": controllers.of_current(lambda each: load("details")(context, panes.app, each)),
+        "compactions": controllers.of_current(lambda each: controllers.open_screen("compactions")),
+        "mark": lambda: controllers.changing.mark(),
+        "mark-range": lambda: controllers.changing.mark_range(),
+        "mark-all": lambda: controllers.changing.mark_all(),
+        "archive": lambda: controllers.changing.archive(),
+        "pin": lambda: controllers.changing.pin(),
+        "rename": lambda: controllers.changing.rename(),
+        "undo": lambda: controllers.changing.undo(),
+        "delete": lambda: controllers.of_targets(controllers.cleaning.delete),
+        "export": lambda: controllers.of_targets(partial(load("export"), context, panes.app)),
+        "next-hit": lambda: controllers.searching.hits.step(1),
+        "previous-hit": lambda: controllers.searching.hits.step(-1),
+        "more-hits": lambda: controllers.searching.hits.fold(1),
+        "fewer-hits": lambda: controllers.searching.hits.fold(-1),
+        "hit-order": lambda: controllers.searching.next_order(),
+        "searches": lambda: controllers.typing.list_searches(),
+        "keep": lambda: controllers.typing.keep(),
+        "find": lambda: controllers.finding.open(),
+        "go-to-id": lambda: controllers.finding.open(for_id=True),
+        "profiles": lambda: controllers.switching.choose(),
+        "view-old": controllers.old_files.open,
+        "sort": controllers.listing.next_sort,
+        "reverse": controllers.listing.reverse_order,
+        "reload": controllers.listing.reload,
+        "reading": controllers.reading.next_reading,
+        "seen-here": lambda: load("seen-here")(context, transcript, controllers.reading.fit_titles),
+        "recap": controllers.reading.show_recap,
         "tools": transcript.action_cycle_tools,
         "reasoning": transcript.action_toggle_reasoning,
         "next-pane": lambda: panes.focus_pane(1),
@@ -103,11 +105,11 @@ def callees(by: Controllers, panes: Panes) -> dict[str, Callee]:
         "help": lambda: show_help(panes),
         "quit": context.host.finish,
     }
-    calls |= {name: partial(by.set_view, view) for name, view in zip(VIEW_COMMANDS, View, strict=True)}
+    calls |= {name: partial(controllers.set_view, view) for name, view in zip(VIEW_COMMANDS, View, strict=True)}
     for name in ("prune", "trash", "retention", "insights", "doctor"):
-        calls[name] = partial(by.open_screen, name)
+        calls[name] = partial(controllers.open_screen, name)
     if (host := context.location.host) is not None:
         calls |= {name: partial(_say_there, context, host, words) for name, words in _THERE.items()}
     for what in ("message", "code", "output", "pager", "editor", "raw", "links"):
-        calls[f"take-{what}"] = partial(lambda part: by.copying.take(part), what)
+        calls[f"take-{what}"] = partial(lambda part: controllers.copying.take(part), what)
     return calls

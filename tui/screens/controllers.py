@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.sessions.models import Conversation, View
@@ -24,21 +24,30 @@ from ..search.history import QueryHistory
 from ..shared import header
 from ..store_paths import trash_folder
 from ..transcript.entries import TranscriptModel
-from ..transcript.reading import ConversationPane
+from ..transcript.reading import TranscriptController
 from .by_name import load
 from .panes import Panes
 
 if TYPE_CHECKING:
-    from hermes_browse.store.search import Matcher
+    from hermes_browse.store.search.terms import Matcher
 
     from ..cleanup.cleaning import Cleaning
-    from ..edit.changing import Changing, ChangingCallbacks
+    from ..edit.changing import Changing
     from ..profiles.switching import Switching
     from ..resume.resuming import Resuming
     from ..search.query_line import Typing
-    from ..search.searching import Searching, SearchingCallbacks
+    from ..search.searching import Searching
     from ..transcript.copying import Copying
     from ..transcript.finding import Finding
+
+
+class WayBack(NamedTuple):
+    """The way back to the screen from which a conversation was opened."""
+
+    root_id: str
+    """Of the conversation."""
+    go: Callable[[], None]
+    forget: Callable[[], None]
 
 
 class Controllers:
@@ -57,10 +66,12 @@ class Controllers:
         """Past searches; those of the demo are not saved."""
         self.listing = Listing(context, panes, lambda: self.is_searching, self._catalog_read)
         self.listing.on_order_change = self._sorted_anew
-        self.reading = ConversationPane(context, panes, lambda: self.current.conversation, self._matchers)
+        self.reading = TranscriptController(context, panes, lambda: self.current.conversation, self._matchers)
         self.reading.shown, self.reading.hit_shown = self._page_shown, self._hit_shown
         self.current = Current(context, panes, self.reading, self._best_hit)
         self.old_files = OldFiles(context, panes, partial(self.open_screen, "old"))
+
+        self.way_back: WayBack | None = None
 
     # Imported on first use
 
@@ -68,15 +79,15 @@ class Controllers:
     def searching(self) -> Searching:
         """Search as you type."""
         make: type[Searching] = load("searching")
-        make_callbacks: type[SearchingCallbacks] = load("searching-callbacks")
-        callbacks = make_callbacks(
-            lambda: self.listing.order,
-            lambda: self.current.conversation,
-            lambda keys: self.listing.refresh(at=keys),
-            lambda query: self.typing.put(query),
-            lambda profile, query: self.switching.search(profile, query),
+        return make(
+            self.context,
+            self._panes,
+            list_order=lambda: self.listing.order,
+            current=lambda: self.current.conversation,
+            show_list=lambda keys: self.listing.refresh(at=keys),
+            put_query=lambda query: self.typing.put(query),
+            search_profile=lambda profile, query: self.switching.search(profile, query),
         )
-        return make(self.context, self._panes, callbacks)
 
     @cached_property
     def typing(self) -> Typing:
@@ -94,14 +105,15 @@ class Controllers:
     def changing(self) -> Changing:
         """Mark, archive, pin, rename and undo."""
         make: type[Changing] = load("changing")
-        make_callbacks: type[ChangingCallbacks] = load("changing-callbacks")
-        callbacks = make_callbacks(
-            lambda: self.current.targets,
-            lambda: self.current.is_listed,
-            lambda targets: self.cleaning.archive(targets),
-            self._touched,
+        return make(
+            self.context,
+            self._panes,
+            self.marks,
+            current=lambda: self.current.targets,
+            is_listed=lambda: self.current.is_listed,
+            archive_many=lambda targets: self.cleaning.archive(targets),
+            touched=self._touched,
         )
-        return make(self.context, self._panes, self.marks, callbacks)
 
     @cached_property
     def cleaning(self) -> Cleaning:
@@ -190,7 +202,23 @@ class Controllers:
 
     def open_screen(self, name: str, *details: object) -> None:
         """Open a screen by its name in `by_name`, with what else its class takes."""
+        self.forget_way_back()
         self._panes.app.push_screen(load(name)(self, *details))
+
+    def go_back(self) -> bool:
+        """Open the screen again from which the current conversation was opened; return False if there is none."""
+        way, current = self.way_back, self.current.conversation
+        if way is None or current is None or current.root_id != way.root_id:
+            return False
+        self.way_back = None
+        way.go()
+        return True
+
+    def forget_way_back(self) -> None:
+        """Remove the screen that is kept for `go_back`."""
+        if self.way_back is not None:
+            self.way_back.forget()
+            self.way_back = None
 
     def read(self, conversation: Conversation, message_id: int | None = None) -> None:
         """Show a conversation, listed or not, in the transcript and focus that."""
@@ -225,10 +253,11 @@ class Controllers:
                 )
                 self.context.say(text.format(count=count))
 
-        self.context.writer.submit(work, done, self.context.failed)
+        self.context.writer.submit(work, done)
 
     def close(self) -> None:
         """Close the store, and remove temporary files."""
+        self.forget_way_back()
         if "copying" in self.__dict__:
             self.copying.close()
         self.context.close()

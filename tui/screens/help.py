@@ -15,7 +15,7 @@ from textual.events import Key, Resize
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
-from hermes_browse.store.search import help_lines
+from hermes_browse.store.search.filters import help_lines
 from hermes_browse.store.wording import N_, _
 
 from ..bindings import working
@@ -125,7 +125,7 @@ def side_by_side(sections: Sequence[Section], width: int) -> list[Line]:
     return lines
 
 
-class HelpScreen(Card[None]):
+class HelpCard(Card[None]):
     """Keys by task, signs, and examples of searches or rules, filtered by typing.
 
     Args:

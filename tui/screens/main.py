@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from textual import on
 from textual.binding import BindingType
 from textual.content import Content
-from textual.events import AppBlur, AppFocus, Resize, ScreenResume
+from textual.events import AppBlur, AppFocus, Key, Resize, ScreenResume
 from textual.widget import Widget
 from textual.widgets import Input
 
@@ -21,7 +21,7 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Sort, Status, View
 from hermes_browse.store.wording import _
 
-from ..bindings import bindings
+from ..bindings import bindings, key_names
 from ..commands.main_commands import MAIN
 from ..config.options import FOREVER
 from ..context import Application, Context
@@ -32,6 +32,7 @@ from ..list.list_model import shown_line
 from ..list.list_rows import ConversationRow, HitRow, JobRow, ListRow, MoreRow, SuggestionRow
 from ..search.box import SearchBox
 from ..shared import header
+from ..textual_private import bindings_of
 from ..transcript.scroll import TranscriptScroll
 from ..transcript.view import TranscriptView
 from ..worker import Answered, StoreChanged
@@ -76,6 +77,13 @@ class MainScreen(Panes):
 
     # Commands
 
+    def on_key(self, event: Key) -> None:
+        """Say where a key works that does nothing in the list, but something in the transcript."""
+        if self.focused is self.rows and not any(list(bindings_of(each, event.key)) for each in (self.rows, self)):
+            for binding in bindings_of(self.transcript, event.key):
+                sentence = _("{key} ({what}) is for messages: Tab goes to them")
+                self.context.say(sentence.format(key=key_names(event.key), what=_(binding.description)))
+
     async def action_do(self, name: str) -> None:
         """Run a command by name."""
         coroutine = self.callees[name]()
@@ -84,11 +92,11 @@ class MainScreen(Panes):
 
     def action_sort_by(self, sort: str) -> None:
         """Sort by the clicked column, or reverse its order; hits have an order of their own."""
-        by = self.controllers
-        if by.is_searching and by.searching.has_hits:
+        controllers = self.controllers
+        if controllers.is_searching and controllers.searching.has_hits:
             self.context.say(_("hits have an order of their own: o changes it"))
         else:
-            by.listing.sort_by(Sort(sort))
+            controllers.listing.sort_by(Sort(sort))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leave `/` to a focused input, where it is a letter."""
@@ -102,14 +110,22 @@ class MainScreen(Panes):
             self.context.say(_("q leaves"))  # not quit: Esc is easily pressed once too often
 
     def _step_back(self) -> None:
-        """Step back once: undim, stop a scan, end a zoom, go to the list, clear the marks, end the search."""
+        """Step back once, by the first of these that there is.
+
+        Undim, end a recap, stop a scan, end a zoom, go back to the screen a conversation was opened from, else to the
+        list, clear the marks, end the search.
+        """
         if self.transcript.page.seen is not None:
             self.callees["seen-here"]()
+            return
+        if self.controllers.reading.is_recap and self.controllers.current.conversation is not None:
+            self.controllers.reading.show_recap()  # which ends it
             return
         if self._stop_search() or self.end_zoom():
             return
         if self.focused is not self.rows:
-            self.set_focus(self.rows)
+            if not self.controllers.go_back():
+                self.set_focus(self.rows)
         elif self.controllers.marks:
             self.controllers.changing.clear()
         elif self.controllers.is_searching:
@@ -240,8 +256,8 @@ class MainScreen(Panes):
         else:
             self.context.page_left()
 
-    @on(TranscriptView.Finding)
-    def find_asked(self, event: TranscriptView.Finding) -> None:
+    @on(TranscriptView.FindKeyPressed)
+    def find_asked(self, event: TranscriptView.FindKeyPressed) -> None:
         """Go to the next or previous match in the transcript, or end the find."""
         if event.step:
             self.controllers.finding.step(event.step)
@@ -282,18 +298,18 @@ class MainScreen(Panes):
 
     def take(self, row: ListRow) -> None:
         """Handle Enter on a row: open a job, a hit or the best hit of a conversation; resume or read the others."""
-        by = self.controllers
+        controllers = self.controllers
         if isinstance(row, JobRow):
-            by.listing.toggle_job(row.name)
+            controllers.listing.toggle_job(row.name)
         elif isinstance(row, HitRow) or (isinstance(row, ConversationRow) and (row.hits or self.ENTER_READS)):
-            by.current.follow_row()
+            controllers.current.follow_row()
             self.set_focus(self.transcript)
         elif isinstance(row, MoreRow):
-            by.searching.hits.unfold(row)
+            controllers.searching.hits.unfold(row)
         elif isinstance(row, SuggestionRow):
-            by.searching.take_suggestion(row)
+            controllers.searching.take_suggestion(row)
         elif isinstance(row, ConversationRow):
-            by.resuming.start(row.conversation.id)
+            controllers.resuming.start(row.conversation.id)
 
     # The lines around the panes
 
@@ -318,12 +334,12 @@ class MainScreen(Panes):
 
     def _node_moved(self, is_moved: bool, by_hand: bool) -> None:
         """Follow the tree: show the session or the compaction under its cursor."""
-        by, conversation = self.controllers, self.controllers.current.conversation
-        compaction = by.reading.tree.compaction(self.lineage.current)
+        controllers, conversation = self.controllers, self.controllers.current.conversation
+        compaction = controllers.reading.tree.compaction(self.lineage.current)
         if compaction is None:
-            by.current.node_moved(is_moved, by_hand)
+            controllers.current.node_moved(is_moved, by_hand)
         elif by_hand and conversation is not None and compaction.session_id in (s.id for s in conversation.segments):
-            by.reading.go_to_compaction(conversation, compaction)
+            controllers.reading.go_to_compaction(conversation, compaction)
 
     def _moved(self) -> None:
         """Clear the message when the user moves the cursor; the shortfall of a search stays."""
@@ -344,29 +360,32 @@ class MainScreen(Panes):
         if is_tiny(self.size):
             self.line("header").update(too_small())
             return
-        by, catalog = self.controllers, self.context.catalog
-        shown = shown_line(catalog, by.view)
-        if by.is_searching and catalog.exact:
+        controllers, catalog = self.controllers, self.context.catalog
+        shown = shown_line(catalog, controllers.view)
+        if controllers.is_searching and catalog.exact:
             shown = _("search in {count:,} of {total:,} conversations")
-            shown = shown.format(count=catalog.forest.counts()[by.view], total=catalog.forest.counts()[View.ALL])
-        if by.old_files.count.files:
-            shown += " · " + _("{count:,} old transcripts").format(count=by.old_files.count.files)
+            shown = shown.format(
+                count=catalog.forest.counts()[controllers.view], total=catalog.forest.counts()[View.ALL]
+            )
+        if count := controllers.old_files.count.files:
+            unsearched, old = _("{count:,} old transcripts not searched"), _("{count:,} old transcripts")
+            shown += " · " + (unsearched if controllers.is_searching else old).format(count=count)
         self.line("header").update(header.title(self.context.location, shown, width))
-        offered = by.offered
+        offered = controllers.offered
         self.line("views").update(header.offers(offered, width) if offered else self.view_line())
-        has_hits = by.is_searching and by.searching.has_hits
+        has_hits = controllers.is_searching and controllers.searching.has_hits
         self.head.show(_("hits") if has_hits else "", is_sorted=not has_hits)
 
     def view_line(self) -> Content:
         """Build the line of views, with the list's order."""
-        by = self.controllers
-        order = by.listing.sort, by.listing.reverse
+        controllers = self.controllers
+        order = controllers.listing.sort, controllers.listing.reverse
         return header.views(
             self.context.catalog,
-            by.view,
+            controllers.view,
             *order,
-            *by.told(),
-            by.old_files.count.files,
-            progress=by.listing.progress(),
+            *controllers.told(),
+            controllers.old_files.count.files,
+            progress=controllers.listing.progress(),
             width=self.size.width,
         )

@@ -76,7 +76,9 @@ class Panes(Screen[object]):
                 yield TextLine(id="lineage-title")
                 yield self.lineage
         yield TextLine(id="status")
-        yield KeyLine(id="keys")
+        yield KeyLine(
+            id="keys", more=("insights", "trash", "profiles", "export", "undo", "details", "rename", "doctor")
+        )
 
     def show_family(self, shown: bool) -> None:
         """Show or hide the lineage tree below the transcript.

@@ -14,7 +14,7 @@ from textual.widget import Widget
 
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.models import Conversation
-from hermes_browse.store.wording import N_
+from hermes_browse.store.wording import N_, _
 
 from ..bindings import bindings
 from ..commands import Command
@@ -24,7 +24,7 @@ from ..shared import header
 from ..shared.lines import TextLine
 from .by_name import load
 from .card import STYLES
-from .controllers import Controllers
+from .controllers import Controllers, WayBack
 from .panes import is_tiny, too_small
 
 
@@ -77,10 +77,14 @@ class SubScreen(Screen[None]):
             self._has_message = str(content) not in ("", self.context.writing)
             self.line("status").update(content)
 
+    def say(self, text: str, *, look: str = "dim") -> None:
+        """Show a sentence in the status line; `look` is empty for the answer to a key."""
+        self.tell(header.status(text, "", look=look))
+
     def describe(self, text: str, *, by_hand: bool) -> None:
         """Describe the row under the cursor in the status line; a message stays if the cursor was not moved by hand."""
         if by_hand or not self._has_message:
-            self.tell(header.status(text, ""))
+            self.say(text)
             self._has_message = False
 
     @property
@@ -113,10 +117,25 @@ class SubScreen(Screen[None]):
         """Render the background: the message if the terminal is too small."""
         return Text(str(too_small())) if self.has_class("-tiny") else super().render()
 
-    def read(self, conversation: Conversation) -> None:
-        """Return to the main screen with this conversation in the transcript."""
+    def read(self, conversation: Conversation, message_id: int | None = None) -> None:
+        """Return to the main screen with this conversation in the transcript; Esc there comes back here."""
+        app, controllers, name = self.app, self.controllers, f"way-back-{id(self)}"
+
+        def go() -> None:
+            app.uninstall_screen(name)
+            app.push_screen(self)
+            self.catalog_changed()
+
+        def forget() -> None:
+            app.uninstall_screen(name)
+            self.remove()
+
+        controllers.forget_way_back()
+        app.install_screen(self, name)  # Textual removes a closed screen that is not installed
         self.dismiss(None)
-        self.controllers.read(conversation)
+        controllers.read(conversation, message_id)
+        controllers.way_back = WayBack(conversation.root_id, go, forget)
+        self.context.say(_("Esc goes back to where you were"))
 
     def read_names(self, slot: str, wanted: Sequence[Conversation], shown: Callable[[], None]) -> None:
         """Read the previews of conversations that have no title.

@@ -15,18 +15,11 @@ from textual.timer import Timer
 from hermes_browse.store.connection.connect import Fingerprint, Reader, Store
 from hermes_browse.store.errors import BrowseError, QueryInterruptedError, StoreEmptyError, StoreMissingError
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.search import (
-    Conditions,
-    Coverage,
-    Query,
-    asks_for_conversations,
-    count,
-    count_conversations,
-    make_conditions,
-    make_scope,
-    read_coverage,
-    suggest,
-)
+from hermes_browse.store.search.conditions import Conditions, make_conditions, make_scope
+from hermes_browse.store.search.coverage import Coverage, read_coverage
+from hermes_browse.store.search.engine import count
+from hermes_browse.store.search.query import Query
+from hermes_browse.store.search.suggest import asks_for_conversations, count_conversations, suggest
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.sessions.models import View
@@ -88,7 +81,7 @@ class Counting:
 
         def go() -> None:
             self._timer = None
-            self._context.page_worker.submit("hit details", found.completed, done, self._context.failed)
+            self._context.page_worker.submit("hit details", found.completed, done)
             self._count(found, view)
 
         self._timer = self._panes.set_timer(_REST, go)
@@ -119,7 +112,7 @@ class Counting:
                 # The cursor moves from the note to the first suggestion.
                 self._hits.show(self._hits.found, key=counts.suggestions[0].key)
 
-        self._context.count_worker.submit("count", work, done, self._context.failed)
+        self._context.count_worker.submit("count", work, done)
 
     def forget(self) -> None:
         """Stop counting."""

@@ -6,15 +6,16 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from hermes_browse.store.search import FILTERS, Query, Vocabulary, parse, read_vocabulary, unknown_filters
-from hermes_browse.store.search.query import quoted
+from hermes_browse.store.search.filter_values import Vocabulary, read_vocabulary
+from hermes_browse.store.search.filters import FILTERS
+from hermes_browse.store.search.query import Query, parse, query_word, unknown_filters
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import _
 
 from ..context import Context
 from ..screens.panes import Panes
 from .history import QueryHistory
-from .searches import SearchesScreen
+from .searches import SearchesCard
 
 _LEAST_NAME = 3
 """Minimum letters before names of filters are offered: fewer are mostly words."""
@@ -43,7 +44,7 @@ def complete(text: str, known: Vocabulary, now: float) -> Offer | None:
     key, typed = (match[1] or "").lower(), match[3]
     start = match.start(3) if match[2] else match.end() - len(typed.lstrip("-"))
     if match[2]:
-        values = [quoted(value) for each in FILTERS if each.key == key for value in each.values(known, now)]
+        values = [query_word(value) for each in FILTERS if each.key == key for value in each.values(known, now)]
         choices = [f"{each} " for each in values if each.casefold().startswith(typed.casefold())]
         if choices and choices[0].casefold() == f"{typed.casefold()} ":
             return None
@@ -135,7 +136,7 @@ class Typing:
                 self._panes.set_focus(self._panes.box)
                 self.put(text)
 
-        self._panes.app.push_screen(SearchesScreen(self.history), chosen)
+        self._panes.app.push_screen(SearchesCard(self.history), chosen)
 
     def _offer(self, text: str) -> None:
         """Offer completions of the end of the query: the first behind the cursor, all above the list."""

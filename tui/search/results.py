@@ -9,7 +9,9 @@ from enum import Enum
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.search import Answer, Coverage, Query, Total
+from hermes_browse.store.search.coverage import Coverage
+from hermes_browse.store.search.engine import Answer, Total
+from hermes_browse.store.search.query import Query
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -116,7 +118,8 @@ class SearchResults:
         """
         groups = self.groups()
         # A conversation with hits is listed with these only.
-        rows: list[ListRow] = [ConversationRow(each) for each in self.titles if each.root_id not in groups]
+        titles = (each for each in self.titles if each.root_id not in groups)
+        rows: list[ListRow] = [ConversationRow(each, is_named=not self.of_list) for each in titles]
         for root, hits in groups.items():
             conversation = self.conversations.get(hits[0].session_id)
             if conversation is not None:

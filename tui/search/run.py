@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.messages.preview import with_names
-from hermes_browse.store.search import Answer, Conditions, Query, Scope, make_plan, make_scope, search, split_by_edits
-from hermes_browse.store.search.terms import CompiledQuery
+from hermes_browse.store.search.conditions import Conditions, Scope, make_scope, split_by_edits
+from hermes_browse.store.search.engine import Answer, search
+from hermes_browse.store.search.query import Query
+from hermes_browse.store.search.terms import CompiledQuery, make_plan
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import Conversation, View

@@ -20,7 +20,7 @@ from ..shared.text_box import TextBox
 from .history import QueryHistory
 
 
-class SearchesScreen(Card[str | None]):
+class SearchesCard(Card[str | None]):
     """Returns the search chosen, or None."""
 
     AUTO_FOCUS = "#narrow"

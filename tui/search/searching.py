@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.errors import BrowseError, StoreBusyError
-from hermes_browse.store.search import (
-    Answer,
-    Matcher,
-    Query,
-    asks_for_conversations,
-    make_conditions,
-)
+from hermes_browse.store.search.conditions import make_conditions
+from hermes_browse.store.search.engine import Answer
+from hermes_browse.store.search.query import Query
+from hermes_browse.store.search.suggest import asks_for_conversations
+from hermes_browse.store.search.terms import Matcher
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -40,26 +37,31 @@ _ORDER_MESSAGE = {
 }
 
 
-class SearchingCallbacks(NamedTuple):
-    """Callbacks into the main screen."""
-
-    order: Callable[[], Order]
-    """Returns the list's order, for searches for conversations."""
-    current: Callable[[], Conversation | None]
-    """Returns the current conversation."""
-    show_list: Callable[[Sequence[str]], None]
-    """Shows the list again, with the cursor on the first of these row keys that is listed."""
-    put: Callable[[str], None]
-    """Puts a query into the box."""
-    search_profile: Callable[[str, str], None]
-    """Searches a profile, by name, for a query."""
-
-
 class Searching:
-    """Runs the query and shows its results in the list."""
+    """Runs the query and shows its results in the list.
 
-    def __init__(self, context: Context, panes: Panes, callbacks: SearchingCallbacks) -> None:
-        self._context, self._panes, self._callbacks = context, panes, callbacks
+    Args:
+        list_order: Returns the list's order, for searches for conversations.
+        current: Returns the current conversation.
+        show_list: Shows the list again, with the cursor on the first of these row keys that is listed.
+        put_query: Puts a query into the box.
+        search_profile: Searches a profile, by name, for a query.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        panes: Panes,
+        *,
+        list_order: Callable[[], Order],
+        current: Callable[[], Conversation | None],
+        show_list: Callable[[Sequence[str]], None],
+        put_query: Callable[[str], None],
+        search_profile: Callable[[str, str], None],
+    ) -> None:
+        self._context, self._panes = context, panes
+        self._list_order, self._current, self._show_list = list_order, current, show_list
+        self._put_query, self._search_profile = put_query, search_profile
         self.view = View.ALL
         """The view to search."""
         self.order = _ORDERS[0]
@@ -145,13 +147,13 @@ class Searching:
     def take_suggestion(self, row: SuggestionRow) -> None:
         """Run a suggested search, which may switch to another profile."""
         if row.profile:
-            self._callbacks.search_profile(row.profile, row.query)
+            self._search_profile(row.profile, row.query)
             return
         if row.query == self._panes.box.value:
             self.set_view(row.view)
         else:
             view = row.view
-            self._callbacks.put(f"{row.query} ")  # the space ends the last word: it was counted as a whole word
+            self._put_query(f"{row.query} ")  # the space ends the last word: it was counted as a whole word
             if self.view is not view:
                 self.set_view(view)
         self._context.show_header()
@@ -168,9 +170,9 @@ class Searching:
         self._query = self._scan = self.hits.found = None
         self._was_busy = False
         self._context.search_worker.cancel("search")
-        current = self._callbacks.current()
+        current = self._current()
         keys = [f"c{current.root_id}"] if current is not None and not self._panes.box.has_focus else []
-        self._callbacks.show_list([*keys, self._before])
+        self._show_list([*keys, self._before])
         self._context.show_header()
         self._context.say("")
 
@@ -183,7 +185,7 @@ class Searching:
         self.hits.forget_step()
         context = self._context
         now, catalog, details = context.clock(), context.catalog, context.details
-        view, sort, order = self.view, self.order, self._callbacks.order()
+        view, sort, order = self.view, self.order, self._list_order()
         conditions = make_conditions(query, now)
         scan = self._scan = Scan()
 

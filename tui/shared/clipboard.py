@@ -71,7 +71,7 @@ def tools(environment: Mapping[str, str], platform: str | None = None) -> list[T
     candidates = [Tool(argv, _("copied with {tool}").format(tool=argv[0])) for argv in commands]
     if environment.get("TMUX"):
         # -w (tmux 3.2) passes the buffer on to the terminal where `set-clipboard` allows it.
-        where = _("copied to tmux's buffer, which it offers to the terminal")
+        where = _("copied to tmux, which passes it on to the terminal")
         candidates.append(Tool(("tmux", "load-buffer", "-w", "-"), where))
         candidates.append(Tool(("tmux", "load-buffer", "-"), _("copied to tmux's buffer alone")))
     return candidates

@@ -41,7 +41,7 @@ def title(location: Location, shown: str, width: int) -> Content:
 
 def marked(count: int, messages: int) -> str:
     """Return the number of marks for the line of views."""
-    return _("✓ {count:,} marked · {messages} msgs").format(count=count, messages=formats.number(messages))
+    return _("✓ {count:,} marked · {messages}").format(count=count, messages=formats.messages(messages))
 
 
 def views(

@@ -6,6 +6,7 @@ screen.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -45,10 +46,14 @@ class _Key(NamedTuple):
 
 
 class KeyLine(TextLine):
-    """The keys of the focused pane and their titles."""
+    """The keys of the focused pane and their titles.
 
-    def __init__(self, *, id: str | None = None) -> None:
+    `more` are the ids of commands that are shown as well if there is room left, in this order.
+    """
+
+    def __init__(self, *, id: str | None = None, more: Sequence[str] = ()) -> None:
         super().__init__(id=id)
+        self._more = more
         self._keys: list[_Key] = []
 
     def on_mount(self) -> None:
@@ -66,8 +71,9 @@ class KeyLine(TextLine):
     def _update_keys(self) -> None:
         if not self.is_attached:  # its screen was closed meanwhile
             return
+        every = list(self.screen.active_bindings.values())
         active: dict[str, ActiveBinding] = {}
-        for each in self.screen.active_bindings.values():
+        for each in every:
             if each.binding.show:
                 active.setdefault(each.binding.action, each)
         keys = [_Key(each.binding, self._printed(each.binding), each.enabled) for each in active.values()]
@@ -75,12 +81,20 @@ class KeyLine(TextLine):
         if enter is not None and enter.key_display and enter.action not in active:
             keys.insert(0, _Key(enter, "Enter", enabled=True))
         room = self.size.width - sum(key.width for key in keys if key.is_always_shown)
+        by_id = {each.binding.id: each for each in every if not each.binding.show}
+        more = [by_id[each] for each in self._more if each in by_id]
         shown: list[_Key] = []
         for key in keys:
             if not key.is_always_shown:
                 room -= key.width
             if room >= 0 or key.is_always_shown:
                 shown.append(key)
+        place = next((at for at, key in enumerate(shown) if key.is_always_shown), len(shown))
+        for key in (_Key(each.binding, self._printed(each.binding), each.enabled) for each in more):
+            room -= key.width
+            if room >= 0:
+                shown.insert(place, key)
+                place += 1
         if shown == self._keys:
             return
         self._keys = shown

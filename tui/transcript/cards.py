@@ -300,14 +300,14 @@ class LinesCard(Card[None]):
         self.run_worker(work(), exclusive=True)
 
 
-class RawScreen(LinesCard):
+class RawCard(LinesCard):
     """A chat message as stored: its JSON, and the same as lines with colours."""
 
     KEYS = RAW
     VIEW = "raw"
 
 
-class DetailsScreen(LinesCard):
+class DetailsCard(LinesCard):
     """The details of a conversation: the lines of `details_lines`."""
 
     KEYS = DETAILS
@@ -335,6 +335,6 @@ def show_details(context: Context, app: App[Any], conversation: Conversation) ->
 
     def done(result: tuple[Conversation, list[Line]]) -> None:
         detailed, lines = result
-        app.push_screen(DetailsScreen(one_line(formats.name(detailed), 200), lines))
+        app.push_screen(DetailsCard(one_line(formats.name(detailed), 200), lines))
 
-    context.page_worker.submit("card", work, done, context.failed)
+    context.page_worker.submit("card", work, done)

@@ -22,11 +22,11 @@ from ..screens.panes import Panes
 from ..shared import clipboard
 from ..shared.programs import editor, pager, show
 from ..shared.styled import Line
-from .cards import RawScreen
+from .cards import RawCard
 from .entries import TranscriptModel
 from .image_viewer import Pictures
 from .markdown_layout import highlight, parse
-from .references import ReferencesScreen, references
+from .references import ReferencesCard, references
 from .tool_text import as_shown, output_text
 
 
@@ -193,7 +193,7 @@ class Copying:
         targets = await asyncio.to_thread(references, message, model, is_here=self._context.location.host is None)
         if targets:
             title = _("message {id}").format(id=message.id)
-            self._panes.app.push_screen(ReferencesScreen(self._context, self.pictures, title, targets))
+            self._panes.app.push_screen(ReferencesCard(self._context, self.pictures, title, targets))
         else:
             self._context.say(_("no link, image or path in this message"))
 
@@ -211,6 +211,6 @@ class Copying:
                 self._context.say(_("message {id} is no longer in the store").format(id=message_id))
                 return
             title = _("message {id} as it is stored").format(id=message_id)
-            self._panes.app.push_screen(RawScreen(title, *raw))
+            self._panes.app.push_screen(RawCard(title, *raw))
 
-        self._context.page_worker.submit("raw", work, done, self._context.failed)
+        self._context.page_worker.submit("raw", work, done)

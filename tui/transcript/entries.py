@@ -176,6 +176,11 @@ class TranscriptModel:
             return None
         return self._entry_of.get(self.skeleton.folded.get(message_id, message_id))
 
+    def next_shown(self, message_id: int) -> int | None:
+        """Return the id of the first message after another that this reading shows, else of the last; None if empty."""
+        ids = [bone.id for bone in self.skeleton.bones]
+        return min((each for each in ids if each > message_id), default=max(ids, default=None))
+
     def shown_at(self, message_id: int) -> int | None:
         """Return the entry that shows a message: for a tool result that of its call, if the call has been read."""
         index = self.entry_of(message_id)

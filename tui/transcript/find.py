@@ -12,9 +12,9 @@ from hermes_browse.store.messages.block_kinds import CALL, RESULT, blocks_of
 from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.messages.decode import without_injections
 from hermes_browse.store.messages.transcript import Bone, read_messages
-from hermes_browse.store.search import find_ranges
 from hermes_browse.store.search.fold import fold, has_marks
 from hermes_browse.store.search.query import Term, TermKind
+from hermes_browse.store.search.snippets import find_ranges
 from hermes_browse.store.search.terms import Matcher
 from hermes_browse.store.text import printable
 
@@ -103,7 +103,7 @@ def scan(reader: Reader, bones: Sequence[Bone], start: int, stop: int, matcher: 
     return Slice(tuple(found), position)
 
 
-class Findings:
+class FindResults:
     """The matching messages of a conversation with `count` bones, as far as it has been scanned from `origin` on."""
 
     def __init__(self, matcher: Matcher, count: int, origin: int) -> None:

@@ -12,11 +12,11 @@ from ..context import Context
 from ..screens.panes import Panes
 from .ask_line import AskInput, AskLine
 from .entries import TranscriptModel
-from .find import Findings, Slice, needle, scan
+from .find import FindResults, Slice, needle, scan
 from .reading import read_missing
 
 if TYPE_CHECKING:
-    from hermes_browse.store.search import Matcher
+    from hermes_browse.store.search.terms import Matcher
 
     from .scroll import Bookmark
 
@@ -32,7 +32,7 @@ class Finding:
 
     def __init__(self, context: Context, panes: Panes, matchers: Callable[[], Sequence[Matcher]]) -> None:
         self._context, self._panes, self._matchers = context, panes, matchers
-        self._findings: Findings | None = None
+        self._findings: FindResults | None = None
         self._model: TranscriptModel | None = None
         self._asks_for_id = False
         self._origin: Bookmark | None = None
@@ -138,7 +138,7 @@ class Finding:
             return
         self._take_model(model)
         origin = self._order.get(self._origin.message_id, 0) if self._origin is not None else 0
-        self._findings = Findings(matcher, len(model.skeleton.bones), origin)
+        self._findings = FindResults(matcher, len(model.skeleton.bones), origin)
         self._awaits_first, self._is_quiet = True, False
         self._context.transcript_worker.cancel("goal")  # found with fewer letters
         self._panes.transcript.is_finding = True
@@ -167,7 +167,7 @@ class Finding:
                 if not findings.is_complete:
                     self._scan_on()
 
-        self._context.transcript_worker.submit("find", work, done, self._context.failed)
+        self._context.transcript_worker.submit("find", work, done)
 
     def _take_model(self, model: TranscriptModel) -> None:
         if model is not self._model:
@@ -295,7 +295,7 @@ class Finding:
         if grown:
             findings.grow(len(before.skeleton.bones), len(model.skeleton.bones))
         else:
-            self._findings = Findings(findings.matcher, len(model.skeleton.bones), 0)
+            self._findings = FindResults(findings.matcher, len(model.skeleton.bones), 0)
             self._panes.transcript.is_finding = True
             self._panes.transcript.highlight([findings.matcher])
         self._scan_on()

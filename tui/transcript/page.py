@@ -18,7 +18,7 @@ from .entries import EntryKind, Look, TranscriptModel
 from .layout_cache import LIGHT, Key, LayoutCache
 
 if TYPE_CHECKING:
-    from hermes_browse.store.search import Matcher
+    from hermes_browse.store.search.terms import Matcher
 
 _ESTIMATES = {"user": 5, "assistant": 8, "tool": 0}
 _RULE, _OTHER = 2, 4

@@ -13,7 +13,7 @@ from hermes_browse.store.messages.chat_message import ChatMessage, Reading, Stat
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import Bone, Skeleton, read_messages, read_skeleton, read_system_prompt
 from hermes_browse.store.sessions.models import Conversation
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import N_, _
 
 from ..bindings import following
 from ..compression.tree import Tree
@@ -30,8 +30,13 @@ from .view import TranscriptView
 if TYPE_CHECKING:
     from hermes_browse.store.compression.compactions import Compaction
     from hermes_browse.store.messages.recap import RecapLine
-    from hermes_browse.store.search import Matcher
+    from hermes_browse.store.search.terms import Matcher
 
+_NAMES = {
+    Reading.SAID: N_("what was said"),
+    Reading.LIVE: N_("what the model still sees"),
+    Reading.EVERYTHING: N_("everything: rewound, hidden and repeated messages too"),
+}
 _REST = 0.025
 """Seconds without a move of the cursor before the conversation is read: more than a frame, too short to notice."""
 _PATIENCE = 0.15
@@ -112,10 +117,10 @@ def read_missing(
             transcript.loaded()
             then()
 
-    context.transcript_worker.submit(slot, lambda reader: read_messages(reader, bones), done, context.failed)
+    context.transcript_worker.submit(slot, lambda reader: read_messages(reader, bones), done)
 
 
-class ConversationPane:
+class TranscriptController:
     """Shows the current conversation in transcript, title and tree.
 
     Title and transcript change together. Until then keys already act on the conversation that `current` returns.
@@ -139,7 +144,8 @@ class ConversationPane:
         """The lineage below the transcript."""
         self._titled: Conversation | None = None
         """The conversation in title and facts."""
-        self._recap = False
+        self.is_recap = False
+        """Whether the transcript shows Hermes' recap instead of the conversation."""
         self._timer: Timer | None = None
         self._late: Timer | None = None
         self._request: object = None
@@ -148,6 +154,8 @@ class ConversationPane:
         """Reads again what could not be read because the store was busy."""
         self._page_of = ""
         """The root whose page was requested last."""
+        self._left_out: tuple[int | None, int] | None = None
+        """The message at which a change of the reading began, and the one that this reading leaves out."""
 
     def _cancel(self) -> None:
         """Cancel the request that is waiting or running."""
@@ -183,6 +191,7 @@ class ConversationPane:
         message_id: int | None = None,
         segment: str | None = None,
         reload: bool = False,
+        keeps_place: bool = False,
     ) -> None:
         """Show a conversation.
 
@@ -191,6 +200,7 @@ class ConversationPane:
             message_id: Begin at this message, highlighted as a hit.
             segment: Begin at this session.
             reload: Read it again even if it is on screen.
+            keeps_place: If the reading leaves the message out, begin at the next one that it shows.
         """
         self._context.page_left()
         if conversation is None:
@@ -199,7 +209,7 @@ class ConversationPane:
             return
         transcript = self._panes.transcript
         matchers = self._matchers()
-        self._recap, self._page_of = False, conversation.root_id
+        self.is_recap, self._page_of = False, conversation.root_id
         if message_id is not None and matchers:
             self.hit_shown()  # `n` and `N` act on the search again
         self._cancel()
@@ -212,18 +222,27 @@ class ConversationPane:
         reading = self.reading
         width, look = transcript.page.width, transcript.page.look
 
-        def work(reader: Reader) -> tuple[TranscriptModel, dict[Key, list[Line]]]:
-            model = open_conversation(reader, conversation, reading, message_id, segment)
+        def work(reader: Reader) -> tuple[TranscriptModel, int | None, dict[Key, list[Line]]]:
+            model, begin = open_conversation(reader, conversation, reading, message_id, segment), message_id
+            if keeps_place and message_id is not None and model.entry_of(message_id) is None:
+                begin = model.next_shown(message_id)
+                model = open_conversation(reader, conversation, reading, begin, segment)
             # The hit is located among the lines of its message, so these are laid out here.
-            return model, draw_message(model, message_id, width, look) if message_id is not None else {}
+            return model, begin, draw_message(model, begin, width, look) if begin is not None else {}
 
-        def done(answer: tuple[TranscriptModel, dict[Key, list[Line]]]) -> None:
-            model, drawn = answer
+        def done(answer: tuple[TranscriptModel, int | None, dict[Key, list[Line]]]) -> None:
+            model, begin, drawn = answer
             self._cancel()
             transcript.page.layouts.add(drawn)
-            if message_id is not None and model.entry_of(message_id) is None:
-                self._context.say_of_page(_("the hit is in a rewound message: v shows everything"))
-            transcript.show(model, message_id=message_id, matchers=matchers, segment=segment)
+            self._left_out = (begin, message_id) if message_id is not None and begin != message_id else None
+            if self._left_out is not None:
+                sentence = _("{reading} · the message you were at is not part of it")
+                self._context.say_of_page(sentence.format(reading=_(_NAMES[reading])))
+            elif message_id is not None and model.entry_of(message_id) is None:
+                unseen = _("the model no longer sees the hit: v shows everything")
+                rewound = _("the hit is in a rewound message: v shows everything")
+                self._context.say_of_page(unseen if reading is Reading.LIVE else rewound)
+            transcript.show(model, message_id=begin, matchers=matchers, segment=segment)
             self.shown(model, False)
             self._context.details.add([model.conversation])
             self._show_titles(model.conversation)
@@ -320,7 +339,7 @@ class ConversationPane:
         """Read new messages of the conversation on screen, as the store has changed."""
         transcript = self._panes.transcript
         shown = transcript.model
-        if shown is None or self._recap:
+        if shown is None or self.is_recap:
             return
         conversation, reading = shown.conversation, self.reading
 
@@ -340,35 +359,32 @@ class ConversationPane:
             if new:
                 self._context.say_of_page(_("{count} new · G to the end").format(count=new))
 
-        self._context.transcript_worker.submit("tail", work, done, self._context.failed)
+        self._context.transcript_worker.submit("tail", work, done)
 
     def next_reading(self) -> None:
         """Show the next reading (said, live, everything), at the current message."""
         self.reading = following(Reading, self.reading)
-        names = {
-            Reading.SAID: _("what was said"),
-            Reading.LIVE: _("what the model still sees"),
-            Reading.EVERYTHING: _("everything: rewound, hidden and repeated messages too"),
-        }
         conversation = self._current()
         if conversation is not None:
             current, at_end = self._panes.transcript.current, self._panes.transcript.at_end
             message_id = current.id if current is not None and not at_end else None
-            self.show(conversation, message_id=message_id, reload=True)
-        self._context.say_of_page(names[self.reading])
+            if self._left_out is not None and message_id == self._left_out[0]:
+                message_id = self._left_out[1]
+            self.show(conversation, message_id=message_id, reload=True, keeps_place=True)
+        self._context.say_of_page(_(_NAMES[self.reading]))
 
     def show_recap(self) -> None:
         """Show Hermes' recap instead of the transcript, or the transcript again."""
         conversation = self._current()
         if conversation is None:
             return
-        if self._recap:
+        if self.is_recap:
             self.show(conversation, reload=True)
             return
         self._cancel()
 
         def done(model: TranscriptModel) -> None:
-            self._recap = True
+            self.is_recap = True
             self._panes.transcript.show(model)
             self.shown(None, False)
             self._show_titles(conversation)

@@ -195,7 +195,7 @@ def _counted(kind: ReferenceKind, count: int) -> str:
     return words.format(count=count)
 
 
-class ReferencesScreen(Card[None]):
+class ReferencesCard(Card[None]):
     """The card of references, at least one; the title is printable."""
 
     AUTO_FOCUS = "#references"

@@ -57,7 +57,7 @@ class TranscriptScroll(LongView, can_focus=True):
         text: str
 
     @dataclass
-    class Finding(Message, namespace="transcript_view"):
+    class FindKeyPressed(Message, namespace="transcript_view"):
         """A key of find was pressed."""
 
         step: int

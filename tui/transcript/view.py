@@ -18,7 +18,7 @@ from .page import SeenByModel
 from .scroll import TranscriptScroll
 
 if TYPE_CHECKING:
-    from hermes_browse.store.search import Matcher
+    from hermes_browse.store.search.terms import Matcher
 
 _TOOLS = {Tools.OFF: N_("tools: off"), Tools.SHORT: N_("tools: short"), Tools.FULL: N_("tools: full")}
 _LEAD = 2
@@ -105,7 +105,7 @@ class TranscriptView(TranscriptScroll):
 
     def action_find(self, step: int) -> None:
         """Go to the next (1) or previous (-1) match, or stop finding (0)."""
-        self.post_message(self.Finding(step))
+        self.post_message(self.FindKeyPressed(step))
 
     # Folding
 

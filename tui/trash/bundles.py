@@ -17,7 +17,7 @@ from textual.widgets import Static
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.delete import delete
 from hermes_browse.store.edit.delete_plan import affected_by_delete
-from hermes_browse.store.edit.restore import Restored, restore
+from hermes_browse.store.edit.restore import Restored, describe_restored, restore
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.messages.preview import with_details
@@ -25,7 +25,6 @@ from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.models import Conversation, Sort, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.trash.opened import OpenedBundle
-from hermes_browse.store.trash.progress import summary
 from hermes_browse.store.trash.shelf import Bundle
 from hermes_browse.store.wording import N_, _, ngettext
 
@@ -178,8 +177,7 @@ def tell_restored(controllers: Controllers, restored: Sequence[Restored], more: 
         done = delete(context.store, new, folder, sessions_folder=files)
         return done.sentence, done.sessions
 
-    messages = sum(each.messages for each in restored)
-    message = " · ".join([summary(_("restored {sessions}, {messages}"), len(sessions), messages), *notes])
+    message = " · ".join([describe_restored(restored), *notes])
     if new:
         controllers.changing.done(Undoable(message, back), sessions)
     else:
@@ -187,7 +185,7 @@ def tell_restored(controllers: Controllers, restored: Sequence[Restored], more: 
     return message
 
 
-class DropScreen(CountCard):
+class DropCard(CountCard):
     """The confirmation of a drop, also of a single bundle."""
 
     KEYS = DROPPING

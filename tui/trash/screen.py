@@ -26,19 +26,17 @@ from hermes_browse.store.wording import N_, _, ngettext
 
 from .. import formats
 from ..commands.screen_commands import TRASH
-from ..edit.change_cards import ProgressScreen
+from ..edit.change_cards import ProgressCard
 from ..list.conversation_list import ConversationList
 from ..list.list_model import read_first
 from ..list.list_rows import FixedRows, NoteRow
-from ..screens.by_name import load
 from ..screens.controllers import Controllers
 from ..screens.sub_screen import SubScreen
-from ..shared import header
 from ..shared.keys import KeyLine
 from ..shared.lines import Paragraph, TextLine
 from ..store_paths import sessions_folder, trash_folder
 from ..writer import Written
-from .bundles import BundleRow, DeletedConversation, DropScreen, contents, read_deleted, tell_restored
+from .bundles import BundleRow, BundleScreen, DeletedConversation, DropCard, contents, read_deleted, tell_restored
 
 _UNTITLED = 50
 """Maximum number of untitled bundles whose conversations are read at the start."""
@@ -96,7 +94,7 @@ class TrashScreen(SubScreen):
                 self._show()
                 self._read_names([each for each in bundles if not any(each.titles[:1])][:_UNTITLED])
 
-        self.context.writer.submit(lambda: list_bundles(folder), done, self.context.failed)
+        self.context.writer.submit(lambda: list_bundles(folder), done)
 
     def _read_names(self, bundles: Sequence[Bundle]) -> None:
         """Read the conversations of small bundles, one after another; large ones are read when they are opened."""
@@ -185,18 +183,18 @@ class TrashScreen(SubScreen):
             finally:
                 self._is_opening = False
             if self.is_current:
-                self.app.push_screen(load("bundle")(controllers, opened, first, shown, title), self._came_back)
+                self.app.push_screen(BundleScreen(controllers, opened, first, shown, title), self._came_back)
             else:
                 opened.close()
 
         self._is_opening = True
-        self.tell(header.status(_("reading {name} …").format(name=bundle.name), ""))
+        self.say(_("reading {name} …").format(name=bundle.name))
         self.run_worker(run(), group="bundle")
 
-    def _came_back(self, _result: None) -> None:
+    def _came_back(self, _result: object) -> None:
         """Read the trash again: something may have been restored."""
         if self.is_whole:
-            self.tell(header.status("", ""))
+            self.say("")
             self._read()
 
     def action_mark(self) -> None:
@@ -213,8 +211,8 @@ class TrashScreen(SubScreen):
             return
         context, folder = self.context, self._folder
         store, now, files = context.store, context.clock(), sessions_folder(context.location)
-        text = ngettext("putting back 1 bundle …", "restoring {count:,} bundles …", len(bundles))
-        self.tell(header.status(text.format(count=len(bundles)), ""))
+        text = ngettext("restoring 1 bundle …", "restoring {count:,} bundles …", len(bundles))
+        self.say(text.format(count=len(bundles)))
         progress = self._show_progress(bundles)
 
         def tell(number: int, stage: Stage) -> None:
@@ -252,15 +250,15 @@ class TrashScreen(SubScreen):
             if self.is_whole:
                 self._read()
 
-        context.writer.submit(work, finished, context.failed)
+        context.writer.submit(work, finished)
 
-    def _show_progress(self, bundles: Sequence[Bundle]) -> ProgressScreen | None:
+    def _show_progress(self, bundles: Sequence[Bundle]) -> ProgressCard | None:
         messages = sum(each.messages for each in bundles)
         if messages < _MANY:
             return None
         count = ngettext("1 bundle to restore", "{count:,} bundles to restore", len(bundles))
         title = f"{count.format(count=len(bundles))} · {formats.counted(messages, 'message')}"
-        progress = ProgressScreen(title)
+        progress = ProgressCard(title)
         self.app.push_screen(progress)
         return progress
 
@@ -272,10 +270,10 @@ class TrashScreen(SubScreen):
 
         def done(manifest: Manifest) -> None:
             text = _("{name} is complete: {count:,} messages, all checksums match")
-            self.tell(header.status(text.format(name=name, count=manifest.messages), ""))
+            self.say(text.format(name=name, count=manifest.messages))
 
-        self.tell(header.status(_("reading {name} …").format(name=name), ""))
-        self.context.writer.submit(lambda: verify(find(folder, name)), done, self.context.failed)
+        self.say(_("reading {name} …").format(name=name))
+        self.context.writer.submit(lambda: verify(find(folder, name)), done)
 
     def action_drop(self) -> None:
         """Remove the marked bundles, or the current one, for good after a confirmation."""
@@ -290,13 +288,13 @@ class TrashScreen(SubScreen):
 
         def done(_dropped: None) -> None:
             text = ngettext("dropped 1 bundle for good", "dropped {count:,} bundles for good", count)
-            self.tell(header.status(text.format(count=count), ""))
+            self.say(text.format(count=count))
             self._marked.clear()
             if self.is_whole:
                 self._read()
 
         def decided(go: bool | None) -> None:
             if go:
-                self.context.writer.submit(work, done, self.context.failed)
+                self.context.writer.submit(work, done)
 
-        self.app.push_screen(DropScreen(bundles), decided)
+        self.app.push_screen(DropCard(bundles), decided)

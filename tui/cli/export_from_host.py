@@ -18,8 +18,8 @@ from .. import formats
 from ..export.documents import plan_paths
 from ..store_paths import store_files
 from .export import format_of
+from .on_host import answered, ask_document, named_host, refusal, repeat_notes, texts_of
 from .output import print_json, print_text
-from .there import answered, ask_document, named_host, refusal, repeat_notes, texts_of
 
 
 def export_from_host(arguments: SimpleNamespace) -> int:

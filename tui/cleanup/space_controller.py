@@ -24,7 +24,7 @@ from ..list.list_rows import FixedRows, ListRow
 from ..screens.sub_screen import SubScreen
 from ..shared import header
 from ..worker import Worker
-from .plan_pane import PlanPane
+from .plan_controller import PlanController
 from .space_rows import KindRow, MapOfPlan, SpaceRow, below, freed_sums
 from .treemap import Tile, TreeMap
 
@@ -74,14 +74,14 @@ def before_and_after(name: str, file: FileSpace, goes: int, width: int, signs: s
     return Content.assemble(*parts, (f" {text}", "dim"))
 
 
-class SpacePane:
+class SpaceController:
     """Measures the store on a worker of its own, and shows where the bytes are as rows or as blocks.
 
     Conversations are left out of the plan here, too. `measured` is called when more of the store has been measured, and
     when all of it has.
     """
 
-    def __init__(self, screen: SubScreen, plan: PlanPane, measured: Callable[[], None]) -> None:
+    def __init__(self, screen: SubScreen, plan: PlanController, measured: Callable[[], None]) -> None:
         self._screen, self._plan, self._measured = screen, plan, measured
         self._opened: set[str] = set()
         self._inside: list[str] = []
@@ -93,7 +93,7 @@ class SpacePane:
         """The freed bytes of the plan, and the sums by row that were made from them."""
         self._updates: Timer | None = None
         """Shows how far the first measurement is; None before that has begun."""
-        self._worker = Worker(screen.context.store, screen.context.post, "space")
+        self._worker = Worker(screen.context.store, screen.context.post, self._failed, "space")
 
     @property
     def is_busy(self) -> bool:
@@ -128,7 +128,7 @@ class SpacePane:
             exact = catalog if catalog.exact else read_catalog(reader, context.clock())
             return read_space_map(reader, exact, wal_bytes=store.sizes()[1], known=sizes)
 
-        self._worker.submit("space", work, self._take, self._failed)
+        self._worker.submit("space", work, self._take)
 
     def end(self) -> None:
         """Stop measuring."""
@@ -241,7 +241,7 @@ class SpacePane:
             else:
                 self.rows.show(FixedRows(rows))
 
-        self._worker.submit("rows", work, done, self._failed)
+        self._worker.submit("rows", work, done)
 
     def _unread(self, spaces: Iterable[Space]) -> list[Conversation]:
         """Return the conversations that name lines and have not been read: untitled ones, and a run of each job."""
@@ -305,7 +305,7 @@ class SpacePane:
         if block.space is None:
             keys = _("Enter shows them") if block.can_be_entered else ""
         words = (sizes.format(name=block.name, size=size, goes=goes), keys)
-        self._screen.tell(header.status(" · ".join(filter(None, words)), ""))
+        self._screen.say(" · ".join(filter(None, words)))
         if block.space is not None:
             plan, conversation = self._plan.rows, self._conversation(block.space)
             key = f"p{conversation.root_id}" if conversation is not None else f"j{job_key(block.space.name)}"
@@ -330,7 +330,7 @@ class SpacePane:
         screen, space = self._screen, self._current
         if space is None:  # many small ones, or a kind of content
             if self.has_focus:
-                screen.tell(header.status(_("this cannot be taken by itself"), "", look=""))
+                screen.say(_("this cannot be taken by itself"), look="")
             return
         plan, planned, view = self._plan, self._plan.planned, self._plan.view
         if space.level == "conversation":
@@ -345,6 +345,6 @@ class SpacePane:
             if self.rows.has_focus:
                 self.rows.action_move(1)
         elif planned is None:
-            screen.tell(header.status(_("no rules, so none of it goes"), "", look=""))
+            screen.say(_("no rules, so none of it goes"), look="")
         else:
             plan.toggle_all(lambda: _roots_of(planned.plan, frozenset(each.name for each in below(space))))

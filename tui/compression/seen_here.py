@@ -6,7 +6,14 @@ from collections import Counter
 from collections.abc import Callable
 
 from hermes_browse.store.compression.compactions import NOTES, read_history
-from hermes_browse.store.compression.model_context import Contexts, Memory, ModelContext, Why, context_of, memory_of
+from hermes_browse.store.compression.model_context import (
+    Contexts,
+    Memory,
+    ModelContext,
+    RowOrigin,
+    context_of,
+    memory_of,
+)
 from hermes_browse.store.connection.connect import Reader
 from hermes_browse.store.wording import _, ngettext
 
@@ -20,13 +27,13 @@ from .inspection import tokens
 def sentence(given: ModelContext, memory: Memory) -> str:
     """Describe a context in one line."""
     counts = Counter(row.why for row in given.rows)
-    kept, since = counts[Why.HEAD] + counts[Why.KEPT], counts[Why.SINCE]
+    kept, since = counts[RowOrigin.HEAD] + counts[RowOrigin.KEPT], counts[RowOrigin.SINCE]
     if given.compaction is None:
         words = ngettext("context here: the 1 message so far", "context here: all {count:,} messages so far", since)
         parts = [words.format(count=since)]
     else:
         forgotten = len(memory.forgotten)
-        if counts[Why.SUMMARY]:
+        if counts[RowOrigin.SUMMARY]:
             words = ngettext(
                 "context here: 1 message since a summary of {forgotten:,}",
                 "context here: {count:,} messages since a summary of {forgotten:,}",
@@ -52,7 +59,7 @@ def doubt(given: ModelContext) -> str:
     return "" if given.is_certain else " ".join(_(NOTES[note]) for note in given.notes)
 
 
-def toggle_here(context: Context, transcript: TranscriptView, shown: Callable[[], None]) -> None:
+def toggle_seen_here(context: Context, transcript: TranscriptView, shown: Callable[[], None]) -> None:
     """Show what the model saw at the current message, or everything alike again; `shown` is called after either."""
     model, message_id = transcript.model, transcript.current_id
     if transcript.page.seen is not None:
@@ -79,4 +86,4 @@ def toggle_here(context: Context, transcript: TranscriptView, shown: Callable[[]
         shown()
         context.say_of_page(" · ".join(filter(None, [words, _("the rest is dimmed, Esc ends"), doubt(given)])))
 
-    context.transcript_worker.submit("here", work, done, context.failed)
+    context.transcript_worker.submit("here", work, done)

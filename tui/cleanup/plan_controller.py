@@ -14,8 +14,7 @@ from ..list.conversation_list import ConversationList
 from ..list.list_model import job_name
 from ..list.list_rows import FixedRows, ListRow, NoteRow
 from ..screens.sub_screen import SubScreen
-from ..shared import header
-from .cleaning import PreparedPlan, without_archived
+from .cleaning import PreparedPlan
 from .plan_rows import PlanJobRow, PlanOrder, PlanRow, SparedJobRow, SparedRow
 from .plan_view import LeftOut, PlanRows, PlanView, make_view
 
@@ -28,7 +27,7 @@ _BY_HAND = frozenset(["open", "hidden"])
 """Reasons for sparing that a mark by hand overrides."""
 
 
-class PlanPane:
+class PlanController:
     """Shows a plan, measures it piece by piece, and remembers what the user leaves out.
 
     `changed` is called when another view is shown, or none; `remake` to make another plan, as another conversation is
@@ -42,10 +41,13 @@ class PlanPane:
         """The plan by the rules; it includes what the user leaves out."""
         self.view: PlanView | None = None
         """What is shown of the plan."""
-        self.marked = frozenset(each.id for each in screen.controllers.marks.conversations)
+        marks = frozenset(each.id for each in screen.controllers.marks.conversations)
+        self.marks_in_list = len(marks)
+        """If there are any, the plan begins with them instead of the last rules."""
+        self.marked = marks or self._cleaning.last_taken
         """Tips that were marked by hand, in the main list or here."""
         self.order = PlanOrder.IDLE
-        self._left_out = LeftOut()
+        self._left_out = LeftOut() if marks else self._cleaning.last_left_out
         self._opened: set[str] = set()
         self._empty = ""
         self._laid_out: PlanRows | None = None
@@ -63,7 +65,7 @@ class PlanPane:
         """Lay out another plan, show it, measure it; `empty` is the sentence for a plan in which nothing goes."""
         self.planned, self._laid_out, self._empty = planned, None, empty
         self._has_news = True
-        self._look()
+        self._compute_view()
 
     def show_none(self, sentence: str) -> None:
         """Show a sentence instead of a plan."""
@@ -73,20 +75,29 @@ class PlanPane:
 
     def forget(self) -> None:
         """Drop the plan and what the user left out, as the rules are being edited."""
-        self._left_out = LeftOut()
+        self._remember(LeftOut())
         self.planned = None
+
+    def _remember(self, left_out: LeftOut) -> None:
+        """Take what the user leaves out, also for the next time that the screen opens with the same rules."""
+        self._left_out = left_out
+        if not self.marks_in_list:
+            self._cleaning.last_left_out = left_out
 
     def sort(self) -> None:
         """Sort by the next column, and show the first row."""
         self.order = following(PlanOrder, self.order)
         self._lay_out(top=True)
+        self._say(
+            _("sorted by {column}").format(column=self.order.heading)
+        )  # a narrow pane has no room for each column
 
     def _lay_out(self, *, top: bool = False) -> None:
         self._is_top = top
         self._laid_out = None
-        self._look()
+        self._compute_view()
 
-    def _look(self) -> None:
+    def _compute_view(self) -> None:
         """Work out the view on a worker thread: a large plan takes longer than a frame."""
         planned = self.planned
         if planned is None:
@@ -99,7 +110,7 @@ class PlanPane:
             if rows is None:
                 plan = plan._replace(selected=order.sorted(plan.selected))
                 rows = PlanRows(plan, details, lambda: self._left_out, empty, opened, order)
-            return make_view(plan, rows, planned.catalog, left_out.roots, planned.marks)
+            return make_view(plan, rows, planned.catalog, left_out.roots, planned.rules.marks)
 
         self._submit("look", work, lambda view: self.take_view(planned, view))
 
@@ -109,7 +120,7 @@ class PlanPane:
             return
         self.view = view
         if view.gone:
-            self._left_out = self._left_out.without(view.gone)
+            self._remember(self._left_out.without(view.gone))
         if view.rows is not self._laid_out:
             self._laid_out = view.rows
             self.planned = planned = planned._replace(plan=view.plan)
@@ -131,10 +142,10 @@ class PlanPane:
         if self._screen.is_whole and self.planned is asked:
             self.planned = more
             self._has_news = True
-            self._look()
+            self._compute_view()
 
     def _submit(self, slot: str, work: Callable[[Reader], Result], done: Callable[[Result], None]) -> None:
-        self._context.plan_worker.submit(slot, work, done, self._context.failed)
+        self._context.plan_worker.submit(slot, work, done)
 
     def when_ready(self, then: Callable[[PreparedPlan], None], *, archive: bool) -> None:
         """Narrow the plan to what goes, for an archive without archived ones, and pass it on if anything goes."""
@@ -145,7 +156,7 @@ class PlanPane:
 
         def work(reader: Reader) -> PreparedPlan:
             plan = planned.plan.narrowed(planned.catalog, left_out.roots)
-            return planned._replace(plan=without_archived(plan) if archive else plan)
+            return planned._replace(plan=plan.without_archived() if archive else plan)
 
         def done(ready: PreparedPlan) -> None:
             if ready.plan.selected:
@@ -167,7 +178,10 @@ class PlanPane:
         """Return more about a row than it has room for; empty if there is nothing to add."""
         if isinstance(row, SparedRow):
             why = row.spared.why
-            return " · ".join([why.words, *([_("Space takes it all the same")] if why.code in _BY_HAND else [])])
+            parts = [why.words, *([_("Space takes it all the same")] if why.code in _BY_HAND else [])]
+            if why.code == "open" and self.planned is not None and self.planned.rules.stale_open is None:
+                parts.append(_("6 includes stale open ones"))
+            return " · ".join(parts)
         if isinstance(row, PlanRow):
             goes, stays = _("goes with D · Space keeps it"), _("stays, as you removed it · Space adds it again")
             parts = [goes if row.goes else stays, _("Enter reads it")]
@@ -188,7 +202,7 @@ class PlanPane:
         if isinstance(row, PlanJobRow | SparedJobRow):
             self._opened ^= {row.key}
             self._laid_out = None
-            self._look()
+            self._compute_view()
         elif isinstance(row, PlanRow):
             self._screen.read(row.planned.conversation)
         elif isinstance(row, SparedRow):
@@ -212,9 +226,9 @@ class PlanPane:
         self._leave_out(self._left_out.toggled({conversation.root_id: job_name(conversation.root)}))
 
     def _leave_out(self, left_out: LeftOut) -> None:
-        self._left_out = left_out
+        self._remember(left_out)
         self.rows.refresh_rows()
-        self._look()
+        self._compute_view()
 
     def toggle_all(self, find_roots: Callable[[], dict[str, str | None]]) -> None:
         """Leave many conversations out, or take them back if some are left out.
@@ -248,8 +262,10 @@ class PlanPane:
             self._say(_("it stays whatever is marked: {reason}").format(reason=why.words))
             return False
         self.marked |= {conversation.id}
+        if not self.marks_in_list:
+            self._cleaning.last_taken = self.marked
         self._remake()
         return True
 
     def _say(self, words: str) -> None:
-        self._screen.tell(header.status(words, "", look=""))
+        self._screen.say(words, look="")

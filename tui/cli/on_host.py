@@ -87,7 +87,7 @@ def name_host(document: Json, name: str | None) -> None:
                 each["host"] = name
 
 
-def run_there(arguments: SimpleNamespace, argv: Sequence[str]) -> int:
+def run_on_host(arguments: SimpleNamespace, argv: Sequence[str]) -> int:
     """Run the command line, parsed and as given, on the host that it names; return the exit code there.
 
     Raises:

@@ -16,7 +16,7 @@ from .link import Link
 from .running import document_of
 
 
-def plan_there(link: Link, reader: Reader, session_id: str) -> ResumePlan:
+def plan_on_host(link: Link, reader: Reader, session_id: str) -> ResumePlan:
     """Plan to resume the conversation of a session, given by any segment, with the warnings of its machine.
 
     Raises:

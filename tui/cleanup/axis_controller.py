@@ -25,7 +25,7 @@ from ..shared.stacked_columns import NOTHING, Cell, Picture
 from .axis import AMOUNTS, UNITS, Axis, Measure, Point, draw, labels, make_axis, moved, read_points
 
 if TYPE_CHECKING:
-    from .plan_pane import PlanPane
+    from .plan_controller import PlanController
 
 
 class TimeAxis(Picture):
@@ -91,7 +91,9 @@ class TimeAxis(Picture):
                 cells += [Cell("▒" if look == "spared" else "█", look), Cell(f" {words}  ", "text")]
         if axis.later is not None:
             text = ngettext("1 more later: {day}", "{count:,} more later, until {day}", axis.later[0])
-            cells.append(Cell(text.format(count=axis.later[0], day=formats.day_key(axis.later[1])) + "  ", "text"))
+            cells.append(
+                Cell("· " + text.format(count=axis.later[0], day=formats.day_key(axis.later[1])) + "  ", "text")
+            )
         used = sum(cell_len(each.text) for each in cells)
         if self._cut is not None:
             days, day = round((self.clock() - self._cut) / DAY), formats.day_key(self._cut)
@@ -132,13 +134,13 @@ class TimeAxis(Picture):
         self.redraw()
 
 
-class AxisPane:
+class AxisController:
     """Shows when conversations that go, are spared or stay were last active.
 
     `age` returns the age in seconds from which on conversations go; None without such a rule.
     """
 
-    def __init__(self, screen: SubScreen, plan: PlanPane, age: Callable[[], float | None]) -> None:
+    def __init__(self, screen: SubScreen, plan: PlanController, age: Callable[[], float | None]) -> None:
         self._screen, self._context, self._plan, self._age = screen, screen.context, plan, age
         self._measure = Measure.BYTES
         self._points: tuple[Catalog, list[Point]] | None = None
@@ -171,7 +173,7 @@ class AxisPane:
             if self._screen.is_whole:
                 self.widget.show(result[2], self.cut)
 
-        self._context.page_worker.submit("axis", work, done, self._context.failed)  # the plan's worker is busy longer
+        self._context.page_worker.submit("axis", work, done)  # the plan's worker is busy longer
 
     def show_cut(self) -> None:
         if self.widget.axis is not None:
