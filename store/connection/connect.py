@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from ..errors import NotAStoreError, StoreEmptyError, StoreError, StoreMissingError, StoreUnreadableError
 from ..wording import _
-from .reader import Reader, Row, decode, translate
+from .reader import SQLITE_ERRORS, Reader, Row, decode, translate
 from .schema import Schema, read_schema
 
 __all__ = ["Fingerprint", "Reader", "Row", "Store"]
@@ -141,13 +141,13 @@ class Store:
             connection = sqlite3.connect(
                 uri, uri=True, isolation_level=None, timeout=self.busy_seconds, check_same_thread=False
             )
-        except sqlite3.Error as error:
+        except SQLITE_ERRORS as error:
             raise translate(error, self.path) from error
         try:
             connection.execute("PRAGMA query_only=1")
             shared = self._shared_of_file()
             return Reader(connection, self.path, self._schema(connection, shared), snapshot=snapshot, shared=shared)
-        except sqlite3.Error as error:
+        except SQLITE_ERRORS as error:
             connection.close()
             raise translate(error, self.path) from error
         except OSError as error:  # gone since it was opened

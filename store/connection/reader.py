@@ -39,6 +39,8 @@ SQLITE = sqlite3.sqlite_version
 
 DATA_VERSION = "PRAGMA data_version"
 """Changes when another connection commits (https://sqlite.org/pragma.html#pragma_data_version)."""
+SQLITE_ERRORS = (sqlite3.Error, MemoryError)
+"""What a statement raises. A damaged search index makes SQLite ask for any amount of memory, which is refused."""
 TIME_LIMIT = 60.0
 """Seconds a statement may take before the watchdog interrupts it."""
 _WATCH_INTERVAL = 0.5
@@ -94,8 +96,13 @@ def decode(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
 
 
-def translate(error: sqlite3.Error, path: Path) -> StoreError | QueryInterruptedError:
+def translate(error: sqlite3.Error | MemoryError, path: Path) -> StoreError | QueryInterruptedError:
     """Return our error for what SQLite raised on a statement or an open; its sentence names the store."""
+    if isinstance(error, MemoryError):
+        return StoreDamagedError(
+            _("{path} could not be read: SQLite asked for more memory than there is.").format(path=path),
+            remedy=_("The file may be damaged, or this machine short of memory."),
+        )
     extended = getattr(error, "sqlite_errorcode", 0)
     code, said = extended & 0xFF, str(error)
     if code == sqlite3.SQLITE_INTERRUPT:
@@ -233,7 +240,7 @@ class Reader:
                 if not transient or attempt == _IOERR_TRIES:
                     raise translate(error, self.path) from error
                 time.sleep(_IOERR_PAUSE)  # Hermes retries these three times too (0.20)
-            except sqlite3.Error as error:
+            except SQLITE_ERRORS as error:
                 if not self._timed_out:
                     self.check()
                 raise translate(error, self.path) from error

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..connection.connect import Reader, Row, Store
-from ..connection.reader import decode, rows_in, translate
+from ..connection.reader import SQLITE_ERRORS, decode, rows_in, translate
 from ..connection.schema import Schema
 from ..errors import (
     BrowseError,
@@ -79,7 +79,7 @@ class Transaction:
         """
         try:
             return max(0, self._connection.execute(sql, parameters).rowcount)
-        except sqlite3.Error as error:
+        except SQLITE_ERRORS as error:
             raise failure(error, self._path) from error
 
 
@@ -164,7 +164,7 @@ def _commit(connection: sqlite3.Connection, path: Path, result: object) -> None:
         connection.execute("COMMIT")
     except BaseException as error:  # KeyboardInterrupt may arrive before the commit or after it
         if connection.in_transaction:
-            if isinstance(error, sqlite3.Error):
+            if isinstance(error, SQLITE_ERRORS):
                 raise failure(error, path) from error
             raise
         raise _CommitFailedError(result, str(error) or type(error).__name__) from error
@@ -201,7 +201,7 @@ def _open_for_writing(path: Path, *, foreign_keys: bool = True) -> Iterator[sqli
             timeout=_ATTEMPT,
             check_same_thread=False,
         )
-    except sqlite3.Error as error:
+    except SQLITE_ERRORS as error:
         raise failure(error, path) from error
     try:
         connection.text_factory = decode
@@ -217,7 +217,7 @@ def _open_for_writing(path: Path, *, foreign_keys: bool = True) -> Iterator[sqli
 def _run(connection: sqlite3.Connection, sql: str, path: Path, parameters: Sequence[object] = ()) -> list[Row]:
     try:
         return connection.execute(sql, parameters).fetchall()
-    except sqlite3.Error as error:
+    except SQLITE_ERRORS as error:
         raise failure(error, path) from error
 
 
@@ -284,8 +284,10 @@ def _verify(
         ) from error
 
 
-def failure(error: sqlite3.Error, path: Path) -> BrowseError:
+def failure(error: sqlite3.Error | MemoryError, path: Path) -> BrowseError:
     """Translate an error of SQLite into the error for a write that did not happen."""
+    if isinstance(error, MemoryError):
+        return _add_nothing_changed(translate(error, path))
     code, said = getattr(error, "sqlite_errorcode", 0) & 0xFF, str(error)
     match code:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:

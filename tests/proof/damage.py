@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import sqlite3
 import struct
@@ -75,6 +76,18 @@ def _written(name: str, data: bytes) -> Callable[[Path], object]:
     return lambda path: path.with_name(name).write_bytes(data)
 
 
+def _noise(size: int) -> bytes:
+    """The same in each run: with other noise, other things go wrong."""
+    return random.Random(size).randbytes(size)
+
+
+def _noise_in_the_index(path: Path) -> None:
+    rows = sqlite3.connect(path)
+    with closing(rows), rows:
+        for number, (block,) in enumerate(rows.execute("SELECT id FROM messages_fts_data").fetchall()):
+            rows.execute("UPDATE messages_fts_data SET block = ? WHERE id = ?", [_noise(300 + number), block])
+
+
 def _foreign_wal(path: Path) -> None:
     """The log of another store beside this one."""
     other = path.with_name("other.db")
@@ -132,16 +145,16 @@ _KINDS: dict[str, Callable[[Path], object]] = {
     "page size of 512": lambda path: _patch(path, 16, b"\x02\x00"),
     "newer file format": lambda path: _patch(path, 18, b"\x09\x09"),
     "UTF-16": lambda path: _patch(path, 56, struct.pack(">I", 2)),
-    "encrypted": lambda path: path.write_bytes(os.urandom(path.stat().st_size)),
+    "encrypted": lambda path: path.write_bytes(_noise(path.stat().st_size)),
     "text": lambda path: path.write_bytes(b'{"sessions": []}\n' * 99),
     "freelist loop": _freelist_loop,
     "overflow loop": _overflow_loop,
     "b-tree in a ring": _self_referring,
     "log without shm, torn": _wal_without_shm,
-    "shm without log": lambda path: Path(f"{path}-shm").write_bytes(os.urandom(32768)),
-    "log of noise": lambda path: Path(f"{path}-wal").write_bytes(os.urandom(50000)),
+    "shm without log": lambda path: Path(f"{path}-shm").write_bytes(_noise(32768)),
+    "log of noise": lambda path: Path(f"{path}-wal").write_bytes(_noise(50000)),
     "foreign log": _foreign_wal,
-    "foreign journal": lambda path: Path(f"{path}-journal").write_bytes(os.urandom(5000)),
+    "foreign journal": lambda path: Path(f"{path}-journal").write_bytes(_noise(5000)),
     "no messages": _rows("DROP TABLE messages"),
     "no sessions": _rows("DROP TABLE sessions"),
     "sessions a view": _rows("ALTER TABLE sessions RENAME TO s; CREATE VIEW sessions AS SELECT * FROM s"),
@@ -153,7 +166,10 @@ _KINDS: dict[str, Callable[[Path], object]] = {
     ),
     "search shadow tables gone": _rows("DROP TABLE messages_fts_data; DROP TABLE messages_fts_idx"),
     "search data gone": _rows("DELETE FROM messages_fts_data; DELETE FROM messages_fts_trigram_data"),
-    "search data of noise": _rows("UPDATE messages_fts_data SET block = randomblob(300)"),
+    "search data of noise": _noise_in_the_index,
+    "search data larger than memory": _rows(
+        "UPDATE messages_fts_data SET block = x'000000000101000087ffffff7f' WHERE id = 10"
+    ),
     "indexes gone": _rows("DELETE FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"),
     "wrong types": _rows_of_wrong_types,
     "times beyond time": _rows(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -87,7 +88,11 @@ def test_reading_all_the_time_does_not_disturb_a_writer(tmp_path: Path) -> None:
     hermes_state.SessionDB(path).close()
     enough, until = tmp_path / "enough", time.monotonic() + 3.0
     command = [sys.executable, "-c", _WRITER, str(path), str(enough)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as writer:
+    with (
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as writer,
+        ExitStack() as after,
+    ):
+        after.callback(enough.touch)  # a failure ends it too
         assert writer.stdout is not None and writer.stderr is not None
         assert writer.stdout.readline().strip() == "ready"
         store, leases, seen = Store(path), 0, 0

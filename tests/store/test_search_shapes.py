@@ -108,6 +108,10 @@ _BREAK = {
         "DELETE FROM messages_fts_data WHERE id > 10",
         "DELETE FROM messages_fts_trigram_data WHERE id > 10",
     ),
+    "an index of 2,147,483,647 segments, more than there is memory for": tuple(
+        f"UPDATE {table}_data SET block = x'000000000101000087ffffff7f' WHERE id = 10"
+        for table in ("messages_fts", "messages_fts_trigram")
+    ),
     "a tokenizer not known here": (
         "PRAGMA writable_schema = ON",
         "UPDATE sqlite_master SET sql = replace(replace(sql, 'trigram''', 'no_such'''), 'fts5(content)', "
