@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_C0 = {code: 0x2400 + code for code in range(0x20) if code not in (0x09, 0x0A)}
-_VISIBLE: dict[int, int] = _C0 | {0x7F: 0x2421}
+VISIBLE_CONTROLS = {code: 0x2400 + code for code in range(0x20) if code not in (0x09, 0x0A)} | {0x7F: 0x2421}
 """What is shown in place of a control character; all other hostile characters become U+FFFD."""
 # Besides controls: bidi overrides, embeddings, isolates and marks, line and paragraph separators, interlinear
 # annotations, deprecated format characters, tags and lone surrogates. They reorder, hide or break other parts of a
@@ -64,7 +63,7 @@ def printable(text: str) -> str:
         text = re.sub(STRAY, "", text)
     if not re.search(HOSTILE, text):
         return text
-    return re.sub(HOSTILE, lambda match: chr(_VISIBLE.get(ord(match[0]), 0xFFFD)), text.replace("\r\n", "\n"))
+    return re.sub(HOSTILE, lambda match: chr(VISIBLE_CONTROLS.get(ord(match[0]), 0xFFFD)), text.replace("\r\n", "\n"))
 
 
 def one_line(text: str, limit: int = 0) -> str:

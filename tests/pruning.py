@@ -12,7 +12,8 @@ import pytest
 from builders import DAY, make_store
 
 from hermes_browse.store.cleanup import sizes
-from hermes_browse.store.connection.connect import Reader, Store
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.messages.transcript import count_rows
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog

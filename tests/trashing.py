@@ -10,9 +10,10 @@ from pathlib import Path
 from builders import T0, make_store, tool_call
 
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.schema import sql_name
 from hermes_browse.store.edit.delete import Deleted, delete
 from hermes_browse.store.edit.restore import Restored, restore
-from hermes_browse.store.trash.format import reading, sql_name
+from hermes_browse.store.trash.format import reading
 
 NOW = T0 + 200 * 86_400.0
 """Half a year after the rows of test stores: nothing is live."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from builders import make_store
 
-from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.edit.guards import Needs
 from hermes_browse.store.edit.transaction import Transaction
 from hermes_browse.store.errors import BrowseError, WriteUnverifiedError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from textual.binding import ActiveBinding, Binding, BindingType
 from textual.keys import format_key
@@ -42,6 +42,19 @@ def bindings(commands: Iterable[Command]) -> list[BindingType]:
         )
         for each in commands
     ]
+
+
+class BoundKeys:
+    """A screen or a card: the keys of its commands are bound."""
+
+    KEYS: ClassVar[tuple[Command, ...]] = ()
+    """Its commands."""
+    BINDINGS: ClassVar[list[BindingType]]
+
+    def __init_subclass__(cls) -> None:
+        if "KEYS" in vars(cls):
+            cls.BINDINGS = bindings(cls.KEYS)
+        super().__init_subclass__()
 
 
 def _key_name(key: str) -> str:

@@ -89,7 +89,7 @@ class Context:
         self.details = RowDetails()
         """Previews and counts read so far."""
         self.sizes: dict[str, Sizes] = {}
-        """Bytes of the sessions measured in this sitting; changed on the thread of `plan_worker` only."""
+        """Bytes of the sessions measured so far. The threads of `plan_worker` and of the space map add to it."""
         self.list_worker = Worker(store, post, self.failed, "list", watch=True)
         self.page_worker = Worker(store, post, self.failed, "page")
         self.transcript_worker = Worker(store, post, self.failed, "transcript")

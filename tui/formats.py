@@ -269,7 +269,7 @@ def counted(number: int, one: str) -> str:
     return _COUNTED[one](number).format(count=number)
 
 
-def size(count: int) -> str:
+def size(count: float) -> str:
     """Format a number of bytes: `480 B`, `12 KB`, `1.2 GB`."""
     value, unit = float(count), "B"
     for unit in ("B", "KB", "MB", "GB", "TB"):

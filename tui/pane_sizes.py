@@ -8,13 +8,13 @@ WIDTH, HEIGHT = 46, 40
 """Percent of the list, beside and above the transcript; the same as in the style sheet."""
 LEAST, MOST, STEP = 20, 80, 4
 """Percent; no pane becomes too small to be found again."""
-_HEAD_FROM = (12, 18)
+_HEAD_BESIDE, _HEAD_ABOVE = 12, 18
 """Lines of the screen from which the list has a header row: beside the transcript, and above it."""
 
 
 def has_head(columns: int, lines: int) -> bool:
     """Whether a terminal of this size has room for the header row of the list."""
-    return lines >= _HEAD_FROM[columns < NARROW]
+    return lines >= (_HEAD_ABOVE if columns < NARROW else _HEAD_BESIDE)
 
 
 class PaneSizes:

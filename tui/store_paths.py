@@ -12,7 +12,7 @@ from .config.folders import user_folder
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.retention import Radar
-    from hermes_browse.store.connection.connect import Reader
+    from hermes_browse.store.connection.reader import Reader
 
 
 def trash_folder(location: Location) -> Path:

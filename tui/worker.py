@@ -16,7 +16,8 @@ from typing import Generic, TypeVar
 
 from textual.message import Message
 
-from hermes_browse.store.connection.connect import Fingerprint, Reader, Store
+from hermes_browse.store.connection.connect import Fingerprint, Store
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import BrowseError, QueryInterruptedError
 
 from .logfile import log_expected, unexpected

@@ -154,7 +154,7 @@ def carry_out(
     results: list[Result] = []
     error: BrowseError | None = None
     total, began, busy, doubtful = len(plan.selected), time.monotonic(), 0, 0
-    queue = list(batches(plan.selected, lambda each: each.own.rows + each.of_subagents.rows, _MOST_ROWS, _MOST_AT_ONCE))
+    queue = list(batches(plan.selected, lambda each: each.rows, _MOST_ROWS, _MOST_AT_ONCE))
     with closing(reader):
         while queue and not stop():
             conversations = queue.pop(0)

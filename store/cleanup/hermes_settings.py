@@ -85,8 +85,8 @@ def _scalar(value: list[yaml.Event]) -> Value | None:
     return number if isinstance(number, Value) and abs(number) <= _MOST else None
 
 
-def _parse_block(text: str, name: str) -> SettingsBlock:
-    """Parse the settings of a block from the events of the YAML parser.
+def _parse_block(text: str) -> SettingsBlock:
+    """Parse the block `sessions` from the events of the YAML parser.
 
     Events instead of objects, because aliases then cannot multiply, deep nesting does not crash the C parser, and
     duplicate keys are seen.
@@ -105,9 +105,9 @@ def _parse_block(text: str, name: str) -> SettingsBlock:
     for event in events:
         if isinstance(event, yaml.DocumentStartEvent):
             raise ValueError("several documents")
-    blocks = [value for key, value in top if key == name]
+    blocks = [value for key, value in top if key == "sessions"]
     if len(blocks) > 1:
-        raise ValueError("several blocks of this name")
+        raise ValueError("several blocks `sessions`")
     if not blocks:
         return SettingsBlock({})
     head, *inside = blocks[0]
@@ -136,7 +136,7 @@ def read_block(path: Path) -> SettingsBlock | None:
     try:
         if path.stat().st_size > _MOST_BYTES:
             return None
-        return _parse_block(path.read_text(encoding="utf-8-sig"), "sessions")
+        return _parse_block(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         return SettingsBlock({})
     except (OSError, ValueError, yaml.YAMLError):  # what Hermes makes of such a file is unknown here

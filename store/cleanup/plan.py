@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, MutableMapping
 from typing import NamedTuple
 
-from ..connection.connect import Reader
-from ..messages.transcript import count_rows
+from ..connection.reader import Reader
+from ..messages.preview import with_details
+from ..messages.transcript import count_rows, count_stored_rows
 from ..sessions.catalog import Catalog
 from ..sessions.models import Chain, Conversation
 from ..sessions.session import Session
@@ -19,7 +20,7 @@ from ..text import as_text
 from ..wording import _
 from .protection import Families, Protection, SpareReason, Standing, idle_seconds, last_use, standing
 from .rules import Rules, age_words
-from .sizes import Sizes, added, count_messages, measure
+from .sizes import Sizes, added, measure
 
 _PIECE = 20_000
 """Messages that `measure_more` measures: some 30 ms, a delay acceptable for a rule typed meanwhile."""
@@ -42,6 +43,16 @@ class Planned(NamedTuple):
     def is_measured(self) -> bool:
         """Whether its bytes are known."""
         return self.conversation.size is not None
+
+    @property
+    def rows(self) -> int:
+        """Stored messages, those of its subagents included."""
+        return self.own.rows + self.of_subagents.rows
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that deleting it frees, with its subagents."""
+        return self.own.total + self.of_subagents.total
 
     @property
     def sessions(self) -> tuple[Session, ...]:
@@ -114,6 +125,20 @@ class Plan(NamedTuple):
         """Fill in sizes, given by session id; the order stays."""
         return self._replace(
             selected=tuple(each if each.is_measured else each.measured(sizes) for each in self.selected)
+        )
+
+    def with_details(self, reader: Reader, selected: int | None, spared: int = 0) -> Plan:
+        """Add previews and message counts to so many conversations that would go, None for all, and that are spared."""
+        shown = [each.conversation for each in self.selected[:selected]]
+        shown += [each.conversation for each in self.spared[:spared]]
+        detailed = {each.root_id: each for each in with_details(reader, shown)}
+
+        def completed(conversation: Conversation) -> Conversation:
+            return detailed.get(conversation.root_id, conversation)
+
+        return self._replace(
+            selected=tuple(each._replace(conversation=completed(each.conversation)) for each in self.selected),
+            spared=tuple(each._replace(conversation=completed(each.conversation)) for each in self.spared),
         )
 
     def narrowed(self, catalog: Catalog, left_out: Container[str]) -> Plan:
@@ -296,7 +321,7 @@ def changed_since(reader: Reader, planned: Planned) -> str | None:
     Carrying out a plan of thousands takes minutes, in which a chat can be resumed.
     """
     ids = list(planned.session_ids)
-    if sum(count_messages(reader, ids).values()) != planned.own.rows + planned.of_subagents.rows:
+    if sum(count_stored_rows(reader, ids).values()) != planned.rows:
         return _("written to after the plan was made")
     ended = reader.schema.session("ended_at")
     rows = reader.rows_in(f"SELECT s.id, {ended} IS NULL FROM sessions s WHERE s.id IN ({{keys}})", ids)
@@ -316,7 +341,7 @@ def _count(
 ) -> None:
     """Count the messages of sessions, and drop cached sizes with another number of rows."""
     ids = [session.id for session in sessions if session.id not in counts]
-    counts.update(dict.fromkeys(ids, 0) | count_messages(reader, ids))
+    counts.update(dict.fromkeys(ids, 0) | count_stored_rows(reader, ids))
     for each in ids:
         if each in sizes and sizes[each].rows != counts[each]:
             del sizes[each]

@@ -12,7 +12,6 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from ..edit.delete_plan import affected_by_delete
-from ..edit.guards import family_root
 from ..sessions.conversations import Forest
 from ..sessions.models import FAR_PAST, Chain, Conversation, Status
 from ..sessions.relations import LIVE_SECONDS
@@ -101,7 +100,7 @@ class Protection:
             return SpareReason("pinned", _("pinned"))
         if any(segment.busy or segment.id in self._busy for segment in chain.segments):
             return SpareReason("leased", _("a turn or a compression is running in it"))
-        if self._busy and (root := family_root(self._forest, chain)) in self._busy:
+        if self._busy and (root := self._forest.top_chain(chain).root.id) in self._busy:
             # Hermes keys a turn lease by the topmost session over all parent links, branches and subagents included.
             leased = _("a turn is running in its family (the lease names {root})")
             return SpareReason("leased", leased.format(root=root))

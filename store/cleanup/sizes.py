@@ -7,14 +7,13 @@ rows and indexes (about a sixth, measured) is left out.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from ..connection.connect import Reader
+from ..connection.reader import Reader
 from ..connection.schema import FtsKind, Schema
-from ..connection.stored_values import as_int
-from ..messages.transcript import count_rows
+from ..connection.stored_values import as_int, bytes_sql, embedded_sql
+from ..messages.transcript import count_rows, count_stored_rows
 from ..sessions.session import Session
 from ..text import as_text
 from ..wording import N_
@@ -76,23 +75,6 @@ def added(sizes: Iterable[Sizes]) -> Sizes:
     return Sizes(*map(sum, zip(*sizes, strict=True)))
 
 
-def bytes_sql(expression: str) -> str:
-    """Return SQL for the bytes of a value, 0 for NULL. SQLite 3.43 and later do not read the value for it."""
-    if expression == "NULL":
-        return "0"
-    if sqlite3.sqlite_version_info >= (3, 43, 0):
-        return f"COALESCE(octet_length({expression}), 0)"
-    return f"COALESCE(length(CAST({expression} AS BLOB)), 0)"
-
-
-def _embedded(content: str) -> str:
-    """Return SQL for whether a content has embedded data; only multimodal content (it begins with NUL) is scanned."""
-    return (
-        f"{content} < char(1) AND typeof({content}) = 'text' AND {content} <> '' "
-        f"AND instr(CAST({content} AS BLOB), CAST(';base64,' AS BLOB)) > 0"
-    )
-
-
 def _sums(schema: Schema) -> str:
     """Return SQL for the sums over rows of `messages`, in the order of `_Sum`.
 
@@ -100,7 +82,7 @@ def _sums(schema: Schema) -> str:
     values they can skip, since each use of a column reads its value again.
     """
     content = schema.message("content")
-    size, embedded = bytes_sql(content), _embedded(content)
+    size, embedded = bytes_sql(content), embedded_sql(content)
     output = f"CASE WHEN CAST({schema.message('role')} AS TEXT) = 'tool' THEN CASE WHEN {embedded} THEN 0 ELSE "
     columns = [name for name in map(schema.message, REASONING) if name != "NULL"]
     reasoning = " + ".join(map(bytes_sql, columns))
@@ -176,12 +158,6 @@ def content_bytes(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
     return {as_text(key) or "": as_int(size) for key, size in rows}
 
 
-def count_messages(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
-    """Count the rows of `messages` by session, shown or not, from an index; sessions without rows are left out."""
-    statement = "SELECT session_id, count(*) FROM messages WHERE session_id IN ({keys}) GROUP BY 1"
-    return {as_text(key) or "": as_int(count) for key, count in reader.rows_in(statement, session_ids)}
-
-
 def _prompt_bytes(reader: Reader, ids: Sequence[str]) -> dict[str, int]:
     prompt = reader.schema.session("system_prompt")
     if prompt == "NULL":
@@ -229,7 +205,7 @@ def _add_up(reader: Reader, ids: Sequence[str], rows: int) -> dict[str, _Sum]:
 def _measure_batches(reader: Reader, sessions: Sequence[Session]) -> Iterator[dict[str, Sizes]]:
     for start in range(0, len(sessions), _CHUNK):
         chunk = {session.id: session for session in sessions[start : start + _CHUNK]}
-        counts = dict.fromkeys(chunk, 0) | count_messages(reader, list(chunk))
+        counts = dict.fromkeys(chunk, 0) | count_stored_rows(reader, list(chunk))
         prompts = _prompt_bytes(reader, list(chunk))
         for ids in batches(chunk, counts.__getitem__, _SLICE):
             sums = _add_up(reader, ids, sum(counts[id] for id in ids))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, MutableMapping
 from typing import NamedTuple
 
-from ..connection.connect import Reader
+from ..connection.reader import Reader
 from ..connection.stored_values import as_int
 from ..sessions.catalog import Catalog
 from ..sessions.jobs import job_of

@@ -14,13 +14,13 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple
 
-from ..connection.connect import Reader
+from ..connection.reader import Reader
 from ..messages.gaps import IdGap, read_id_gaps
 from ..messages.transcript import read_identities
 from ..sessions.session import Session
 from ..wording import N_
 from .compressed_blocks import Carried, Cut, Known, carried, end_of_block, find_cuts, sent_of
-from .history_rows import Row, read_rows, written_at_once
+from .history_rows import HistoryRow, read_rows, written_at_once
 
 _FALLBACK = "Summary generation was unavailable"
 
@@ -108,7 +108,7 @@ class Compaction(NamedTuple):
     """Rows of `before` that the summary replaces."""
     summary: int | None
     merged: int | None
-    """Row whose text was merged with the summary."""
+    """HistoryRow whose text was merged with the summary."""
     kept: tuple[Carried, ...]
     not_stored_again: tuple[int, ...]
     """Newest rows of `before` that the model kept, but that were not written again."""
@@ -135,7 +135,9 @@ class Compaction(NamedTuple):
 
     @property
     def gone(self) -> tuple[int, ...]:
-        """Rows that the model had before it and not after it: the replaced ones; if aborted, all or none.
+        """Rows that the model had before the compaction and not after it.
+
+        For an aborted compaction these are all rows if an empty session follows, else none.
 
         If empty sessions follow an aborted one, Hermes resumes the last of them and starts fresh (0.16 to 0.19).
         """
@@ -148,7 +150,7 @@ class Generation(NamedTuple):
     """Rows of one session that were sent together."""
 
     segment: int
-    rows: tuple[Row, ...]
+    rows: tuple[HistoryRow, ...]
     block: int
     """Number of its first rows that a compaction wrote."""
     compaction: int | None
@@ -163,7 +165,7 @@ class CompactionHistory(NamedTuple):
     copies: Mapping[int, int]
     """Copy → original, which may itself be a copy."""
     gaps: Mapping[int, IdGap]
-    """Row → ids missing in the store before it."""
+    """HistoryRow → ids missing in the store before it."""
 
 
 def read_history(reader: Reader, segments: Sequence[Session]) -> CompactionHistory:
@@ -196,7 +198,7 @@ class _HistoryBuilder:
         self.shells: list[str] = []
         self.summaries: Known = {}
 
-    def add_segment(self, index: int, rows: list[Row]) -> None:
+    def add_segment(self, index: int, rows: list[HistoryRow]) -> None:
         """Add the generations of the next session."""
         if not rows:
             self.shells.append(self.segments[index].id)
@@ -228,7 +230,7 @@ class _HistoryBuilder:
             )
         )  # fmt: skip
 
-    def _add(self, index: int, cut: Cut, rows: list[Row]) -> None:
+    def _add(self, index: int, cut: Cut, rows: list[HistoryRow]) -> None:
         """Add the generation that begins with a block, and the compaction that wrote it."""
         session = self.segments[index]
         previous = self.generations[-1] if self.generations else None
@@ -320,7 +322,7 @@ class _HistoryBuilder:
         return CompactionHistory(tuple(self.generations), tuple(checked), copies, self.gaps)
 
 
-def _may_be_reordered(rows: Sequence[Row]) -> bool:
+def _may_be_reordered(rows: Sequence[HistoryRow]) -> bool:
     """Return whether rows of a continuation differ in their order by id and by time, and were not written as a batch.
 
     Hermes 0.17 loaded a conversation by time, although copies that keep their old times follow the summary; 0.16, 0.18
@@ -331,10 +333,10 @@ def _may_be_reordered(rows: Sequence[Row]) -> bool:
     return is_late and not any(written_at_once(one, other, 1) for one, other in neighbours)
 
 
-def _repeats_itself(rows: Sequence[Row], end: int) -> bool:
+def _repeats_itself(rows: Sequence[HistoryRow], end: int) -> bool:
     """Return whether a row after the block equals one in it, time included: then the end of the block was not found.
 
     Hermes 0.18 joins two messages of one role when it loads a conversation, and may write them again like that.
     """
-    seen = {(row.timestamp, row.mark) for row in rows[:end] if row.timestamp is not None}
-    return any((row.timestamp, row.mark) in seen for row in rows[end:])
+    seen = {(row.timestamp, row.fingerprint) for row in rows[:end] if row.timestamp is not None}
+    return any((row.timestamp, row.fingerprint) in seen for row in rows[end:])

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..messages.block_kinds import texts_of
 from ..messages.chat_message import State
-from .history_rows import Row, is_copy, merged_with, written_at_once
+from .history_rows import HistoryRow, is_copy, merged_with, written_at_once
 
 _MAX_BEFORE = 400
 """Most rows before a summary that may belong to its block; by default Hermes keeps three."""
@@ -43,7 +43,7 @@ class Carried(NamedTuple):
     """Whether it is shorter than the original."""
 
 
-def sent_of(rows: Sequence[Row]) -> list[Row]:
+def sent_of(rows: Sequence[HistoryRow]) -> list[HistoryRow]:
     """Return the rows of a generation that were sent when it ended: all that were not rewound."""
     return [row for row in rows if row.state is not State.REWOUND]
 
@@ -52,7 +52,7 @@ Known = dict[str, set[float | None]]
 """Times of the rows that hold a summary, by its text."""
 
 
-def find_cuts(rows: Sequence[Row], known: Known, above: Sequence[Row] | None) -> list[Cut]:
+def find_cuts(rows: Sequence[HistoryRow], known: Known, above: Sequence[HistoryRow] | None) -> list[Cut]:
     """Return the beginnings of the blocks in a session.
 
     Args:
@@ -117,7 +117,7 @@ def _in_order(cuts: Sequence[Cut]) -> list[Cut]:
     return ordered
 
 
-def _is_carried_summary(rows: Sequence[Row], at: int, known: Known) -> bool:
+def _is_carried_summary(rows: Sequence[HistoryRow], at: int, known: Known) -> bool:
     """Return whether a summary was carried over next to a new one, not written again in a block of its own.
 
     Hermes 0.18 does the latter if there was nothing to summarise: it writes the same rows again.
@@ -141,7 +141,7 @@ def _is_carried_summary(rows: Sequence[Row], at: int, known: Known) -> bool:
     return is_alone and bool(new_summaries)
 
 
-def _is_written_again(rows: Sequence[Row], low: int, at: int) -> bool:
+def _is_written_again(rows: Sequence[HistoryRow], low: int, at: int) -> bool:
     """Return whether the rows from `at` repeat the whole generation from `low`: there was nothing to summarise.
 
     Hermes 0.18 does so in place, also several times in a row, if a conversation is too short to be compressed; 0.19
@@ -160,7 +160,7 @@ def _is_written_again(rows: Sequence[Row], low: int, at: int) -> bool:
     return len(sent) > 1 and all(written_at_once(again[0], row, place) for place, row in enumerate(again))
 
 
-def _block_start(rows: Sequence[Row], low: int, floor: int, at: int, above: Sequence[Row] | None) -> int:
+def _block_start(rows: Sequence[HistoryRow], low: int, floor: int, at: int, above: Sequence[HistoryRow] | None) -> int:
     """Return where the block of the summary at `at` begins: not before `floor`, in the generation from `low`."""
     if above is not None and at <= _MAX_BEFORE and all(_is_copy_of_any(row, above) for row in rows[:at]):
         return 0
@@ -180,23 +180,23 @@ def _block_start(rows: Sequence[Row], low: int, floor: int, at: int, above: Sequ
     return start
 
 
-def _is_loaded_copy(row: Row, before: Sequence[Row]) -> bool:
+def _is_loaded_copy(row: HistoryRow, before: Sequence[HistoryRow]) -> bool:
     """Return whether a row is a copy of an earlier one with the same time."""
     return row.timestamp is not None and any(
         row.timestamp == other.timestamp and is_copy(row, other) for other in before
     )
 
 
-def _is_copy_of_any(row: Row, others: Sequence[Row]) -> bool:
+def _is_copy_of_any(row: HistoryRow, others: Sequence[HistoryRow]) -> bool:
     return any(is_copy(row, other) for other in others)
 
 
-def _repeats(rows: Sequence[Row], before: Sequence[Row]) -> bool:
+def _repeats(rows: Sequence[HistoryRow], before: Sequence[HistoryRow]) -> bool:
     """Return whether any of these rows is a copy of one before them."""
     return any(_is_copy_of_any(row, before[-_MAX_BEFORE:]) for row in rows if row.summary is None)
 
 
-def end_of_block(rows: Sequence[Row], summary: int | None, sent: Sequence[Row]) -> tuple[int, bool]:
+def end_of_block(rows: Sequence[HistoryRow], summary: int | None, sent: Sequence[HistoryRow]) -> tuple[int, bool]:
     """Return the length of the block at the beginning of a generation, and whether it is certain.
 
     Args:
@@ -238,7 +238,7 @@ def end_of_block(rows: Sequence[Row], summary: int | None, sent: Sequence[Row]) 
 
 
 def carried(
-    rows: Sequence[Row], summary: int | None, end: int, sent: Sequence[Row]
+    rows: Sequence[HistoryRow], summary: int | None, end: int, sent: Sequence[HistoryRow]
 ) -> tuple[tuple[Carried, ...], int | None]:
     """Return the rows that were carried over, and the id of the original that was merged with the summary.
 
@@ -249,7 +249,7 @@ def carried(
         sent: The rows sent before the compaction.
     """
     first = summary if summary is not None else 0
-    originals: dict[int, Row] = {}
+    originals: dict[int, HistoryRow] = {}
     place = 0
     for at in range(first):
         match = next(

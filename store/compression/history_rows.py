@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from ..cleanup.sizes import bytes_sql
-from ..connection.connect import Reader
+from ..connection.reader import Reader
 from ..connection.schema import Schema
-from ..connection.stored_values import as_count, as_int, as_time
+from ..connection.stored_values import as_count, as_int, as_time, bytes_sql
 from ..messages.block_kinds import texts_of
 from ..messages.chat_message import ChatMessage, State
 from ..messages.decode import SENTINEL, state_of
@@ -37,7 +36,7 @@ _Place = tuple[int, int]
 """Segment, and position of a row in it."""
 
 
-class Row(NamedTuple):
+class HistoryRow(NamedTuple):
     """One row of `messages`, without its text."""
 
     id: int
@@ -48,7 +47,7 @@ class Row(NamedTuple):
     state: State
     size: int
     """Bytes sent to the model: `api_content` or else the text, and tool calls. Images count in full."""
-    mark: tuple[object, ...]
+    fingerprint: tuple[object, ...]
     """Fingerprint, equal for rows with equal content; a copy that compression shortened has another one."""
     call: str
     """Id of its first tool call, or of the call it is the result of; else empty."""
@@ -59,7 +58,7 @@ class Row(NamedTuple):
     is_multimodal: bool
 
 
-def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[Row]]:
+def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[HistoryRow]]:
     """Read the rows of each segment of a conversation, root first, in order of id, without `session_meta` rows."""
     statement, collected = _statement(reader.schema), _RowCollector()
     for session in segments:
@@ -96,7 +95,7 @@ class _RowCollector:
     """Collects rows by segment. Long texts and summaries are read afterwards, at the places kept here."""
 
     def __init__(self) -> None:
-        self.segments: list[list[Row]] = []
+        self.segments: list[list[HistoryRow]] = []
         """`add` continues the last one."""
         self.long: list[_Place] = []
         """Rows whose texts are too long to be read whole."""
@@ -138,7 +137,7 @@ class _RowCollector:
             self.candidates.append((index, len(rows)))
         call = _call_id(role, calls, answers)
         rows.append(
-            Row(
+            HistoryRow(
                 key if type(key) is int else as_int(key), index, role, as_time(timestamp), _state(active, compacted),
                 as_count(api_length or length) + as_count(call_size), (role, trimmed_length, head, call, call_size),
                 call, order, None, head == "" and as_count(length) > len(SENTINEL),
@@ -162,7 +161,7 @@ def _statement(schema: Schema) -> str:
     )
 
 
-def _read_long(reader: Reader, segment_rows: Sequence[list[Row]], long: Sequence[_Place]) -> list[_Place]:
+def _read_long(reader: Reader, segment_rows: Sequence[list[HistoryRow]], long: Sequence[_Place]) -> list[_Place]:
     """Complete the fingerprints of the rows at the places `long`; return the places that may hold a summary."""
     content = reader.schema.message("content")
     trimmed = f"trim({content}, char(32, 9, 10, 13))"
@@ -174,17 +173,17 @@ def _read_long(reader: Reader, segment_rows: Sequence[list[Row]], long: Sequence
     candidates: list[_Place] = []
     for index, at in long:
         row = segment_rows[index][at]
-        _id, trimmed_length, head, has_mark = found.get(row.id, (row.id, row.mark[1], None, 0))
+        _id, trimmed_length, head, has_mark = found.get(row.id, (row.id, row.fingerprint[1], None, 0))
         is_speech = row.role in _SPEAKERS
         if has_mark and is_speech:
             candidates.append((index, at))
         # Rows that Hermes loaded and wrote again have lost leading and trailing white space.
-        mark = (row.role, trimmed_length if is_speech else row.mark[1], head, *row.mark[3:])
-        segment_rows[index][at] = row._replace(mark=mark, is_multimodal=head in ("", "\0"))
+        fingerprint = (row.role, trimmed_length if is_speech else row.fingerprint[1], head, *row.fingerprint[3:])
+        segment_rows[index][at] = row._replace(fingerprint=fingerprint, is_multimodal=head in ("", "\0"))
     return candidates
 
 
-def is_copy(row: Row, original: Row) -> bool:
+def is_copy(row: HistoryRow, original: HistoryRow) -> bool:
     """Return whether a row may be a copy of an earlier one: equal, or shortened by compression.
 
     Compression reduces old tool results to a line, cuts arguments, and replaces images by a word (0.16 to 0.19).
@@ -193,25 +192,25 @@ def is_copy(row: Row, original: Row) -> bool:
         return False
     if row.order is not None and row.order == original.order:
         return True
-    if row.mark == original.mark:
+    if row.fingerprint == original.fingerprint:
         return True
     if row.call or original.call:
         return row.call == original.call and row.summary is None and original.summary is None
     return row.is_multimodal and original.is_multimodal
 
 
-def written_at_once(row: Row, other: Row, between: int) -> bool:
+def written_at_once(row: HistoryRow, other: HistoryRow, between: int) -> bool:
     """Return whether a row and a later one, so many positions below, got their timestamps in the same batch."""
     if row.timestamp is None or other.timestamp is None:
         return False
     return abs(other.timestamp - row.timestamp - between * STEP) <= _TOLERANCE + 0.1 * STEP * between
 
 
-def merged_with(row: Row, original: Row, text: str) -> bool:
+def merged_with(row: HistoryRow, original: HistoryRow, text: str) -> bool:
     """Return whether a row that holds a summary, and another text beside it, also holds the text of an earlier row."""
     if row.role != original.role or not (text or row.call):
         return False
     if row.call or original.call:
         return row.call == original.call
-    head = original.mark[2]
+    head = original.fingerprint[2]
     return isinstance(head, str) and text.startswith(head.strip()[:_HEAD]) and bool(head.strip())

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
-from ..connection.connect import Reader
+from ..connection.reader import Reader
 from ..connection.stored_values import read_json
 from ..messages.block_kinds import texts_of
 from ..messages.chat_message import ChatMessage
@@ -123,9 +123,10 @@ _COMMANDS = ("command", "cmd", "script", "code")
 def find_losses(
     reader: Reader, compaction: Compaction, *, most: int = _MAX_TERMS, stopped: Callable[[], bool] = lambda: False
 ) -> Losses:
-    """Return the terms of the rows that a compaction took from the model which nothing it had after that mentions.
+    """Return the terms that occur in the rows a compaction removed and in no row that the model had after it.
 
-    At most `most` are returned. When `stopped`, called between batches of rows, says so, what was found so far is.
+    At most `most` terms are returned. `stopped` is polled between batches of rows; if it returns True, the terms found
+    so far are returned.
     """
     after = [compaction.summary, *(each.id for each in compaction.kept), *compaction.not_stored_again]
     kept = [each for each in after if each is not None]

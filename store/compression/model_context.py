@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from ..connection.connect import Reader
+from ..connection.reader import Reader
 from ..errors import NotFoundError
 from ..messages.chat_message import State
 from ..messages.transcript import read_system_prompt
 from ..sessions.session import Session
 from ..wording import _
 from .compactions import HARMLESS, CompactionHistory, CompactionKind, CompactionNote, Generation, read_history
-from .history_rows import Row
+from .history_rows import HistoryRow
 
 
 class RowOrigin(StrEnum):
@@ -160,7 +160,7 @@ class Contexts:
             if self._is_late(number, place)
         )
 
-    def _sent(self, number: int, until: int | None, of: Row, notes: list[CompactionNote]) -> tuple[SentRow, ...]:
+    def _sent(self, number: int, until: int | None, of: HistoryRow, notes: list[CompactionNote]) -> tuple[SentRow, ...]:
         """Return the rows of a generation that were sent, up to index `until` or to its end, and add to the notes.
 
         If the requested message was rewound, other rewound rows are included.
@@ -191,7 +191,7 @@ class Contexts:
         return (*given[:block], *(SentRow(each, RowOrigin.KEPT, False) for each in unstored), *given[block:])
 
 
-def _may_answer(row: Row, asked: Row) -> bool:
+def _may_answer(row: HistoryRow, asked: HistoryRow) -> bool:
     """Return whether a row may answer an earlier one; a rewound answer counts only for a rewound row."""
     return row.role == "assistant" and (row.state is not State.REWOUND or asked.state is State.REWOUND)
 
@@ -253,7 +253,7 @@ class Memory(NamedTuple):
     forgotten: tuple[int, ...]
     """Earlier rows that were not sent in any form but a summary; summaries and what was taken back are not counted."""
     said: int
-    """Those, and what was said that was sent."""
+    """Number of forgotten rows, plus the sent rows that are not summaries."""
     has_summary: bool
     """Whether a summary was sent."""
 
@@ -277,7 +277,7 @@ def memory_of(history: CompactionHistory, given: Sequence[SentRow], until: int |
             at = merged.get(at) if at in merged else None if at in shortened else originals.get(at)
     sent = {each.id for each in given}
     # A block that was not found, as after Hermes joined two messages, leaves rows that say the same without a link.
-    marks = {row.mark for generation in history.generations for row in generation.rows if row.id in sent}
+    marks = {row.fingerprint for generation in history.generations for row in generation.rows if row.id in sent}
     if until is None:
         until = max(
             (number for number, each in enumerate(history.generations) if any(row.id in sent for row in each.rows)),
@@ -287,7 +287,7 @@ def memory_of(history: CompactionHistory, given: Sequence[SentRow], until: int |
     forgotten: list[int] = []
     for generation in history.generations[:until]:
         for row in generation.rows:
-            if row.mark in marks:
+            if row.fingerprint in marks:
                 known.add(row.id)
             elif not (row.id in known or row.id in originals or row.id in summaries or row.state is State.REWOUND):
                 forgotten.append(row.id)

@@ -19,10 +19,8 @@ from typing import NamedTuple
 
 from ..errors import NotAStoreError, StoreEmptyError, StoreError, StoreMissingError, StoreUnreadableError
 from ..wording import _
-from .reader import SQLITE_ERRORS, Reader, Row, decode, translate
+from .reader import SQLITE_ERRORS, Reader, decode, translate
 from .schema import Schema, read_schema
-
-__all__ = ["Fingerprint", "Reader", "Row", "Store"]
 
 Fingerprint = tuple[int, ...]
 
@@ -87,7 +85,7 @@ class Store:
         return _size(self.path), _size(self.wal_path)
 
     def check(self) -> None:
-        """Raise what a stat can tell.
+        """Check, without opening it, that the store can be opened.
 
         Raises:
             StoreError: The file is missing, unreachable, a folder, or empty.
@@ -170,7 +168,10 @@ class Store:
     def _shared_of_file(self) -> dict[type, object]:
         """Return what readers of this file share; a file that replaced it starts with nothing."""
         stat = self.path.stat()
-        key = (stat.st_dev, stat.st_ino)
+        return self._shared_of((stat.st_dev, stat.st_ino))
+
+    def _shared_of(self, key: tuple[int, int]) -> dict[type, object]:
+        """Return what readers share of the file with this device and inode."""
         with self._lock:
             self._shared = {key: self._shared.get(key, {})}
             return self._shared[key]

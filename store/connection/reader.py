@@ -25,7 +25,7 @@ from ..errors import (
     StoreUnreadableError,
 )
 from ..wording import _
-from .schema import Schema
+from .schema import Schema, sql_name
 
 Row = tuple[object, ...]
 _T = TypeVar("_T")
@@ -267,6 +267,10 @@ class Reader:
             if self.began == began:
                 self._timed_out = self._timed_out or not self.is_stopped
                 self.interrupt()
+
+    def columns(self, table: str) -> list[str]:
+        """Return the names of the columns of a table, in the order of the file; empty if there is no such table."""
+        return [str(row[1]) for row in self.rows(f"PRAGMA table_info({sql_name(table)})")]
 
     def value(self, sql: str, parameters: Sequence[object] = ()) -> object:
         """Return the first column of the first row, or None when there is no row."""

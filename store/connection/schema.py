@@ -22,6 +22,11 @@ NEWEST_KNOWN = 31
 _LEASES = (("session_turn_leases", "conversation_id"), ("compression_locks", "session_id"))
 
 
+def sql_name(name: str) -> str:
+    """Quote the name of a table or column for SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
 class FtsKind(StrEnum):
     """Where an FTS5 table keeps its text."""
 
@@ -145,7 +150,7 @@ def _version(connection: sqlite3.Connection) -> int | None:
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
-    return frozenset(str(row[1]) for row in connection.execute(f'PRAGMA table_info("{table}")').fetchall())
+    return frozenset(str(row[1]) for row in connection.execute(f"PRAGMA table_info({sql_name(table)})").fetchall())
 
 
 def read_schema(connection: sqlite3.Connection, path: Path) -> Schema:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sqlite3
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
@@ -12,6 +13,10 @@ from ..text import as_text
 # Years 1 to 9999, less two days at either end: what datetime can show in any time zone.
 _FIRST_TIME = -62_135_596_800.0 + 172_800
 _LAST_TIME = 253_402_300_799.0 - 172_800
+
+
+Json = dict[str, object]
+"""An object of JSON."""
 
 
 def as_time(value: object) -> float | None:
@@ -94,3 +99,20 @@ def as_mapping(value: object) -> dict[str, object]:
     except ValueError:
         return {}
     return loaded if isinstance(loaded, dict) else {}
+
+
+def bytes_sql(expression: str) -> str:
+    """Return SQL for the bytes of a value, 0 for NULL. SQLite 3.43 and later do not read the value for it."""
+    if expression == "NULL":
+        return "0"
+    if sqlite3.sqlite_version_info >= (3, 43, 0):
+        return f"COALESCE(octet_length({expression}), 0)"
+    return f"COALESCE(length(CAST({expression} AS BLOB)), 0)"
+
+
+def embedded_sql(content: str) -> str:
+    """Return SQL for whether a content has embedded data; only multimodal content (it begins with NUL) is scanned."""
+    return (
+        f"{content} < char(1) AND typeof({content}) = 'text' AND {content} <> '' "
+        f"AND instr(CAST({content} AS BLOB), CAST(';base64,' AS BLOB)) > 0"
+    )

@@ -13,14 +13,15 @@ from typing import NamedTuple
 
 from ..connection.connect import Store
 from ..connection.reader import DATA_VERSION, Reader
+from ..connection.schema import sql_name
 from ..errors import BrowseError, RefusedError, WriteInDoubtError, WriteUnverifiedError
-from ..messages.preview import with_details
+from ..messages.preview import read_preview
 from ..sessions.catalog import Catalog, read_catalog
 from ..sessions.models import Conversation
 from ..text import as_text, one_line
 from ..trash import session_files
 from ..trash.bundle import Contents, WrittenBundle, rows_digest, write_bundle
-from ..trash.format import RowFate, sql_name
+from ..trash.format import RowFate
 from ..trash.progress import EVERY, Progress, Stage, Tell, never, quiet, summary
 from ..trash.shelf import Bundle, describe, discard, sweep, ties_of
 from ..trash.tables import Layout, TableRows, filled, prompt_columns, read_links
@@ -30,7 +31,7 @@ from .guards import Needs, check_writable
 from .search_index import SearchIndexes
 from .transaction import Transaction, file_identity, write
 
-NEEDS = Needs(tables=frozenset({"sessions", "messages"}), columns=frozenset({"sessions.parent_session_id"}))
+NEEDS = Needs(tables=frozenset({"sessions", "messages"}), columns=frozenset({"parent_session_id"}))
 _SESSIONS_AT_ONCE = 50
 
 
@@ -136,7 +137,7 @@ def delete(
         bundle=describe(written.path),
         conversations=contents.conversations,
         sessions=affected.sessions,
-        reparented=written.cut,
+        reparented=written.reparented,
         messages=written.manifest.messages,
         files=tuple(each.name for each in written.manifest.files),
         notes=(*index_notes, *notes),
@@ -184,8 +185,7 @@ def _contents(
 def _titles(reader: Reader, conversations: Sequence[Conversation]) -> tuple[str | None, ...]:
     titles = [each.title for each in conversations]
     if titles[0] is None:  # the first title names the bundle: fall back to the first words
-        (first,) = with_details(reader, [conversations[0]])
-        titles[0] = one_line(first.preview, PREVIEW) or None
+        titles[0] = one_line(read_preview(reader, conversations[0].segments), PREVIEW) or None
     return tuple(titles)
 
 
@@ -201,7 +201,7 @@ def _check_ids(reader: Reader, affected: Affected) -> None:
 def _check_orphans(affected: Affected, written: WrittenBundle) -> None:
     """Refuse if a session that the plan did not list would lose its parent: a new child may be a continuation."""
     planned = {session.id for session in affected.orphaned}
-    if not planned.issuperset(written.cut):
+    if not planned.issuperset(written.reparented):
         discard(written.path)
         raise RefusedError(_("The conversation has changed meanwhile: it has another child. Nothing was changed."))
 
@@ -236,12 +236,10 @@ def _check_unchanged(tx: Transaction, affected: Affected, written: WrittenBundle
 
 def _find_busy(tx: Transaction, ids: Sequence[str]) -> str | None:
     """Return a session that has a live lease or lock."""
-    for table, column in (("session_turn_leases", "conversation_id"), ("compression_locks", "session_id")):
-        if table in tx.schema.tables:
-            live = f"SELECT {column} FROM {table} WHERE expires_at > ? AND {column} IN ({{keys}})"
-            rows = tx.rows_in(live, ids, [time.time()])
-            if rows:
-                return as_text(rows[0][0])
+    for table, column in tx.schema.leases:
+        live = f"SELECT {column} FROM {table} WHERE expires_at > ? AND {column} IN ({{keys}})"
+        if rows := tx.rows_in(live, ids, [time.time()]):
+            return as_text(rows[0][0])
     return None
 
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from ..connection.reader import Reader
-from ..connection.stored_values import as_int
 from ..errors import NotFoundError, RefusedError
+from ..messages.transcript import count_stored_rows
 from ..sessions.catalog import Catalog
 from ..sessions.conversations import Forest
 from ..sessions.models import Chain, Conversation, Relation
@@ -21,7 +21,7 @@ from ..sessions.session import Session
 from ..sessions.session_rows import read_busy, read_sessions
 from ..text import one_line
 from ..wording import _
-from .guards import family_root, protected
+from .guards import protected
 
 PREVIEW = 60
 """Length of a title or first words in a sentence."""
@@ -47,7 +47,7 @@ class Affected(NamedTuple):
     orphaned: tuple[Session, ...]
     """Sessions that stay and lose their parent."""
     family_roots: tuple[str, ...]
-    """Roots of their families, by which Hermes keys a turn lease (0.20)."""
+    """Ids of the topmost sessions above these conversations. Hermes stores a turn lease under that id (0.20)."""
 
     def without_gone(self, present: Container[str]) -> Affected:
         """Leave out dependent conversations already deleted, as in a clean-up; `present` holds ids in the store."""
@@ -106,7 +106,7 @@ def affected_by_delete(forest: Forest, session_ids: Iterable[str]) -> Affected:
         dependent=tuple(chain for root, chain in chains.items() if root not in requested),
         sessions=sessions,
         orphaned=tuple(child for id in sessions for child in forest.children_of(id) if child.id not in deleted),
-        family_roots=tuple(sorted({family_root(forest, chain) for chain in chains.values()})),
+        family_roots=tuple(sorted({forest.top_chain(chain).root.id for chain in chains.values()})),
     )
 
 
@@ -142,8 +142,8 @@ def plan_delete(reader: Reader, catalog: Catalog, session_ids: Sequence[str], no
     if kept:
         raise _refusal(catalog, *kept[0])
     conversations = tuple(catalog.conversation(chain.root.id) for chain in affected.requested)
-    counts = reader.rows_in("SELECT count(*) FROM messages WHERE session_id IN ({keys})", affected.sessions)
-    return DeletePlan(affected, conversations, sum(as_int(row[0]) for row in counts))
+    counts = count_stored_rows(reader, affected.sessions)
+    return DeletePlan(affected, conversations, sum(counts.values()))
 
 
 def _refusal(catalog: Catalog, tip: str, reason: str) -> RefusedError:

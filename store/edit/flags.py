@@ -139,7 +139,7 @@ def undo(store: Store, change: Change) -> Change:
 
     if not change.rows:
         return Change("", ())
-    columns = frozenset(f"sessions.{column}" for row in change.rows for column in row.after)
+    columns = frozenset(column for row in change.rows for column in row.after)
     rows = write(store, work, check_changes, needs=Needs(frozenset({"sessions"}), columns))
     return Change(_("undone: {done}").format(done=change.sentence), rows)
 
@@ -211,12 +211,11 @@ def _set_flag(
                     changed[relative] = row
         return _name_conversations(tx, session_ids), tuple(changed.values())
 
-    needed = frozenset(f"sessions.{name}" for name in ("end_reason", "parent_session_id", column))
     name, rows = write(
         store,
         work,
         lambda reader, result: check_changes(reader, result[1]),
-        needs=Needs(frozenset({"sessions"}), needed),
+        needs=Needs(frozenset({"sessions"}), frozenset({"end_reason", "parent_session_id", column})),
     )
     return Change(_(sentence).format(conversation=name) if rows else "", rows)
 

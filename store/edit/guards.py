@@ -9,15 +9,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from ..connection.connect import Reader, Store
-from ..connection.schema import NEWEST_KNOWN
+from ..connection.connect import Store
+from ..connection.reader import Reader
+from ..connection.schema import NEWEST_KNOWN, sql_name
 from ..errors import RefusedError, StoreBusyError, StoreDamagedError, StoreError
 from ..sessions.catalog import Catalog
 from ..sessions.conversations import Forest
 from ..sessions.models import Chain, Status
 from ..sessions.relations import status
 from ..sessions.session_rows import read_busy
-from ..trash.format import sql_name
 from ..wording import _
 
 _MOUNTS = Path("/proc/self/mountinfo")
@@ -38,7 +38,7 @@ class Needs(NamedTuple):
     tables: frozenset[str] = frozenset()
     """Tables that are written to; their triggers must be able to run here."""
     columns: frozenset[str] = frozenset()
-    """Columns, as `table.column`."""
+    """Columns of `sessions`."""
 
 
 def check_writable(store: Store, reader: Reader, needs: Needs) -> None:
@@ -107,7 +107,7 @@ def _check_schema(reader: Reader, needs: Needs) -> None:
             remedy=_("Update hermes-browse; reading works meanwhile."),
         )
     missing = sorted(needs.tables - schema.tables)
-    missing += sorted(column for column in needs.columns if not _has_column(reader, *column.split(".")))
+    missing += sorted(f"sessions.{column}" for column in needs.columns - schema.session_columns)
     if missing:
         raise RefusedError(
             _("This store has no {name}, which this needs: its Hermes is too old. Nothing was changed.").format(
@@ -115,10 +115,6 @@ def _check_schema(reader: Reader, needs: Needs) -> None:
             ),
             remedy=_("A newer Hermes adds it when it is started."),
         )
-
-
-def _has_column(reader: Reader, table: str, column: str) -> bool:
-    return column in {row[0] for row in reader.rows("SELECT name FROM pragma_table_info(?)", [table])}
 
 
 def _check_triggers(reader: Reader, tables: Iterable[str]) -> None:
@@ -139,7 +135,7 @@ def _check_triggers(reader: Reader, tables: Iterable[str]) -> None:
             # SQLite 3.47 and later create the tokenizer on first use, so preparing a statement is no proof.
             _probe(reader, f"{name[:1].upper()}{name[1:]}", f"SELECT rowid FROM {sql_name(name)} {match}LIMIT 1")
     for table in sorted(written):
-        columns = [str(row[0]) for row in reader.rows("SELECT name FROM pragma_table_info(?)", [table])]
+        columns = reader.columns(table)
         name, listed = sql_name(table), ", ".join(map(sql_name, columns))
         assignments = ", ".join(f"{sql_name(column)} = {sql_name(column)}" for column in columns)
         trigger = _("A trigger of {table}").format(table=table)
@@ -164,15 +160,6 @@ def _probe(reader: Reader, what: str, sql: str) -> None:
         ) from error
 
 
-def family_root(forest: Forest, chain: Chain) -> str:
-    """Return the id of the root segment of the topmost conversation above another."""
-    seen = {chain.root.id}
-    while (above := forest.parent_chain(chain)) is not None and above.root.id not in seen:
-        seen.add(above.root.id)
-        chain = above
-    return chain.root.id
-
-
 def protected(reader: Reader, catalog: Catalog, now: float) -> dict[str, str]:
     """Return the reasons why conversations are protected, by the id of their root segment.
 
@@ -190,7 +177,7 @@ def _reason_to_protect(forest: Forest, chain: Chain, busy: frozenset[str], now: 
         return _("a turn or a compression is running in it")
     if busy:
         # Hermes keys a turn lease by the topmost session over parent links (0.20), maybe of another conversation.
-        root = family_root(forest, chain)
+        root = forest.top_chain(chain).root.id
         if root in busy:
             return _("a turn is running in its family ({root})").format(root=root)
     if status(chain.segments, now) is Status.LIVE:

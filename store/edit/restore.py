@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from ..connection.connect import Store
 from ..connection.reader import Reader
-from ..connection.stored_values import as_int
 from ..errors import BrowseError, RefusedError, WriteInDoubtError, WriteUnverifiedError
+from ..messages.transcript import count_stored_rows
 from ..trash import session_files
 from ..trash.bundle import is_same_store, origin_of, read_lines, verify
 from ..trash.format import Encoded, Manifest, TableRow, bound, text_of, write_line
@@ -231,10 +231,7 @@ def compare(reader: Reader, folder: Path, manifest: Manifest, progress: Progress
                 refused.setdefault(owner, _("message {id} is another one's by now").format(id=id))
             elif owner in present:
                 equal[owner] += id in stored and write_line(line._replace(row=stored[id])) == write_line(line)
-    rows = reader.rows_in(
-        "SELECT session_id, count(*) FROM messages WHERE session_id IN ({keys}) GROUP BY session_id", sorted(present)
-    )
-    counts = {str(owner): as_int(count) for owner, count in rows}
+    counts = count_stored_rows(reader, sorted(present))
     complete = {each for each in present if equal[each] == expected[each]}
     same = {each for each in complete - differing if counts.get(each, 0) == expected[each]}
     for session in sorted(present - same):

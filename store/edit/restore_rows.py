@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ..connection.reader import Reader
+from ..connection.schema import sql_name
 from ..errors import RefusedError, WriteUnverifiedError
 from ..trash.bundle import read_lines
 from ..trash.format import (
@@ -21,7 +22,6 @@ from ..trash.format import (
     bound,
     encode_row,
     reading,
-    sql_name,
     text_of,
     write_line,
 )

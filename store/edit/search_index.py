@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ..connection.schema import FtsIndex, FtsKind
+from ..connection.schema import FtsIndex, FtsKind, sql_name
 from ..connection.stored_values import as_int
 from ..errors import StoreDamagedError
-from ..trash.format import Encoded, sql_name
+from ..trash.format import Encoded
 from ..trash.tables import chunks
 from ..wording import _
 from .transaction import Transaction

@@ -142,7 +142,7 @@ def rename(store: Store, session_id: str, typed: str) -> Renamed:
         changes.append(_set_title(tx, session_id, title))
         return tuple(change for change in changes if change is not None)
 
-    columns = frozenset(f"sessions.{name}" for name in ("title", "parent_session_id", "end_reason", "ended_at"))
+    columns = frozenset({"title", "parent_session_id", "end_reason", "ended_at"})
     rows = write(store, work, check_changes, needs=Needs(frozenset({"sessions"}), columns))
     sentence = _("title cleared") if title is None else _("renamed to “{title}”").format(title=one_line(title))
     return Renamed(Change(sentence if rows else "", rows), title, checked.differs)

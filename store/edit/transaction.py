@@ -22,8 +22,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from ..connection.connect import Reader, Row, Store
-from ..connection.reader import SQLITE_ERRORS, decode, rows_in, translate
+from ..connection.connect import Store
+from ..connection.reader import SQLITE_ERRORS, Reader, Row, decode, rows_in, translate
 from ..connection.schema import Schema
 from ..errors import (
     BrowseError,
@@ -141,7 +141,7 @@ def write(
         _finish_rollback(store)
         if beside is not None:
             beside.close()
-        raise settle(store, failed, verify, in_doubt) from failed
+        raise explain_failed_commit(store, failed, verify, in_doubt) from failed
     except BaseException:
         if has_begun:  # only then a journal is ours; with one from before, the store could not have been read
             _finish_rollback(store)
@@ -319,7 +319,7 @@ def _add_nothing_changed(error: BrowseError) -> BrowseError:
     return error
 
 
-def settle(
+def explain_failed_commit(
     store: Store, failed: _CommitFailedError, verify: Callable[[Reader, T], None], remedy: str = ""
 ) -> WriteInDoubtError:
     """Read the store again after a failed commit, through a new connection, and return an error that says what it has.

@@ -22,7 +22,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from ..connection.connect import Reader, Row, Store
+from ..connection.connect import Store
+from ..connection.reader import Reader, Row
+from ..connection.schema import sql_name
 from ..connection.stored_values import as_flag, as_int, as_mapping, as_time
 from ..errors import NotFoundError
 from ..messages.chat_message import State
@@ -67,14 +69,13 @@ def _dumps(value: object) -> str:
 
 def _columns(reader: Reader, table: str) -> list[str]:
     """List the columns in the order of the file, as in Hermes' export."""
-    rows = reader.rows("SELECT name FROM pragma_table_info(?)", [table])
-    return [name for name in (as_text(row[0]) for row in rows) if name is not None and name not in _INTERNAL]
+    return [name for name in reader.columns(table) if name not in _INTERNAL]
 
 
 def _select(reader: Reader, table: str, columns: Iterable[str]) -> str:
     expressions = []
     for name in columns:
-        expression = 't."' + name.replace('"', '""') + '"'
+        expression = f"t.{sql_name(name)}"
         # Since 0.20 prompts are in a table of their own, since 0.22 the names of the tools too; Hermes exports the
         # text in either case.
         shared = {"system_prompt": "system_prompt_hash", "tool_names": "tool_names"}.get(name)

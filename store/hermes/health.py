@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..connection.connect import Reader, Store
+from ..connection.connect import Store
+from ..connection.reader import Reader
 from ..connection.schema import NEWEST_KNOWN
 from ..connection.stored_values import as_int
 from ..wording import _
@@ -19,6 +20,17 @@ if TYPE_CHECKING:
     from .index_health import SearchHealth  # loads the search, which a summary does not need
 
 _DIST = re.compile(r"hermes_agent-([\w.+]+)\.dist-info")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreProblem:
+    """Something the user should know or do."""
+
+    severity: str
+    """`error`, `warning` or `info`."""
+    code: str
+    text: str
+    remedy: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,24 +49,11 @@ class StoreSummary:
     messages: int | None
     read_only: bool
     """The file is read-only, or could only be opened as a snapshot."""
-    warnings: tuple[str, ...] = ()
-    remedies: tuple[str, ...] = ()
-    """One for each of the warnings."""
+    warnings: tuple[StoreProblem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class StoreProblem:
-    """Something the user should know or do."""
-
-    severity: str
-    """`error`, `warning` or `info`."""
-    code: str
-    text: str
-    remedy: str = ""
-
-
-def warnings_of(reader: Reader) -> list[tuple[str, str]]:
-    """List what every user of this file should know, as sentences, each with a remedy."""
+def warnings_of(reader: Reader) -> tuple[StoreProblem, ...]:
+    """List what every user of this file should know."""
     schema, warnings = reader.schema, list[tuple[str, str]]()
     if schema.is_newer:
         text = _(
@@ -79,13 +78,12 @@ def warnings_of(reader: Reader) -> list[tuple[str, str]]:
     elif schema.fts is None:
         text = _("The store has no search index: searches scan the rows themselves.")
         warnings.append((text, _("Hermes creates one when it next opens the store, if its SQLite has FTS5.")))
-    return warnings
+    return tuple(StoreProblem("warning", "store", *each) for each in warnings)
 
 
 def summarize(reader: Reader, store: Store, location: Location) -> StoreSummary:
     """Summarize a store at a location, through an open reader of it."""
     size, wal_size = store.sizes()
-    warnings = warnings_of(reader)
     mode = reader.value("PRAGMA journal_mode")
     return StoreSummary(
         path=location.path,
@@ -97,8 +95,7 @@ def summarize(reader: Reader, store: Store, location: Location) -> StoreSummary:
         sessions=as_int(reader.value("SELECT count(*) FROM sessions")),
         messages=as_int(reader.value("SELECT count(*) FROM messages")),
         read_only=reader.snapshot or not os.access(location.path, os.W_OK),
-        warnings=tuple(text for text, _remedy in warnings),
-        remedies=tuple(remedy for _text, remedy in warnings),
+        warnings=warnings_of(reader),
     )
 
 
@@ -118,8 +115,7 @@ def hermes_version(executable: str) -> str | None:
 
 def problems_of(summary: StoreSummary, search: SearchHealth, executable: str | None) -> Sequence[StoreProblem]:
     """List what is wrong with a store and its search index, and whether `hermes` is missing."""
-    remedies = summary.remedies or [""] * len(summary.warnings)
-    problems = [StoreProblem("warning", "store", *each) for each in zip(summary.warnings, remedies, strict=True)]
+    problems = list(summary.warnings)
     if search.failure:
         text = _("Searches do not use the index: {reason}").format(reason=search.failure)
         problems.append(StoreProblem("warning", "index-broken", text, search.remedy))

@@ -163,9 +163,8 @@ def locate_file(path: Path) -> Location:
     if absolute.name != DATABASE:
         return Location(absolute)
     folder = absolute.parent
-    root, profile = folder, DEFAULT_PROFILE
-    if folder.parent.name == "profiles" and _PROFILE_NAME.fullmatch(folder.name):
-        root, profile = folder.parent.parent, folder.name
+    root = root_of(folder)
+    profile = DEFAULT_PROFILE if root == folder else folder.name
     return Location(absolute, root, profile) if is_root(root) else Location(absolute)
 
 

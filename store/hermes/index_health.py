@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ..connection.connect import Reader
+from ..connection.reader import Reader
 from ..connection.schema import FtsIndex
 from ..connection.stored_values import as_int
 from ..errors import StoreDamagedError

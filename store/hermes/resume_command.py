@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from ..connection.connect import Reader
+from ..connection.reader import Reader
 from ..errors import NotFoundError
 from ..sessions.first_page import read_neighbourhood
 from ..sessions.lineage import predict_resume, resume_target

@@ -1,7 +1,8 @@
 """Decode what `list --json` and `search --json` of a host printed, which is as hostile as a store.
 
-A host may have an older or a newer version: keys it does not know are left at their defaults, words it has added mean
-the plain case. A value of a wrong type or beyond all bounds is no answer of hermes-browse.
+A host may have an older or a newer version: a missing key has its default value, unknown keys are ignored, and an
+unknown word of an enumeration counts as its default. A value of a wrong type or beyond all bounds is no answer of
+hermes-browse.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
+from ..connection.stored_values import Json
 from ..messages.chat_message import Hit, State
 from ..sessions.models import Conversation, ConversationKind, Relation, Status
 from ..sessions.session import Session, Tokens
 from ..text import as_text, one_line
 from .faults import fault
-from .link import Json, Link, Reply
+from .link import Link, Reply
 from .running import document_of
 
 T = TypeVar("T")

@@ -14,6 +14,7 @@ from pathlib import Path
 from ..cleanup import bulk
 from ..cleanup.plan import Plan
 from ..connection.connect import Store
+from ..connection.stored_values import Json
 from ..edit import flags, titles
 from ..edit import restore as restoring
 from ..edit.delete import Deleted
@@ -25,7 +26,6 @@ from ..trash.progress import Tell, never, quiet
 from ..trash.shelf import Bundle
 from ..wording import N_, _, ngettext
 from .faults import HostError
-from .link import Json
 from .remote import RemoteStore
 from .running import document_of
 
@@ -132,8 +132,8 @@ def undo(store: Store, change: Change) -> Change:
         title = first.before["title"]
         renamed = rename(store, first.session_id, title if isinstance(title, str) else "")
         return Change(done, renamed.change.rows)
-    wanted = {next(iter(first.before.items()))}
-    command = next(name for name, (column, value, *_rest) in _COMMANDS.items() if (column, value) in wanted)
+    wanted = next(iter(first.before.items()))
+    command = next(name for name, (column, value, *_rest) in _COMMANDS.items() if (column, value) == wanted)
     return Change(done, _set_flag(command, store, change.session_ids).rows)
 
 

@@ -1,4 +1,4 @@
-"""What can be wrong with a host, told from what ssh and the host's shell said, each with a sentence and a remedy."""
+"""Errors of hosts, each with a sentence and a remedy, derived from the output of ssh and of the host's shell."""
 
 from __future__ import annotations
 

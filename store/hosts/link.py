@@ -20,14 +20,13 @@ from concurrent.futures import TimeoutError as NotInTime
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from ..connection.stored_values import Json
 from ..errors import QueryInterruptedError
 from ..temporary import TemporaryFolder
 from ..text import one_line
 from ..wording import _
 from .faults import HostError, cannot_start, explain, fault
 from .host import Host, ssh_command
-
-Json = dict[str, object]
 
 CONNECT_SECONDS = 20.0
 """How long a host may take until its program says hello."""
@@ -257,7 +256,8 @@ class Link:
             self._process = None
             self._failed(error)
             waiting: list[Future[Hello] | Future[Json]] = [self._greeted, *self._asked.values()]
-        # First this: who learns of the error may end the program. The thread that listens sees the end, and clears up.
+        # ssh ends before the waiting threads get the error, because one of them may end the program. The thread that
+        # listens then cleans up.
         if process is not None:
             process.terminate()
             self._close_input(process)  # for an `ssh` that is a script

@@ -10,13 +10,14 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..connection.connect import Fingerprint, Reader, Store
-from ..connection.reader import DATA_VERSION, Row, translate
+from ..connection.connect import Fingerprint, Store
+from ..connection.reader import DATA_VERSION, Reader, Row, translate
+from ..connection.stored_values import Json
 from ..errors import QueryInterruptedError
 from ..hermes.homes import DEFAULT_PROFILE, Location
 from ..text import one_line
 from .faults import fault
-from .link import Json, Link, Links
+from .link import Link, Links
 
 _CHANNELS = itertools.count(1)
 _FRESH_SECONDS = 0.5
@@ -150,10 +151,7 @@ class RemoteStore(Store):
         self.check()
         connection: sqlite3.Connection = RemoteConnection(self.link)  # type: ignore[assignment]  # what Reader uses of it
         mark = self.link.fingerprint
-        with self._lock:
-            key = (mark[0], mark[1]) if mark else (0, 0)
-            shared = self._shared.setdefault(key, {})
-            self._shared = {key: shared}
+        shared = self._shared_of((mark[0], mark[1]) if mark else (0, 0))
         try:
             return Reader(connection, self.path, self._schema(connection, shared), shared=shared)
         except sqlite3.Error as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 
-from ..connection.connect import Reader
+from ..connection.reader import Reader
 from ..errors import NotFoundError
 from ..hermes.resume_command import Caution, ResumePlan
 from ..sessions.first_page import read_neighbourhood

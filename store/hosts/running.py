@@ -15,12 +15,13 @@ from concurrent.futures import Future
 from functools import partial
 from typing import NoReturn, TypeVar
 
+from ..connection.stored_values import Json
 from ..errors import BrowseError, NotFoundError, RefusedError, StoreBusyError, StoreError
 from ..text import one_line
 from ..wording import N_, _
 from .faults import NOT_FOUND, SSH_FAILED, cannot_start, explain, fault
 from .host import Host, ssh_command
-from .link import ANSWER_BYTES, ANSWER_SECONDS, CONNECT_SECONDS, NOISE_BYTES, Json, Reply
+from .link import ANSWER_BYTES, ANSWER_SECONDS, CONNECT_SECONDS, NOISE_BYTES, Reply
 
 _T = TypeVar("_T")
 _MARK = b"hermes-browse-answers-below"
@@ -148,6 +149,20 @@ def read_document(host: Host, text: str, number: Callable[[str], object] | None 
     return document
 
 
+def refusal(host: Host, reply: Reply) -> BrowseError:
+    """Return the error for a command that failed on a host: its last sentence, its kind and its exit code."""
+    lines = [line for line in reply.err.splitlines() if line.strip()]
+    sentence = one_line(lines[-1].removeprefix("hermes-browse: "), 600) if lines else ""
+    if not sentence:
+        sentence = _("its hermes-browse ended with exit code {code}.").format(code=reply.code)
+    kind = _ERRORS.get(reply.code, BrowseError)
+    if kind is StoreError and any(each.removeprefix("{path}") in sentence for each in _BUSY):
+        kind = StoreBusyError
+    error = kind(f"{host.name}: {sentence}")
+    error.exit_code = reply.code
+    return error
+
+
 def document_of(host: Host, reply: Reply) -> Json:
     """Return the JSON object that a command printed, with any numbers.
 
@@ -155,15 +170,9 @@ def document_of(host: Host, reply: Reply) -> Json:
         BrowseError: The command failed, with its own sentence.
         HostError: What it printed is no object.
     """
-    if not reply.code:
-        return read_document(host, reply.out, None)
-    said = [line for line in reply.err.splitlines() if line.strip()]
-    sentence = one_line(said[-1] if said else _("it ended with {code}").format(code=reply.code), 600)
-    sentence = sentence.removeprefix("hermes-browse: ")
-    kind = _ERRORS.get(reply.code, BrowseError)
-    if kind is StoreError and any(each.removeprefix("{path}") in sentence for each in _BUSY):
-        kind = StoreBusyError
-    raise kind(f"{host.name}: {sentence}")
+    if reply.code:
+        raise refusal(host, reply)
+    return read_document(host, reply.out, None)
 
 
 def in_thread(work: Callable[[], _T], name: str) -> Future[_T]:

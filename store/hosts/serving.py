@@ -24,11 +24,12 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import IO
 
-from ..connection.connect import Reader, Store
-from ..connection.reader import DATA_VERSION, allow_readers, interrupt_readers
+from ..connection.connect import Store
+from ..connection.reader import DATA_VERSION, Reader, allow_readers, interrupt_readers
+from ..connection.stored_values import Json
 from ..errors import BrowseError, QueryInterruptedError
 from ..wording import _
-from .link import ANSWER_BYTES, Json, Reply
+from .link import ANSWER_BYTES, Reply
 from .remote import decode_value, encode_value
 
 _IDLE_SECONDS = 3.0

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from operator import add
 from typing import NamedTuple
 
-from ..cleanup.sizes import REASONING, batches, bytes_sql
-from ..connection.connect import Reader, Row
-from ..connection.stored_values import as_count, as_int, as_money, as_time
+from ..cleanup.sizes import REASONING, batches
+from ..connection.reader import Reader, Row
+from ..connection.stored_values import as_count, as_int, as_money, as_time, bytes_sql
 from ..errors import QueryInterruptedError
 from ..messages.decode import LIMIT, decode_content, decode_tool_calls, has_failed
 from ..sessions.catalog import Catalog
@@ -53,7 +53,7 @@ class Money(NamedTuple):
 NO_MONEY = Money(None, None, "")
 
 
-class Used(NamedTuple):
+class ModelRow(NamedTuple):
     """Use of one model by one session for one task (`session_model_usage`, 0.19 and later)."""
 
     model: str
@@ -85,7 +85,7 @@ class Facts(NamedTuple):
     """By session id; sessions without a record are left out."""
     projects: dict[str, str]
     """Root of the repository, else working directory, by session id."""
-    usage: dict[str, list[Used]]
+    usage: dict[str, list[ModelRow]]
     """By session id; empty in stores older than 0.19."""
     moments: dict[str, list[Moment]]
     """By session id."""
@@ -101,7 +101,7 @@ class ToolFacts(NamedTuple):
     """By session id, quarter of an hour and tool: calls, answers, failed answers, and bytes of the answers."""
 
 
-class Usage(NamedTuple):
+class UsagePart(NamedTuple):
     """Tokens and cost (USD) of a session, or of its use of one model."""
 
     model: str
@@ -112,7 +112,7 @@ class Usage(NamedTuple):
     is_included: bool
 
 
-def as_a_whole(facts: Facts, session: Session) -> Usage:
+def as_a_whole(facts: Facts, session: Session) -> UsagePart:
     """Return a session's own counters as one part."""
     estimated, actual, status = facts.money.get(session.id, NO_MONEY)
     tokens, is_included = session.tokens, status == "included"
@@ -120,10 +120,10 @@ def as_a_whole(facts: Facts, session: Session) -> Usage:
     unpriced = cost is None or (not cost and status == "unknown")
     is_unknown = bool(tokens.total) and unpriced and not is_included
     estimate = (estimated or 0.0) if actual is None else 0.0
-    return Usage(session.model or UNKNOWN, tokens, estimate, actual or 0.0, is_unknown, is_included)
+    return UsagePart(session.model or UNKNOWN, tokens, estimate, actual or 0.0, is_unknown, is_included)
 
 
-def by_model(facts: Facts, session: Session) -> Iterator[Usage]:
+def by_model(facts: Facts, session: Session) -> Iterator[UsagePart]:
     """Split a session by model; the rest of its own counters goes to the model in its own row."""
     whole, used = as_a_whole(facts, session), facts.usage.get(session.id)
     if not used:
@@ -139,12 +139,12 @@ def by_model(facts: Facts, session: Session) -> Iterator[Usage]:
     ):  # one row covers everything, as for most sessions
         yield whole._replace(model=one.model)
         return
-    parts: dict[str, Usage] = {}
+    parts: dict[str, UsagePart] = {}
 
     def add_part(model: str, tokens: Tokens, estimated: float, actual: float, unpriced: bool) -> None:
-        part = parts.get(model) or Usage(model, Tokens(), 0.0, 0.0, True, whole.is_included)
+        part = parts.get(model) or UsagePart(model, Tokens(), 0.0, 0.0, True, whole.is_included)
         sums = Tokens(*map(add, part.tokens, tokens)), part.estimated + estimated, part.actual + actual
-        parts[model] = Usage(model, *sums, part.is_unknown and unpriced, part.is_included)
+        parts[model] = UsagePart(model, *sums, part.is_unknown and unpriced, part.is_included)
 
     rest = list(whole.tokens)
     for each in used:
@@ -191,17 +191,17 @@ def _read_sessions(reader: Reader, stopped: Stopped) -> tuple[dict[str, Money], 
     return money, projects
 
 
-def _read_usage(reader: Reader, stopped: Stopped) -> dict[str, list[Used]]:
-    usage: dict[str, list[Used]] = {}
-    existing = {str(row[1]) for row in reader.rows("PRAGMA table_info(session_model_usage)")}
-    if not {"session_id", "model"} <= existing:
+def _read_usage(reader: Reader, stopped: Stopped) -> dict[str, list[ModelRow]]:
+    usage: dict[str, list[ModelRow]] = {}
+    existing = reader.columns("session_model_usage")
+    if not {"session_id", "model"}.issubset(existing):
         return usage
     names = [name if name in existing else "0" for name in (*_TOKENS, "estimated_cost_usd", "actual_cost_usd")]
     columns = f"u.session_id, u.model, {', '.join(names)}"
     for rows in _slices(reader, columns, "session_model_usage u", "u.rowid", _SLICE, stopped):
         for row in rows:
             tokens = Tokens(*map(as_count, row[3:8]))
-            used = Used(as_text(row[2]) or UNKNOWN, tokens, as_money(row[8]) or 0.0, as_money(row[9]) or 0.0)
+            used = ModelRow(as_text(row[2]) or UNKNOWN, tokens, as_money(row[8]) or 0.0, as_money(row[9]) or 0.0)
             usage.setdefault(as_text(row[1]) or "", []).append(used)
     return usage
 

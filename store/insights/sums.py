@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from operator import add
 from typing import NamedTuple
 
-from ..connection.connect import Reader
+from ..connection.reader import Reader
 from ..sessions.catalog import Catalog
 from ..sessions.session import Session, Tokens
 from ..trash.progress import never

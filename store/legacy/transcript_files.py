@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from ..connection.connect import Reader
+from ..connection.reader import Reader
 from ..text import as_text
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..connection.connect import Row
+from ..connection.reader import Row
 from ..connection.schema import Schema
 from ..connection.stored_values import as_flag, as_mapping, as_time, read_json, write_json
 from ..text import as_text

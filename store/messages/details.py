@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..cleanup.sizes import bytes_sql
-from ..connection.connect import Reader
-from ..connection.stored_values import as_count, as_mapping, as_money
+from ..connection.reader import Reader
+from ..connection.stored_values import as_count, as_mapping, as_money, bytes_sql, embedded_sql
 from ..sessions.models import Conversation
 from ..text import as_text
 from .chat_message import Reading, State
@@ -94,7 +93,7 @@ def _sum(values: Sequence[object]) -> float | None:
 def _models(reader: Reader, ids: Sequence[str]) -> tuple[ModelUse, ...]:
     if "session_model_usage" not in reader.schema.tables:
         return ()
-    existing = {str(row[1]) for row in reader.rows('PRAGMA table_info("session_model_usage")')}
+    existing = reader.columns("session_model_usage")
     names = (
         "session_id", "model", "billing_provider", "task", "api_call_count", "input_tokens", "output_tokens",
         "cache_read_tokens", "cache_write_tokens", "estimated_cost_usd", "actual_cost_usd",
@@ -130,12 +129,10 @@ def _live(reader: Reader, session_id: str) -> tuple[int, int, int]:
     """Return rows, bytes and rows with images that the model still sees of a session."""
     schema = reader.schema
     content, sent = schema.message("content"), schema.message("api_content")
-    # Multimodal content begins with a NUL, at which SQLite's text functions stop.
-    images = f"(instr(CAST({content} AS BLOB), CAST(';base64,' AS BLOB)) > 0)"
-    multimodal = f"typeof({content}) = 'text' AND {content} <> '' AND substr({content}, 1, 1) = '' AND {images}"
+    images = embedded_sql(content)
     text = f"CASE WHEN {sent} IS NOT NULL THEN {bytes_sql(sent)} ELSE {bytes_sql(content)} END"
     statement = (
-        f"SELECT m.id, {multimodal}, {text} + 0, {bytes_sql(schema.message('tool_calls'))} FROM messages m "
+        f"SELECT m.id, {images}, {text} + 0, {bytes_sql(schema.message('tool_calls'))} FROM messages m "
         f"WHERE m.session_id = ? AND m.id > ? AND {schema.active()} = 1 "
         f"AND {schema.message('role')} IS NOT 'session_meta' ORDER BY m.id LIMIT {SLICE}"
     )

@@ -7,7 +7,7 @@ import binascii
 from collections.abc import Sequence
 from urllib.parse import unquote_to_bytes
 
-from ..connection.connect import Reader
+from ..connection.reader import Reader
 from ..text import as_text
 from .decode import DATA_URL, image_url, stored_parts
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..connection.connect import Reader, Row
+from ..connection.reader import Reader, Row
 from ..connection.schema import Schema
 from ..connection.stored_values import as_flag
 from ..sessions.models import Conversation
@@ -172,11 +172,12 @@ def with_names(reader: Reader, conversations: Sequence[Conversation]) -> list[Co
 
 
 def with_details(reader: Reader, conversations: Sequence[Conversation]) -> list[Conversation]:
-    """Add preview and row count to the conversations of a page; each takes a few index seeks."""
+    """Add preview and row count to the conversations of a page."""
     counts = count_rows(reader, [segment.id for each in conversations for segment in each.segments])
+    previews = read_previews(reader, {each.root_id: each.segments for each in conversations})
     return [
         each._replace(
-            preview=read_preview(reader, each.segments),
+            preview=previews[each.root_id],
             rows=sum(counts.get(segment.id, 0) for segment in each.segments),
         )
         for each in conversations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..connection.connect import Reader
+from ..connection.reader import Reader
 from ..sessions.session import Session
 from ..text import one_line, printable
 from ..wording import _, ngettext

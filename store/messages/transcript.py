@@ -12,7 +12,8 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..connection.connect import Reader, Row
+from ..connection.reader import Reader, Row
+from ..connection.schema import sql_name
 from ..connection.stored_values import as_int, as_time
 from ..sessions.session import Session
 from ..text import as_text
@@ -223,6 +224,12 @@ def read_system_prompt(reader: Reader, session_id: str) -> str | None:
     return as_text(reader.value(f"SELECT {own} FROM sessions s WHERE s.id = ?", [session_id])) or None
 
 
+def count_stored_rows(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
+    """Count the rows of `messages` by session, shown or not, from an index; sessions without rows are left out."""
+    statement = "SELECT session_id, count(*) FROM messages WHERE session_id IN ({keys}) GROUP BY 1"
+    return {as_text(key) or "": as_int(count) for key, count in reader.rows_in(statement, session_ids)}
+
+
 def count_rows(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
     """Count the chat messages that `read_skeleton` shows by default, by session; sessions without rows are left out."""
     schema = reader.schema
@@ -316,9 +323,8 @@ def read_raw(reader: Reader, message_id: int) -> str | None:
 
     Texts are not decoded, even if they hold JSON.
     """
-    names = [str(row[1]) for row in reader.rows('PRAGMA table_info("messages")')]
-    quoted = ", ".join('m."' + name.replace('"', '""') + '"' for name in names)
-    rows = reader.rows(f"SELECT {quoted} FROM messages m WHERE m.id = ?", [message_id])
+    names = reader.columns("messages")
+    rows = reader.rows(f"SELECT {', '.join(map(sql_name, names))} FROM messages WHERE id = ?", [message_id])
     if not rows:
         return None
     return json.dumps(dict(zip(names, map(_plain, rows[0]), strict=True)), ensure_ascii=False, indent=2)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 
-from ..connection.connect import Reader
+from ..connection.reader import Reader
 from ..connection.stored_values import as_int
 from ..wording import _
 from .conditions import Scope
@@ -30,12 +30,12 @@ class Checker:
     """Checks rows against the terms, the scope, and what Hermes hides."""
 
     reader: Reader
-    plan: CompiledQuery
+    compiled: CompiledQuery
     scope: Scope
     with_texts: bool = True
     """Read the texts even where the index has decided: for snippets."""
     matched: bool = False
-    """The candidates are what MATCH returns for the whole plan: the texts need no check."""
+    """The candidates are what MATCH returns for the whole query: the texts need no check."""
     cache: SearchCache | None = None
     """Where rows with their texts are kept for the next search."""
     continued: dict[str, bool] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Checker:
     @property
     def _is_decided(self) -> bool:
         """Whether the index alone decides; checking its plain words again could only differ on what a letter is."""
-        return self.matched or self.plan.index_decides
+        return self.matched or self.compiled.index_decides
 
     def check(self, ids: Sequence[int], tally: CandidateCounts | None = None) -> list[StoredRow]:
         """Return the rows among these ids that are hits, in the order of the ids; counts them in the tally."""
@@ -61,7 +61,7 @@ class Checker:
             if row is None or not self._admits(row) or not self._passes(row):
                 continue
             text = row.searched
-            has_terms = self._is_decided or text is None or text.is_accepted(self.plan)
+            has_terms = self._is_decided or text is None or text.is_accepted(self.compiled)
             if tally is not None:
                 tally.checked += 1
                 tally.matched += has_terms
@@ -70,7 +70,7 @@ class Checker:
         return hits
 
     def _read(self, ids: Sequence[int], *, with_texts: bool) -> dict[int, StoredRow]:
-        in_reasoning = self.plan.in_reasoning
+        in_reasoning = self.compiled.in_reasoning
         return read_rows(self.reader, ids, self.cache, with_texts=with_texts, in_reasoning=in_reasoning)
 
     def _admits(self, row: StoredRow) -> bool:
@@ -158,7 +158,7 @@ def most_relevant(checker: Checker, walk: Walk, limit: int) -> tuple[list[Stored
         if len(pool) >= most:
             walk.notes.append(_("Ranked among the newest {count:,} hits.").format(count=most))
             break
-    index, expression = checker.reader.schema.fts, checker.plan.match
+    index, expression = checker.reader.schema.fts, checker.compiled.match
     if index is not None and expression and "fts5" in walk.engines and pool:
         ranked = checker.reader.rows(
             f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? AND rowid >= ? ORDER BY rank",

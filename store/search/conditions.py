@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TypeVar
 
-from ..connection.connect import Reader
+from ..connection.reader import Reader
 from ..connection.stored_values import read_json
 from ..messages.decode import decode_tool_calls
 from ..sessions.catalog import Catalog, read_catalog

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from ..connection.connect import Reader
+from ..connection.reader import Reader
 from ..connection.schema import FtsIndex, FtsKind, Schema
 from ..connection.stored_values import as_int
 from ..wording import N_, _

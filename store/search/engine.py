@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from ..connection.connect import Reader
+from ..connection.reader import Reader
 from ..connection.stored_values import as_int
 from ..errors import NotAStoreError, StoreBusyError, StoreDamagedError, StoreError, StoreUnreadableError
 from ..messages.chat_message import Hit
@@ -21,7 +21,7 @@ from .query import Query
 from .snippets import make_snippet
 from .spelled import other_spellings
 from .streams import other_spellings_of
-from .terms import CompiledQuery, Matcher, make_plan
+from .terms import CompiledQuery, Matcher, compile_query
 from .times import EARLIEST
 from .walk import CandidateCounts, Walk, indexed, merge
 
@@ -94,26 +94,26 @@ def _disable_index(reader: Reader, error: StoreError) -> None:
     reader.schema = reader.schema.without_search()
 
 
-def _total(reader: Reader, cache: SearchCache, plan: CompiledQuery, scope: Scope) -> tuple[int | None, bool]:
+def _total(reader: Reader, cache: SearchCache, compiled: CompiledQuery, scope: Scope) -> tuple[int | None, bool]:
     """Return the number of all hits, up to a cap, and whether there are more; None if the index cannot tell at once."""
     index, columns = reader.schema.fts, reader.schema.message_columns
     # Rows that Hermes hides (`display_kind`, 0.20) are in its index too: then only `count` can tell.
-    if index is None or scope != EVERYTHING or not plan.index_decides or "display_kind" in columns:
+    if index is None or scope != EVERYTHING or not compiled.index_decides or "display_kind" in columns:
         return None, False
     if cache.holes(reader, index):
         return None, False
-    other = other_spellings(reader, index, plan.groups[0])
+    other = other_spellings(reader, index, compiled.groups[0])
     if other and reader.rows(f"SELECT 1 FROM {index.name} WHERE {index.name} MATCH ? LIMIT 1", [other]):
         return None, False
     low, high = cache.edges(reader)
     joined = find_joined(reader, (low, high), high)
-    if joined.oldest > low or joined.having(plan.groups[0]):
+    if joined.oldest > low or joined.having(compiled.groups[0]):
         return None, False  # finding all of them takes longer than a page
     role = reader.schema.message("role")
     shown = f"EXISTS (SELECT 1 FROM messages m WHERE m.id = f.rowid AND {role} IS NOT 'session_meta')"
     value = reader.value(
         f"SELECT count(*) FROM (SELECT 1 FROM {index.name} f WHERE f.{index.name} MATCH ? AND {shown} LIMIT ?)",
-        [plan.match, COUNT_CAP + 1],
+        [compiled.match, COUNT_CAP + 1],
     )
     number = as_int(value)
     return min(number, COUNT_CAP), number > COUNT_CAP
@@ -131,12 +131,17 @@ def _in_order(hits: Sequence[Hit], sort: str) -> bool:
 
 def _can_rank(checker: Checker) -> bool:
     """Whether bm25 can rank: not reasoning, which is in no index, and not with a stale index."""
-    schema, plan = checker.reader.schema, checker.plan
-    return schema.fts is not None and schema.note("fts_stale") is None and bool(plan.match) and not plan.in_reasoning
+    schema, compiled = checker.reader.schema, checker.compiled
+    return (
+        schema.fts is not None
+        and schema.note("fts_stale") is None
+        and bool(compiled.match)
+        and not compiled.in_reasoning
+    )
 
 
-def _to_hit(row: StoredRow, plan: CompiledQuery) -> Hit:
-    snippet, ranges = make_snippet(row.searched or RowText(""), plan.matchers, is_result=row.role == "tool")
+def _to_hit(row: StoredRow, compiled: CompiledQuery) -> Hit:
+    snippet, ranges = make_snippet(row.searched or RowText(""), compiled.matchers, is_result=row.role == "tool")
     return Hit(row.id, row.session_id, row.role, row.moment, snippet, ranges, row.state)
 
 
@@ -144,13 +149,13 @@ def _collect(
     checker: Checker, walk: Walk, sort: str, most: int, portion: Callable[[tuple[Hit, ...]], None]
 ) -> tuple[list[Hit], bool]:
     """Return at most so many hits, and whether there are more."""
-    plan = checker.plan
+    compiled = checker.compiled
     if sort == "relevance" and _can_rank(checker):
-        light = Checker(checker.reader, plan, checker.scope, with_texts=False)
+        light = Checker(checker.reader, compiled, checker.scope, with_texts=False)
         walk.tally.needed = max(RELEVANT, most + 1) if most < _ENDLESS else 0
         best, more = most_relevant(light, walk, most)
         with_texts = {row.id: row for row in checker.check([row.id for row in best if row.searched is None])}
-        return [_to_hit(with_texts.get(row.id, row), plan) for row in best], more
+        return [_to_hit(with_texts.get(row.id, row), compiled) for row in best], more
     hits: list[Hit] = []
     reported = 0
 
@@ -162,7 +167,7 @@ def _collect(
 
     walk.on_scanned = on_scanned
     for row in islice(checker.hits(walk), most + 1):
-        hits.append(_to_hit(row, plan))
+        hits.append(_to_hit(row, compiled))
     return hits[:most], len(hits) > most
 
 
@@ -228,16 +233,24 @@ def search(
     start = time.perf_counter()
     if query.is_empty:
         return Answer(query)
-    plan, stopped = make_plan(query, prefix_last=prefix_last), _stopper(cancelled, deadline)
+    compiled, stopped = compile_query(query, prefix_last=prefix_last), _stopper(cancelled, deadline)
     scope = read_scope(reader, query, now) if scope is None else scope
     cache = reader.cached(SearchCache)
-    checker, most = Checker(reader, plan, scope, cache=cache), limit if limit > 0 else _ENDLESS
+    checker, most = Checker(reader, compiled, scope, cache=cache), limit if limit > 0 else _ENDLESS
     after = None if before is None else (_moment(before), before.message_id)
 
     def run(*, reread: bool = False) -> tuple[Walk, list[Hit], bool]:
         tally, order = CandidateCounts(most + 1 if limit > 0 else 0), cache.order(reader, reread=reread)
         walk = Walk(
-            reader, plan, sort == "oldest", order, after, stopped=stopped, progress=progress, cache=cache, tally=tally
+            reader,
+            compiled,
+            sort == "oldest",
+            order,
+            after,
+            stopped=stopped,
+            progress=progress,
+            cache=cache,
+            tally=tally,
         )
         return walk, *_collect(checker, walk, sort, most, portion)
 
@@ -255,7 +268,7 @@ def search(
     total: int | None = len(hits)
     at_least = False
     if more or before is not None or walk.incomplete:
-        total, at_least = (None, False) if walk.incomplete or not more else _total(reader, cache, plan, scope)
+        total, at_least = (None, False) if walk.incomplete or not more else _total(reader, cache, compiled, scope)
     # A full page from the newest rows needs no index, and ends before one is named.
     engines = walk.engines or ({"scan"} if hits else {"none"})
     return Answer(
@@ -269,7 +282,7 @@ def search(
         notes=tuple(dict.fromkeys([*notes, *walk.notes])),
         stopped=walk.incomplete,
         more=more or walk.incomplete,
-        matchers=tuple(plan.matchers),
+        matchers=tuple(compiled.matchers),
     )
 
 
@@ -293,19 +306,21 @@ def count(
     """
     if query.is_empty:
         return Total(0, False)
-    plan = make_plan(query, prefix_last=prefix_last)
+    compiled = compile_query(query, prefix_last=prefix_last)
     admitted = read_scope(reader, query, now) if scope is None else scope
     most = cap if cap > 0 else _ENDLESS
 
     def run() -> Total:
         cache = SearchCache()
-        walk = Walk(reader, plan, stopped=_stopper(cancelled, deadline), chunk=_COUNT_CHUNK, cache=cache)
+        walk = Walk(reader, compiled, stopped=_stopper(cancelled, deadline), chunk=_COUNT_CHUNK, cache=cache)
         index, ids = reader.schema.fts, None
         is_whole = index is not None and reader.schema.note("fts_stale") is None and not cache.holes(reader, index)
-        if index is not None and is_whole and plan.is_plain:
+        if index is not None and is_whole and compiled.is_plain:
             # Prefixes too: what makes them expensive is starting the query, and that is done once here.
-            ids = merge(walk, [indexed(walk, index, plan.match), other_spellings_of(walk, index, plan.groups[0])])
-        checker = Checker(reader, plan, admitted, with_texts=False, matched=ids is not None)
+            ids = merge(
+                walk, [indexed(walk, index, compiled.match), other_spellings_of(walk, index, compiled.groups[0])]
+            )
+        checker = Checker(reader, compiled, admitted, with_texts=False, matched=ids is not None)
         number, sessions = 0, set()
         for row in islice(checker.hits(walk, ids, batch=_COUNT_BATCH), most + 1):
             number += 1

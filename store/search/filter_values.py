@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..connection.connect import Reader
+from ..connection.reader import Reader
 from ..connection.stored_values import first_texts
 from .times import read_edges, time_order
 

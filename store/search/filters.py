@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from ..connection.connect import Reader
+from ..connection.reader import Reader
 from ..messages.chat_message import State
 from ..messages.decode import SENTINEL, decode_tool_calls
 from ..sessions.models import Conversation, ConversationKind, Relation, Status
@@ -168,7 +168,7 @@ def _dated(typed: Filter, now: float) -> Test:
     return Test(lambda row: row.moment is not None and start <= row.moment < end)
 
 
-def _segments(read: Callable[[Session], str | None]) -> Callable[[Filter, float], Test]:
+def _text_of_segments(read: Callable[[Session], str | None]) -> Callable[[Filter, float], Test]:
     """Return a filter that looks for its value in a text of each segment of a conversation."""
 
     def make_test(typed: Filter, now: float) -> Test:
@@ -178,7 +178,7 @@ def _segments(read: Callable[[Session], str | None]) -> Callable[[Filter, float]
     return make_test
 
 
-def _amount(read: Callable[[Conversation], float | None]) -> Callable[[Filter, float], Test]:
+def _compared_number(read: Callable[[Conversation], float | None]) -> Callable[[Filter, float], Test]:
     """Return a filter that compares a number of a conversation with its value."""
 
     def make_test(typed: Filter, now: float) -> Test:
@@ -267,25 +267,25 @@ FILTERS = (
         key="file", make_test=_file, example="file:src/auth.py", also_called=("path",),
         help=N_("conversations that edited this file, then those that mention it"),
     ),
-    FilterKind(  # `make_plan` makes the search read reasoning instead
+    FilterKind(  # `compile_query` makes the search read reasoning instead
         key="in", make_test=lambda typed, now: Test(_HAS_ROW["reasoning"]), example="in:reasoning",
         help=N_("look in reasoning instead: it is in no index, so this scans"),
         reason=_one_of(("reasoning",)), values=lambda stored, now: ("reasoning",),
     ),
     FilterKind(
-        key="title", make_test=_segments(lambda segment: segment.title), example="title:x", help=_WHAT,
+        key="title", make_test=_text_of_segments(lambda segment: segment.title), example="title:x", help=_WHAT,
         also_called=("name", "subject"), may_be_words=True,
     ),
     FilterKind(
-        key="id", make_test=_segments(lambda segment: segment.id), example="id:x", help=_WHAT,
+        key="id", make_test=_text_of_segments(lambda segment: segment.id), example="id:x", help=_WHAT,
         also_called=("session",), may_be_words=True,
     ),
     FilterKind(
-        key="cwd", make_test=_segments(lambda segment: segment.cwd), example="cwd:x", help=_WHAT,
+        key="cwd", make_test=_text_of_segments(lambda segment: segment.cwd), example="cwd:x", help=_WHAT,
         also_called=("dir", "folder", "repo"), values=lambda stored, now: stored.folders, may_be_words=True,
     ),
     FilterKind(
-        key="model", make_test=_segments(lambda segment: segment.model), example="model:x", help=_WHAT,
+        key="model", make_test=_text_of_segments(lambda segment: segment.model), example="model:x", help=_WHAT,
         also_called=("provider",), values=lambda stored, now: stored.models, may_be_words=True,
     ),
     FilterKind(
@@ -315,15 +315,16 @@ FILTERS = (
         reason=_one_of(_HAS), values=lambda stored, now: _HAS,
     ),
     FilterKind(
-        key="cost", make_test=_amount(lambda chat: chat.cost_usd), example="cost>1", help=_SIZE,
+        key="cost", make_test=_compared_number(lambda chat: chat.cost_usd), example="cost>1", help=_SIZE,
         also_called=("price", "usd"), reason=_no_number, sign=">", is_value=True,
     ),
     FilterKind(
-        key="msgs", make_test=_amount(lambda chat: float(chat.message_count)), example="msgs>100", help=_SIZE,
+        key="msgs", make_test=_compared_number(lambda chat: float(chat.message_count)), example="msgs>100", help=_SIZE,
         also_called=("messages",), reason=_no_number, sign=">", is_value=True,
     ),
     FilterKind(
-        key="tokens", make_test=_amount(lambda chat: float(chat.tokens.total)), example="tokens>1m", help=_SIZE,
+        key="tokens", make_test=_compared_number(lambda chat: float(chat.tokens.total)), example="tokens>1m",
+        help=_SIZE,
         also_called=("size",), reason=_no_number, sign=">", is_value=True,
     ),
 )  # fmt: skip

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..connection.connect import Reader
+from ..connection.reader import Reader
 from ..connection.schema import FtsKind
 from ..connection.stored_values import as_int
 from .fold import JOINER_BLOCKS, JOINERS, MARKS, fold

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 from sys import getsizeof
 
-from ..connection.connect import Reader, Row
+from ..connection.reader import Reader, Row
 from ..connection.schema import FtsIndex
 from ..connection.stored_values import as_int, as_time
 from ..messages.chat_message import State
@@ -61,12 +61,12 @@ class RowText:
         """The content as stored, without the mark of a multimodal one, which nobody wrote."""
         return self.stored.removeprefix(SENTINEL)
 
-    def is_accepted(self, plan: CompiledQuery) -> bool:
-        """Whether the row contains the terms of a plan, and none that it excludes."""
+    def is_accepted(self, compiled: CompiledQuery) -> bool:
+        """Whether the row contains the terms of a query, and none that it excludes."""
         # Most rows have the terms as they are stored, and their JSON need not be read.
-        if not plan.excluded and plan.accepts_folded(self.folded, self.is_marked):
+        if not compiled.excluded and compiled.accepts_folded(self.folded, self.is_marked):
             return True
-        return bool(self.unescaped or plan.excluded) and plan.accepts_folded(self.folded_all)
+        return bool(self.unescaped or compiled.excluded) and compiled.accepts_folded(self.folded_all)
 
     @property
     def _is_multimodal(self) -> bool:

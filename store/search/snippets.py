@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from ..connection.connect import Reader
+from ..connection.reader import Reader
 from ..connection.stored_values import as_int
 from ..messages.chat_message import ChatMessage, Hit, State
 from ..messages.decode import decode_tool_calls, select, to_message

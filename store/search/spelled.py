@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
-from ..connection.connect import Reader
+from ..connection.reader import Reader
 from ..connection.schema import FtsIndex
 from .fold import JOINER_BLOCKS
 from .index_terms import Range, ranges_with_terms, read_terms

@@ -45,14 +45,14 @@ def _checked(walk: Walk, group: Sequence[Matcher], ids: Iterator[int], only: str
 
     `only` is SQL for the rows of `messages m` that can match at all, where that is cheap to test.
     """
-    plan = CompiledQuery((tuple(group),), ())
+    compiled = CompiledQuery((tuple(group),), ())
     while chunk := list(islice(ids, _CHECKED)):
         yield walk.scanned_before(chunk[0])
         if only:
             rows = walk.reader.rows_in(f"SELECT m.id FROM messages m WHERE m.id IN ({{keys}}) AND {only}", chunk)
             possible = {row[0] for row in rows}
             chunk = [key for key in chunk if key in possible]
-        yield from accepted(walk, chunk, plan)
+        yield from accepted(walk, chunk, compiled)
 
 
 def _other_spellings(walk: Walk, words: FtsIndex, group: Sequence[Matcher], *, whole: bool = False) -> Iterator[int]:
@@ -305,22 +305,22 @@ def other_spellings_of(walk: Walk, words: FtsIndex, group: Sequence[Matcher]) ->
 
 
 def _by_id(walk: Walk) -> Iterator[int]:
-    """Yield the ids that may match the plan, in order, each once."""
-    if walk.plan.in_reasoning:
+    """Yield the ids that may match the query, in order, each once."""
+    if walk.compiled.in_reasoning:
         walk.engines.add("scan")
         walk.notes.append(_("Reasoning is in no index: it is scanned."))
         columns = walk.reader.schema.message_columns & {"reasoning", "reasoning_content"}
         only = " OR ".join(f"COALESCE(m.{column}, '') <> ''" for column in sorted(columns))
         yield from scanned(walk, (), only=f"({only})" if only else "0")
-    elif not walk.plan.groups:
+    elif not walk.compiled.groups:
         walk.engines.add("scan")
         yield from scanned(walk, ())
     else:
-        yield from merge(walk, [stream for group in walk.plan.groups for stream in _group_streams(walk, group)])
+        yield from merge(walk, [stream for group in walk.compiled.groups for stream in _group_streams(walk, group)])
 
 
 def candidates(walk: Walk) -> Iterator[int]:
-    """Yield the ids that may match the plan, in the order of time, each once; the caller checks the texts."""
+    """Yield the ids that may match the query, in the order of time, each once; the caller checks the texts."""
     order = walk.order
     if order is None or order.follows_ids:
         yield from _by_id(walk.beyond(walk.after[1]) if walk.after is not None else walk)

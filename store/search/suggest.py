@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from ..connection.connect import Reader
+from ..connection.reader import Reader
 from ..sessions.catalog import Catalog, read_catalog
 from ..sessions.models import View
 from ..wording import _

@@ -261,7 +261,7 @@ def _is_in_sentinel(each: Matcher) -> bool:
     return first == _SENTINEL_WORD or (len(each.words) == 1 and each.is_prefix and _SENTINEL_WORD.startswith(first))
 
 
-def make_plan(query: Query, *, prefix_last: bool = False) -> CompiledQuery:
+def compile_query(query: Query, *, prefix_last: bool = False) -> CompiledQuery:
     """Prepare a query; with `prefix_last`, while typing, the last word is a prefix until a space follows it."""
     last = max((term.end for term in query.terms), default=-1)
     typing = prefix_last and last == len(query.text)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from operator import le
 
-from ..connection.connect import Reader, Row
+from ..connection.reader import Reader, Row
 from ..connection.stored_values import as_int, as_time
 
 _SESSIONS = 100
@@ -65,7 +65,7 @@ class TimeOrder:
     """Places in the order of time, by id or by id minus `low`; None where that is the order of ids."""
     low: int = 0
     """The smallest id."""
-    mark: Row = ()
+    checksum: Row = ()
     """Number and sum of the ids: they change when older rows come or go."""
 
     @property
@@ -126,7 +126,7 @@ def _portions(reader: Reader, count: int) -> Iterator[Sequence[Row]]:
         last = rows[-1][0]
 
 
-def _mark(reader: Reader, newest: int) -> Row:
+def _checksum(reader: Reader, newest: int) -> Row:
     return reader.rows("SELECT count(*), total(id) FROM messages WHERE id <= ?", [newest])[0]
 
 
@@ -161,7 +161,7 @@ def _ordered(reader: Reader, newest: int, ids: array[int], times: array[float]) 
         places = array("q", [-1]) * span
     for place, key in enumerate(ids):
         places[key - low if isinstance(places, array) else key] = place
-    return TimeOrder(newest, times[-1], ids, times, places, low, _mark(reader, newest))
+    return TimeOrder(newest, times[-1], ids, times, places, low, _checksum(reader, newest))
 
 
 def read_edges(reader: Reader) -> tuple[int, int]:
@@ -183,7 +183,7 @@ def time_order(reader: Reader, edges: tuple[int, int], *, reread: bool = False) 
     if (
         reread
         or not isinstance(known, TimeOrder)
-        or not (known.follows_ids or _mark(reader, known.newest) == known.mark)
+        or not (known.follows_ids or _checksum(reader, known.newest) == known.checksum)
     ):
         known = _read_all(reader, edges)
     elif known.newest < edges[1]:

@@ -13,7 +13,7 @@ from functools import cache
 from itertools import chain, product
 from math import ceil, prod
 
-from ..connection.connect import Reader
+from ..connection.reader import Reader
 from ..connection.schema import FtsIndex
 from .fold import fold
 from .index_terms import ranges_with_terms, read_terms

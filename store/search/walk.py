@@ -10,7 +10,7 @@ import heapq
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..connection.connect import Reader
+from ..connection.reader import Reader
 from ..connection.schema import FtsIndex
 from ..connection.stored_values import as_int
 from .message_rows import RowText, SearchCache, read_rows, searched_columns
@@ -51,7 +51,7 @@ class Walk:
     """One run through the candidates: its direction and bounds, what may stop it, and what it reports."""
 
     reader: Reader
-    plan: CompiledQuery
+    compiled: CompiledQuery
     ascending: bool = False
     order: TimeOrder | None = None
     """How ids and times relate; None where the order does not matter."""
@@ -122,12 +122,12 @@ def indexed(walk: Walk, index: FtsIndex, match: str, most: int = 0, first: int =
         chunk = walk.chunk if chunk >= _FIRST_CHUNK else chunk * 4
 
 
-def accepted(walk: Walk, ids: Sequence[int], plan: CompiledQuery) -> Iterator[int]:
-    """Yield those of the ids whose rows a plan accepts; the rows are cached for the next search."""
+def accepted(walk: Walk, ids: Sequence[int], compiled: CompiledQuery) -> Iterator[int]:
+    """Yield those of the ids whose rows a query accepts; the rows are cached for the next search."""
     rows = read_rows(walk.reader, ids, walk.cache)
     for key in ids:
         text = rows[key].text if key in rows else None
-        if text is not None and text.is_accepted(plan):
+        if text is not None and text.is_accepted(compiled):
             yield key
 
 
@@ -160,7 +160,7 @@ def scanned(walk: Walk, matchers: Sequence[Matcher], *, only: str = "1") -> Iter
     condition = " AND ".join(part for part in ("m.id BETWEEN ? AND ?", only, narrow) if part)
     select_ids = f"SELECT m.id FROM messages m WHERE {condition} ORDER BY m.id {order}"
     select_texts = f"SELECT m.id, {searched_columns(reader)} FROM messages m WHERE {condition} ORDER BY m.id {order}"
-    plan = CompiledQuery((tuple(matchers),), ())
+    compiled = CompiledQuery((tuple(matchers),), ())
     total = max(last - first + 1, 1)
     size = _FIRST_SLICE  # small, so that the newest rows come at once
     while first <= last and not walk.stop():
@@ -169,10 +169,10 @@ def scanned(walk: Walk, matchers: Sequence[Matcher], *, only: str = "1") -> Iter
             rows = reader.rows(select_ids, [start, end, *values])
             ids = [as_int(row[0]) for row in rows]
             # The rows read first are cached: the caller and the next keystroke need them again.
-            yield from ids if unchecked else accepted(walk, ids, plan)
+            yield from ids if unchecked else accepted(walk, ids, compiled)
         else:
             rows = reader.rows(select_texts, [start, end, *values])
-            yield from (as_int(key) for key, *texts in rows if RowText(*texts).is_accepted(plan))
+            yield from (as_int(key) for key, *texts in rows if RowText(*texts).is_accepted(compiled))
         first, last = (end + 1, last) if walk.ascending else (first, start - 1)
         size = min(size * 2, _SLICE)
         walk.progress(1 - max(last - first + 1, 0) / total)

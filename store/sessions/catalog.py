@@ -188,7 +188,7 @@ def read_catalog(reader: Reader, now: float, known: Catalog | None = None) -> Ca
     return known.updated(fresh.values(), gone, now)
 
 
-class Mark(NamedTuple):
+class StoreState(NamedTuple):
     """The state of a store when it was read, to find later changes."""
 
     message: int
@@ -201,18 +201,18 @@ class Mark(NamedTuple):
     """Ids named by live leases and locks, see `read_busy`."""
 
 
-def read_mark(reader: Reader) -> Mark:
-    """Read the mark of a store; call it before reading the catalog, so that no change is missed between the two."""
+def read_state(reader: Reader) -> StoreState:
+    """Read the state of a store; call it before reading the catalog, so that no change is missed between the two."""
     row = reader.rows(
         "SELECT (SELECT max(id) FROM messages), (SELECT max(rowid) FROM sessions), (SELECT count(*) FROM sessions)"
     )[0]
     message, session, sessions = (as_int(value) for value in row)
-    return Mark(message, session, sessions, read_busy(reader))
+    return StoreState(message, session, sessions, read_busy(reader))
 
 
 def read_increment(
-    reader: Reader, catalog: Catalog, mark: Mark, now: float, touched: Collection[str] = ()
-) -> tuple[Catalog, Mark] | None:
+    reader: Reader, catalog: Catalog, state: StoreState, now: float, touched: Collection[str] = ()
+) -> tuple[Catalog, StoreState] | None:
     """Bring a catalog up to date by reading only what has changed.
 
     Reading a catalog of 100,000 sessions takes a second, and a gateway writes several times per second. New messages
@@ -222,25 +222,25 @@ def read_increment(
     Args:
         reader: An open reader.
         catalog: An exact catalog.
-        mark: Read before that catalog.
+        state: Read before that catalog.
         now: Unix seconds.
         touched: Ids of sessions that are known to have been changed, deleted or restored since.
 
     Returns:
-        The new catalog and its mark; None if everything must be read again, because sessions are missing or the
+        The new catalog and its state; None if everything must be read again, because sessions are missing or the
         ids started over.
     """
-    new = read_mark(reader)
-    if new.message < mark.message or new.session < mark.session or new.message - mark.message > _MAX_MESSAGES:
+    new = read_state(reader)
+    if new.message < state.message or new.session < state.session or new.message - state.message > _MAX_MESSAGES:
         return None
-    rows = reader.rows("SELECT DISTINCT session_id FROM messages WHERE id > ?", [mark.message])
-    added = reader.rows("SELECT id FROM sessions WHERE rowid > ?", [mark.session])
+    rows = reader.rows("SELECT DISTINCT session_id FROM messages WHERE id > ?", [state.message])
+    added = reader.rows("SELECT id FROM sessions WHERE rowid > ?", [state.session])
     known = catalog.forest.sessions
     ids = dict.fromkeys(first_texts((*rows, *added)))
     in_new_rows = set(ids)
     for chain in catalog.forest.newest(_REREAD):
         ids.update(dict.fromkeys(segment.id for segment in chain.segments))
-    ids.update(dict.fromkeys(mark.busy ^ new.busy))
+    ids.update(dict.fromkeys(state.busy ^ new.busy))
     for each in touched:
         ids[each] = None
         ids.update(dict.fromkeys(child.id for child in catalog.forest.children_of(each)))
@@ -248,7 +248,7 @@ def read_increment(
     existing = {each.id for each in sessions}
     gone = {each for each in touched if each in known and each not in existing}
     restored = {each for each in touched if each not in known and each in existing and each not in in_new_rows}
-    if mark.sessions + len(added) + len(restored) - len(gone) != new.sessions:
+    if state.sessions + len(added) + len(restored) - len(gone) != new.sessions:
         return None
     fresh = [each for each in sessions if known.get(each.id) != each]
     return catalog.updated(fresh, gone, now), new

@@ -13,7 +13,17 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 
 from ..wording import N_, _
-from .models import FAR_PAST, Chain, Conversation, ConversationKind, Relation, View, newest_activity, title_of
+from .models import (
+    FAR_PAST,
+    Chain,
+    Conversation,
+    ConversationKind,
+    Relation,
+    View,
+    newest_activity,
+    start_key,
+    title_of,
+)
 from .relations import AUTOMATION_SOURCES, ORPHANED, continuation_rank, edge, status
 from .session import Session
 
@@ -27,10 +37,6 @@ _parent_id = attrgetter("parent_id")
 
 def _has_parent(session: Session) -> bool:
     return session.parent_id is not None and session.parent_id != session.id
-
-
-def _start_key(session: Session) -> tuple[float, str]:
-    return session.started_at or FAR_PAST, session.id
 
 
 class Forest:
@@ -73,7 +79,7 @@ class Forest:
             ring = path[ids.index(current.id) :]
             roots = [each for each in ring if self._previous_segment(each) is None]
             if len(roots) != 1:  # exactly one: a conversation that is its own child
-                ring_roots.add(min(roots or ring, key=_start_key).id)
+                ring_roots.add(min(roots or ring, key=start_key).id)
         return frozenset(ring_roots)
 
     def updated(self, fresh: Iterable[Session], gone: Collection[str] = ()) -> Forest:
@@ -199,7 +205,7 @@ class Forest:
         parent = self.parent(root)
         relation = edge(root, parent)
         if relation is Relation.CONTINUED and parent is not None and (winner := self._continuation(parent)) is not None:
-            early = parent.ended_at is not None and (root.started_at or FAR_PAST) < parent.ended_at
+            early = parent.ended_at is not None and start_key(root)[0] < parent.ended_at
             if early and root.ended_at is not None and winner.end_reason == "compression":
                 return Relation.DELEGATED, ""  # an unmarked subagent of a session compressed later
             return relation, _("a stale sibling of {session}").format(session=winner.id)
@@ -237,6 +243,14 @@ class Forest:
         root = self._parent_root(chain.root)
         return self._chain(root) if root is not None else None
 
+    def top_chain(self, chain: Chain) -> Chain:
+        """Return the topmost conversation above another, or that itself; in a ring, the last one before it repeats."""
+        seen = {chain.root.id}
+        while (above := self.parent_chain(chain)) is not None and above.root.id not in seen:
+            seen.add(above.root.id)
+            chain = above
+        return chain
+
     def _parent_root(self, root: Session) -> Session | None:
         parent = self.parent(root)
         above = self._root(parent) if parent is not None else None
@@ -246,7 +260,7 @@ class Forest:
         """Return the chains whose parent is a segment of this one, oldest first."""
         children = [child for segment in chain.segments for child in self.children_of(segment.id)]
         roots = [child for child in children if child.id != chain.root.id and self._previous_segment(child) is None]
-        return [self._chain(each) for each in sorted(roots, key=_start_key)]
+        return [self._chain(each) for each in sorted(roots, key=start_key)]
 
     def is_attached_subagent(self, chain: Chain) -> bool:
         """Whether a chain is a subagent whose parent exists, so that it is listed under that."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..connection.connect import Reader
+from ..connection.reader import Reader
 from ..errors import NotFoundError
 from ..messages.preview import read_previews
 from ..messages.transcript import count_rows
 from ..wording import _, ngettext
 from .conversations import Forest
 from .first_page import read_neighbourhood
-from .models import FAR_PAST, Chain, Conversation, Lineage, Node, Relation, ResumeTarget, TreeLine
+from .models import Chain, Conversation, Lineage, Node, Relation, ResumeTarget, TreeLine, start_key
 from .relations import ORPHANED, continuation_rank, is_reset, status
 from .session import Session
 
@@ -60,16 +60,12 @@ def _follow(forest: Forest, first: Session, bound: int, skips_resets: bool, *, i
         ]
         if not children:
             break
-        newest = max(children, key=continuation_rank if is_chain else _newest_rank)
+        newest = max(children, key=continuation_rank if is_chain else start_key)
         if newest.id in seen:
             break
         seen.add(newest.id)
         path.append(newest)
     return path
-
-
-def _newest_rank(child: Session) -> tuple[float, str]:
-    return child.started_at if child.started_at is not None else FAR_PAST, child.id
 
 
 def resume_target(conversation: Conversation) -> ResumeTarget:
@@ -93,12 +89,8 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
     if session_id not in forest.sessions:
         raise NotFoundError(_("There is no session {session} in this store.").format(session=session_id))
     focus = forest.chain_of(session_id)
-    top, seen = focus, {focus.root.id}
-    while (above := forest.parent_chain(top)) is not None and above.root.id not in seen:
-        seen.add(above.root.id)
-        top = above
     counts = count_rows(reader, list(forest.sessions))
-    nodes = list(_nodes(forest, top, focus, counts, now))
+    nodes = list(_nodes(forest, forest.top_chain(focus), focus, counts, now))
     previews = read_previews(reader, {each.session.id: [each.session] for each in nodes if not each.session.title})
     named = tuple(each._replace(name=_name(each.session, previews.get(each.session.id, ""))) for each in nodes)
     target = resume_target(catalog.conversation(focus.root.id))

@@ -98,6 +98,11 @@ def newest_activity(segments: Sequence[Session]) -> float:
     return max(FAR_PAST if (moment := each.last_active) is None else moment for each in segments)
 
 
+def start_key(session: Session) -> tuple[float, str]:
+    """Sort key: the start, an unknown one first, then the id."""
+    return FAR_PAST if session.started_at is None else session.started_at, session.id
+
+
 class Conversation(NamedTuple):
     """One entry of the list: a whole compression chain."""
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .models import FAR_PAST, Relation, Status
+from .models import FAR_PAST, Relation, Status, start_key
 from .session import Session
 
 # fmt: off
@@ -51,8 +51,7 @@ def edge(child: Session, parent: Session | None) -> Relation:
         return Relation.CONTINUED
     if child.source in ("subagent", "tool"):
         return Relation.DELEGATED
-    started = child.started_at if child.started_at is not None else FAR_PAST
-    after_end = parent.ended_at is not None and started >= parent.ended_at
+    after_end = parent.ended_at is not None and start_key(child)[0] >= parent.ended_at
     if parent.end_reason == "branched" and after_end:
         return Relation.BRANCHED
     if is_reset(child, parent):
@@ -80,7 +79,7 @@ def continuation_rank(child: Session) -> tuple[int, float, float, str]:
     else:
         rank = 0
     newest = child.last_active if child.last_active is not None else FAR_PAST
-    return rank, newest, child.started_at if child.started_at is not None else FAR_PAST, child.id
+    return rank, newest, *start_key(child)
 
 
 def status(segments: Sequence[Session], now: float) -> Status:

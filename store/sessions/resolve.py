@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..connection.connect import Reader
+from ..connection.reader import Reader
 from ..connection.stored_values import first_texts
 from ..errors import AmbiguousError, NotFoundError
 from ..text import as_text

@@ -214,4 +214,8 @@ class Session(_Compact):
     @property
     def tokens(self) -> Tokens:
         """The five counts as one value."""
-        return Tokens._make(_FORMATS[len(self.numbers)][0].unpack(self.numbers)[6:])
+        return Tokens._make(_FORMATS[len(self.numbers)][0].unpack(self.numbers)[_TOKENS_AT:])
+
+
+_TOKENS_AT = len(Session.kept["reals"]) + Session.kept["counts"].index("input_tokens")
+"""Index of the first token count among the numbers of a session."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from sys import intern
 from typing import Any
 
-from ..connection.connect import Reader, Row
+from ..connection.reader import Reader, Row
 from ..connection.schema import Schema
 from ..connection.stored_values import as_count, as_flag, as_int, as_mapping, as_money, as_time, first_texts
 from ..text import as_text

@@ -82,7 +82,7 @@ class WrittenBundle(NamedTuple):
     layout: Layout
 
     @property
-    def cut(self) -> tuple[str, ...]:
+    def reparented(self) -> tuple[str, ...]:
         """Ids of the sessions that stay and lose their parent, except those whose id is NULL, which no list shows."""
         parents = ("sessions", "parent_session_id")
         links = (each for each in self.manifest.links if (each.table, each.column) == parents)

@@ -23,6 +23,7 @@ from functools import cache
 from types import UnionType
 from typing import Any, NamedTuple, TypeVar, get_args, get_origin, get_type_hints
 
+from ..connection.schema import sql_name
 from ..errors import BrowseError, NotFoundError
 from ..text import as_text
 from ..wording import _
@@ -43,11 +44,6 @@ class TableRow(NamedTuple):
     """None if a column is the rowid, or the table has none."""
     row: dict[str, Encoded]
     """Stored columns in the order of the table."""
-
-
-def sql_name(name: str) -> str:
-    """Quote the name of a table or column for SQL."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def reading(columns: Sequence[str]) -> str:

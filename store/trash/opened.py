@@ -12,11 +12,12 @@ import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..connection.schema import sql_name
 from ..errors import BrowseError
 from ..temporary import TemporaryFolder
 from ..wording import _
 from .bundle import load, read_lines
-from .format import BundleDamagedError, bind, sql_name
+from .format import BundleDamagedError, bind
 
 _COLUMNS = {
     "sessions": ("id", "source", "parent_session_id", "title", "started_at"),

@@ -148,18 +148,18 @@ class SessionFile(NamedTuple):
 
     path: Path
     session: str
-    mark: tuple[int, int, int, int]
+    stat: tuple[int, int, int, int]
     """Device, inode, size and mtime in nanoseconds."""
 
 
-def is_plain(name: str) -> bool:
+def is_safe_name(name: str) -> bool:
     """Return whether an id, or a name from a manifest, may become part of a path."""
     return _PLAIN.fullmatch(name) is not None and name not in (".", "..")
 
 
 def is_name_of(name: str, session: str) -> bool:
     """Return whether a session may have a file with this name."""
-    if not is_plain(name) or not is_plain(session):
+    if not is_safe_name(name) or not is_safe_name(session):
         return False
     return name in _names(session) or (name.startswith(f"{_DUMP}{session}_") and name.endswith(".json"))
 
@@ -169,7 +169,7 @@ def _names(session: str) -> tuple[str, ...]:
     return f"{session}.json", f"{session}.jsonl", f"session_{session}.json"
 
 
-def _mark(path: Path) -> tuple[int, int, int, int] | None:
+def _stat(path: Path) -> tuple[int, int, int, int] | None:
     try:
         found = path.lstat()
     except OSError:
@@ -191,14 +191,14 @@ def find(source: Rows, folder: Path | None, ids: Sequence[str]) -> list[SessionF
         present = frozenset(os.listdir(folder))
     except OSError:
         return []
-    plain = [each for each in ids if is_plain(each)]
+    plain = [each for each in ids if is_safe_name(each)]
     owners = _owners_of_dumps(source, frozenset(plain), sorted(present))
     found: list[SessionFile] = []
     for session in plain:
         own_names = [each for each in _names(session) if each in present]
         own_names += [name for name, owner in owners.items() if owner == session]
-        marks = ((folder / name, _mark(folder / name)) for name in own_names)
-        found += [SessionFile(path, session, mark) for path, mark in marks if mark is not None]
+        stats = ((folder / name, _stat(folder / name)) for name in own_names)
+        found += [SessionFile(path, session, stat) for path, stat in stats if stat is not None]
     return found
 
 
@@ -240,7 +240,7 @@ def take_along(found: Sequence[SessionFile], bundle: Path) -> tuple[list[Kept], 
                     size += len(data)
                     packed.write(data)
             pieces[f"{FILES}/{name}"] = target.finish()
-        kept.append(Kept(name, each.path.name, each.session, size, digest.hexdigest(), mode, each.mark[3]))
+        kept.append(Kept(name, each.path.name, each.session, size, digest.hexdigest(), mode, each.stat[3]))
     return kept, pieces
 
 
@@ -248,7 +248,7 @@ def remove(found: Sequence[SessionFile]) -> list[str]:
     """Remove the files that have not changed since they were found; return a sentence for each that stays."""
     notes: list[str] = []
     for each in found:
-        if _mark(each.path) != each.mark:
+        if _stat(each.path) != each.stat:
             if os.path.lexists(each.path):
                 notes.append(_("{path} was written to meanwhile and stays.").format(path=each.path))
             continue
@@ -260,7 +260,7 @@ def remove(found: Sequence[SessionFile]) -> list[str]:
     return notes
 
 
-class Back(NamedTuple):
+class FilesPutBack(NamedTuple):
     """Result of `put_back`."""
 
     there: int
@@ -271,21 +271,21 @@ class Back(NamedTuple):
     """A sentence for each file that could not be restored."""
 
 
-def put_back(kept: Sequence[Kept], bundle: Path, folder: Path | None, sessions: frozenset[str]) -> Back:
+def put_back(kept: Sequence[Kept], bundle: Path, folder: Path | None, sessions: frozenset[str]) -> FilesPutBack:
     """Write the files of restored sessions back; of existing files, only an empty one is overwritten.
 
     `bundle` is the folder of the bundle, `folder` that of Hermes (None if there is none), `sessions` the restored ids.
     """
     own = [each for each in kept if each.session in sessions]
     if not own:
-        return Back(0, 0, ())
+        return FilesPutBack(0, 0, ())
     if folder is None or not folder.is_dir():
         none = _("There is no folder for the files of sessions beside this store: {count:,} files stay in the bundle.")
-        return Back(0, 0, (none.format(count=len(own)),))
+        return FilesPutBack(0, 0, (none.format(count=len(own)),))
     count, written, notes = 0, 0, []
     failed = _("{path} could not be written: {reason}")
     for each in own:
-        if not is_name_of(each.name, each.session) or not is_plain(each.file):
+        if not is_name_of(each.name, each.session) or not is_safe_name(each.file):
             no_name = _("“{name}” is no name of a session's file and stays in the bundle.")
             notes.append(no_name.format(name=each.name))
             continue
@@ -307,7 +307,7 @@ def put_back(kept: Sequence[Kept], bundle: Path, folder: Path | None, sessions: 
             sync_folder(folder)
         except OSError as error:
             notes.append(failed.format(path=folder, reason=error))
-    return Back(count, written, tuple(notes))
+    return FilesPutBack(count, written, tuple(notes))
 
 
 def _is_empty(path: Path) -> bool:

@@ -58,7 +58,7 @@ class Bundle(NamedTuple):
     """Reason why it cannot be used; empty for an intact one."""
     titles: tuple[str | None, ...] = ()
     """Titles of the conversations, in the same order."""
-    back: frozenset[str] = frozenset()
+    restored: frozenset[str] = frozenset()
     """Sessions that were restored separately."""
 
 
@@ -133,7 +133,7 @@ def describe(folder: Path) -> Bundle:
         manifest.origin.path,
         restored_at,
         titles=manifest.titles,
-        back=frozenset(parts).intersection(manifest.sessions),
+        restored=frozenset(parts).intersection(manifest.sessions),
     )
 
 
@@ -253,7 +253,7 @@ def mark_restored(folder: Path, manifest: Manifest, now: float, sessions: Collec
         os.replace(temporary, folder / RESTORED)
 
 
-def known(trash: Path, origin: Origin) -> RecordedLinks:
+def recorded_links(trash: Path, origin: Origin) -> RecordedLinks:
     """Collect the parent links and sessions of all intact bundles of a store; the trash may be missing."""
     bundles: list[_BundleLinks] = []
     try:
@@ -305,7 +305,7 @@ def ties_of(reader: Reader, trash: Path, ids: Sequence[str]) -> list[tuple[str, 
     if _PARENT not in reader.schema.session_columns:
         return []
     own = set(ids)
-    recorded = known(trash, origin_of(reader)).parents
+    recorded = recorded_links(trash, origin_of(reader)).parents
     stored = _parents(reader, ids)
     ties = {child: parent for child, parent in stored.items() if parent is not None and parent not in own}
     up = {
@@ -327,12 +327,12 @@ def _parents(source: Rows, ids: Sequence[str]) -> dict[str, str | None]:
     return {str(child): None if parent is None else str(parent) for child, parent in rows}
 
 
-def loose_children(source: Rows, known_ties: RecordedLinks, parents: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the sessions in the store whose parent, one of `parents`, a delete has set to NULL, each with it."""
+def loose_children(source: Rows, recorded: RecordedLinks, parents: Sequence[str]) -> list[tuple[str, str]]:
+    """Return pairs of session and former parent, one of `parents`: sessions in the store whose parent is now NULL."""
     restored = set(parents)
-    children = [child for child, parent in known_ties.parents.items() if parent in restored]
+    children = [child for child, parent in recorded.parents.items() if parent in restored]
     stored = _parents(source, children)
-    return [(each, known_ties.parents[each]) for each in children if each in stored and stored[each] is None]
+    return [(each, recorded.parents[each]) for each in children if each in stored and stored[each] is None]
 
 
 def family_of(trash: Path, manifest: Manifest) -> RecordedLinks:
@@ -341,7 +341,7 @@ def family_of(trash: Path, manifest: Manifest) -> RecordedLinks:
     `Manifest.kin` takes precedence; a bundle of 0.1.0 lacks it and relies on the other bundles. The parents in its own
     rows count too, because sessions of one bundle may be restored separately.
     """
-    found = known(trash, manifest.origin)
+    found = recorded_links(trash, manifest.origin)
     if manifest.kin is None:
         return found
     return found._replace(parents=dict(_links_in_rows(trash / manifest.name)) | dict(manifest.kin))

@@ -12,10 +12,11 @@ from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
 from ..connection.reader import Row
+from ..connection.schema import sql_name
 from ..connection.stored_values import as_int
 from ..errors import RefusedError
 from ..wording import _
-from .format import ClearedReference, RowFate, TableRow, encode, encode_row, reading, sql_name
+from .format import ClearedReference, RowFate, TableRow, encode, encode_row, reading
 from .progress import NOBODY, Progress
 
 T = TypeVar("T")

@@ -22,7 +22,8 @@ from figures import Bench, Figure, Line, Skipped, in_turns, percentile, timed
 from hermes_browse.store.compression.compactions import read_history
 from hermes_browse.store.compression.losses import find_losses
 from hermes_browse.store.compression.model_context import Contexts, ModelContext, context_of
-from hermes_browse.store.connection.connect import Reader, Store
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.preview import with_names

@@ -15,11 +15,12 @@ from figures import Bench, Figure, Line, copied, percentile
 from ptys import environment
 from textual.message import Message
 
-from hermes_browse.store.connection.connect import Reader, Store
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.search.engine import search
 from hermes_browse.store.search.query import parse
-from hermes_browse.store.sessions.catalog import Catalog, Mark, read_catalog, read_increment, read_mark
+from hermes_browse.store.sessions.catalog import Catalog, StoreState, read_catalog, read_increment, read_state
 from hermes_browse.store.text import as_text
 from hermes_browse.tui.worker import IDLE_SECONDS, Answered, StoreChanged, Worker
 
@@ -36,7 +37,7 @@ class _Browsing:
         self._list = Worker(store, self._take, self._failed, "list", watch=True)
         self._search = Worker(store, self._take, self._failed, "search")
         self._typed = 0
-        self._known: tuple[Catalog, Mark] | None = None
+        self._known: tuple[Catalog, StoreState] | None = None
         self.errors: list[str] = []
         """Sentences for what went wrong."""
 
@@ -51,8 +52,8 @@ class _Browsing:
         now = time.time()
         step = read_increment(reader, *self._known, now) if self._known is not None else None
         if step is None:
-            mark = read_mark(reader)
-            step = read_catalog(reader, now), mark
+            state = read_state(reader)
+            step = read_catalog(reader, now), state
         self._known = step
 
     def _failed(self, error: BrowseError) -> None:

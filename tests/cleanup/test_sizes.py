@@ -13,7 +13,7 @@ from pruning import Fixture, aged, family, opened
 from hermes_browse.store.cleanup import sizes as module
 from hermes_browse.store.cleanup.sizes import REASONING, Sizes, added, measure
 from hermes_browse.store.cleanup.space_map import read_file_space, read_space_map
-from hermes_browse.store.connection.connect import Reader, Row
+from hermes_browse.store.connection.reader import Reader, Row
 from hermes_browse.store.insights.sums import read_statistics
 from hermes_browse.store.sessions.models import View
 

@@ -200,6 +200,6 @@ def test_resuming_there(machines: Machines, capsys: Capture, monkeypatch: pytest
     became: list[list[str]] = []
     monkeypatch.setattr("hermes_browse.tui.cli.on_host.on_a_terminal", lambda: True)
     monkeypatch.setattr("signal.signal", lambda *_arguments: None)  # a broken pipe would end this process from then on
-    monkeypatch.setattr("os.execvp", lambda _file, command: became.append(command))
+    monkeypatch.setattr("os.execvpe", lambda _file, command, _environment: became.append(command))
     call(capsys, "resume", "--host", "vps", "--last")
     assert became == [made["argv"]]

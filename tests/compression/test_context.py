@@ -20,7 +20,8 @@ from hermes_browse.store.compression.model_context import (
     memory_of,
     read_memory,
 )
-from hermes_browse.store.connection.connect import Reader, Store
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_neighbourhood

@@ -73,19 +73,23 @@ def test_a_delete_keeps_its_bundle(tmp_path: Path, arm: Arm, journal: str, outco
 def test_a_delete_whose_store_cannot_be_read_again(tmp_path: Path, arm: Arm, monkeypatch: pytest.MonkeyPatch) -> None:
     """Then that is what is said."""
     path = family(tmp_path / "state.db")
-    real, real_settle, broken = Store.reader, transaction.settle, StoreUnreadableError("The disk is gone.")
+    real, real_explain, broken = (
+        Store.reader,
+        transaction.explain_failed_commit,
+        StoreUnreadableError("The disk is gone."),
+    )
 
-    def settle(store: Store, *arguments: Any) -> WriteInDoubtError:
+    def explain_failed_commit(store: Store, *arguments: Any) -> WriteInDoubtError:
         def reader(_self: Store) -> Any:
             raise broken
 
         monkeypatch.setattr(Store, "reader", reader)
         try:
-            return real_settle(store, *arguments)
+            return real_explain(store, *arguments)
         finally:
             monkeypatch.setattr(Store, "reader", real)
 
-    monkeypatch.setattr("hermes_browse.store.edit.transaction.settle", settle)
+    monkeypatch.setattr("hermes_browse.store.edit.transaction.explain_failed_commit", explain_failed_commit)
     arm("done")
     with pytest.raises(WriteInDoubtError, match=r"not known.*The disk is gone"):
         remove(path, "tip")

@@ -273,7 +273,7 @@ def test_one_conversation_of_a_bundle(tmp_path: Path) -> None:
     assert rows(path, "SELECT key FROM state_meta WHERE key LIKE 'goal:%'") == [("goal:other",)]
     assert set(health(path).values()) == {"ok"}
     listed = describe(tmp_path / "trash" / name)
-    assert listed.back == {"other"} and listed.restored_at is None and set(listed.sessions) == FAMILY | {"other"}
+    assert listed.restored == {"other"} and listed.restored_at is None and set(listed.sessions) == FAMILY | {"other"}
     whole = put_back(path, name)
     assert whole.verified and whole.there == {"other"} and dump(path) == before
     assert describe(tmp_path / "trash" / name).restored_at == NOW
@@ -299,7 +299,7 @@ def test_a_part_whose_restore_is_cut_short(tmp_path: Path, monkeypatch: pytest.M
     assert (dump(path) == without) is (place == "insert")
     there = {each[0] for each in rows(path, "SELECT id FROM sessions")} - {"branch"}
     assert there == (set() if place == "insert" else {"other"})
-    assert verify(tmp_path / "trash" / name) and describe(tmp_path / "trash" / name).back == set()
+    assert verify(tmp_path / "trash" / name) and describe(tmp_path / "trash" / name).restored == set()
     again = put_back(path, name, only=["other"])
     assert again.sessions == ("other",) and again.there == there and again.verified
     assert put_back(path, name).verified and dump(path) == before

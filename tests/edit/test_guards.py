@@ -121,9 +121,9 @@ def test_a_schema_from_the_future(path: Path) -> None:
 def test_what_an_operation_needs(tmp_path: Path) -> None:
     """A table or a column that this Hermes does not have."""
     path = make_store(tmp_path / "state.db", "11", [{"id": "a"}])
-    refused(path, "no sessions.pinned, .* too old", Needs(columns=frozenset({"sessions.pinned"})))
+    refused(path, "no sessions.pinned, .* too old", Needs(columns=frozenset({"pinned"})))
     refused(path, "no system_prompts", Needs(frozenset({"sessions", "system_prompts"})))
-    refused(path, "no nowhere.id", Needs(columns=frozenset({"nowhere.id", "sessions.id"})))
+    refused(path, "no sessions.nowhere", Needs(columns=frozenset({"nowhere", "id"})))
 
 
 def unknown_tokenizer(path: Path, index: str) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from server import ThrowAwayServer
 
-from hermes_browse.store.connection.connect import Reader, Store
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import NotFoundError, QueryInterruptedError, RefusedError, StoreError
 from hermes_browse.store.hosts import edits
 from hermes_browse.store.hosts.link import Links

@@ -38,7 +38,7 @@ from hermes_browse.store.messages.images import decode_data_url, suffix_of
 from hermes_browse.store.search.conditions import make_conditions
 from hermes_browse.store.search.engine import search
 from hermes_browse.store.search.query import parse
-from hermes_browse.store.search.terms import make_plan
+from hermes_browse.store.search.terms import compile_query
 from hermes_browse.store.sessions import session_rows
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.text import as_text, one_line, printable
@@ -173,7 +173,7 @@ def query(given: str) -> int:
         assert 0 <= problem.start <= problem.end <= len(parsed.text)
     make_conditions(parsed, NOW)
     for prefix_last in (False, True):
-        make_plan(parsed, prefix_last=prefix_last)
+        compile_query(parsed, prefix_last=prefix_last)
         with _store().reader() as reader:
             answer = search(reader, parsed, limit=0, prefix_last=prefix_last)
         assert answer.complete

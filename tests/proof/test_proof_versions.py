@@ -22,7 +22,8 @@ from releases import Releases, offered, open_and_ask, write_and_ask
 from test_schemas import MESSAGES, SESSIONS, read_all
 from watching import digest
 
-from hermes_browse.store.connection.connect import Reader, Store
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import AmbiguousError, NotFoundError
 from hermes_browse.store.messages.chat_message import Reading, State
 from hermes_browse.store.messages.preview import with_details

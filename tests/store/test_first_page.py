@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from builders import T0, big_store, make_store
 
-from hermes_browse.store.connection.connect import Reader, Store
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.messages.preview import read_preview, with_names
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page

@@ -12,7 +12,8 @@ import builders
 import pytest
 
 from hermes_browse.store.cleanup.sizes import content_bytes
-from hermes_browse.store.connection.connect import Reader, Store
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.health import problems_of, summarize, warnings_of
 from hermes_browse.store.hermes.homes import locate_file
@@ -95,7 +96,7 @@ def test_every_session_is_in_one_chain_and_reachable(reader: Reader, catalog: Ca
     rows = reader.value("SELECT count(*) FROM sessions WHERE id IS NOT NULL")
     segments = [segment.id for chain in catalog.forest.chains() for segment in chain.segments]
     assert len(segments) == len(set(segments)) == rows
-    assert any("no id" in text for text, _remedy in warnings_of(reader))
+    assert any("no id" in each.text for each in warnings_of(reader))
     reached: set[str] = set()
     stack = [chain for view in (View.CHATS, View.AUTOMATION, View.ARCHIVED) for chain in catalog.forest.in_view(view)]
     while stack:
@@ -260,6 +261,6 @@ def test_the_doctor_reads_it_too(reader: Reader, path: Path) -> None:
     store = Store(path)
     summary = summarize(reader, store, locate_file(path))
     assert summary.schema_version is None
-    assert any("which schema" in warning for warning in summary.warnings)
+    assert any("which schema" in warning.text for warning in summary.warnings)
     problems = problems_of(summary, search_health(reader), None)
     assert all(printed(problem.text + problem.remedy) for problem in problems)

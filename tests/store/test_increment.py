@@ -16,7 +16,7 @@ from search_stores import change
 from store_builder import T0
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.sessions.catalog import Catalog, read_catalog, read_increment, read_mark
+from hermes_browse.store.sessions.catalog import Catalog, read_catalog, read_increment, read_state
 from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.sessions.session import Session
@@ -128,14 +128,14 @@ CHANGES = {
 @pytest.mark.parametrize("what", slow_but([*CHANGES][::2], CHANGES))
 def test_changes_are_seen(store: Path, what: str) -> None:
     with Store(store).reader() as reader:
-        catalog, mark = read_catalog(reader, NOW), read_mark(reader)
+        catalog, state = read_catalog(reader, NOW), read_state(reader)
     change(store, CHANGES[what])
     with Store(store).reader() as reader:
-        step = read_increment(reader, catalog, mark, NOW)
+        step = read_increment(reader, catalog, state, NOW)
         assert step is not None
         assert picture(step[0]) == picture(read_catalog(reader, NOW))
         assert picture(step[0]) != picture(catalog)
-        step = read_increment(reader, catalog, mark, NOW)  # the picture has looked for names: they are gone on with
+        step = read_increment(reader, catalog, state, NOW)  # the picture has looked for names: they are gone on with
         assert step is not None and picture(step[0]) == picture(read_catalog(reader, NOW))
         assert picture(read_catalog(reader, NOW, catalog)) == picture(read_catalog(reader, NOW))
         again = read_increment(reader, *step, NOW)
@@ -144,7 +144,7 @@ def test_changes_are_seen(store: Path, what: str) -> None:
 
 def test_a_continuation_joins_its_conversation(store: Path) -> None:
     with Store(store).reader() as reader:
-        catalog, mark = read_catalog(reader, NOW), read_mark(reader)
+        catalog, state = read_catalog(reader, NOW), read_state(reader)
     change(store, "UPDATE sessions SET ended_at = 1767258700.0, end_reason = 'compression' WHERE id = 'c299'")
     change(
         store,
@@ -152,18 +152,18 @@ def test_a_continuation_joins_its_conversation(store: Path) -> None:
         "VALUES ('c299b', 'cli', 1767258701.0, 'c299')",
     )
     with Store(store).reader() as reader:
-        step = read_increment(reader, catalog, mark, NOW)
+        step = read_increment(reader, catalog, state, NOW)
         assert step is not None
         assert [segment.id for segment in step[0].forest.chain_of("c299").segments] == ["c299", "c299b"]
 
 
 def test_what_is_gone_asks_for_all(store: Path) -> None:
     with Store(store).reader() as reader:
-        catalog, mark = read_catalog(reader, NOW), read_mark(reader)
+        catalog, state = read_catalog(reader, NOW), read_state(reader)
     change(store, "DELETE FROM messages WHERE session_id = 'c7'")
     change(store, "DELETE FROM sessions WHERE id = 'c7'")
     with Store(store).reader() as reader:
-        assert read_increment(reader, catalog, mark, NOW) is None
+        assert read_increment(reader, catalog, state, NOW) is None
 
 
 def test_what_is_known_to_be_touched_needs_no_reading_of_all(store: Path) -> None:
@@ -171,14 +171,14 @@ def test_what_is_known_to_be_touched_needs_no_reading_of_all(store: Path) -> Non
     child = "INSERT INTO sessions (id, source, started_at, parent_session_id) VALUES ('kid', 'cli', 1767225600.0, 'c7')"
     change(store, child)
     with Store(store).reader() as reader:
-        catalog, mark = read_catalog(reader, NOW), read_mark(reader)
+        catalog, state = read_catalog(reader, NOW), read_state(reader)
     change(store, "UPDATE sessions SET parent_session_id = NULL WHERE id = 'kid'")
     change(store, "DELETE FROM messages WHERE session_id = 'c7'")
     change(store, "DELETE FROM sessions WHERE id = 'c7'")
     change(store, "UPDATE sessions SET archived = 1 WHERE id = 'c9'")
     with Store(store).reader() as reader:
-        assert read_increment(reader, catalog, mark, NOW) is None
-        step = read_increment(reader, catalog, mark, NOW, ["c7", "c9"])
+        assert read_increment(reader, catalog, state, NOW) is None
+        step = read_increment(reader, catalog, state, NOW, ["c7", "c9"])
         assert step is not None and "c7" not in step[0].forest.sessions
         assert picture(step[0]) == picture(read_catalog(reader, NOW))
     change(store, "INSERT INTO sessions (rowid, id, source, started_at) VALUES (8, 'c7', 'cli', 1767225607.0)")
@@ -203,7 +203,7 @@ def test_a_catalog_that_is_kept_up_to_date_is_the_one_read_anew(steps: list[list
     with TemporaryDirectory() as folder:
         store = Store(make_store(Path(folder) / "state.db", "22", rows, said, fts=False))
         with store.reader() as reader:
-            catalog, mark = read_catalog(reader, NOW), read_mark(reader)
+            catalog, state = read_catalog(reader, NOW), read_state(reader)
         kept = catalog
         put_away: dict[str, tuple[object, ...]] = {}
         for number, step in enumerate(steps):
@@ -212,10 +212,10 @@ def test_a_catalog_that_is_kept_up_to_date_is_the_one_read_anew(steps: list[list
                 for at, (kind, one, other) in enumerate(step):
                     touched |= _act(connection, kind, f"{number}-{at}", (one, other), put_away)
             with store.reader() as reader:
-                found = read_increment(reader, catalog, mark, NOW, touched)
+                found = read_increment(reader, catalog, state, NOW, touched)
                 anew = read_catalog(reader, NOW)
                 kept = read_catalog(reader, NOW, kept)
-                catalog, mark = found or (anew, read_mark(reader))
+                catalog, state = found or (anew, read_state(reader))
             assert picture(catalog) == picture(anew) == picture(kept)
 
 
@@ -263,7 +263,7 @@ def test_an_increment_reads_no_more_of_a_larger_store(tmp_path: Path) -> None:
         path = tmp_path / f"{sessions_of}.db"
         big_store(path, sessions_of, sessions_of * 3)
         with Store(path).reader() as reader:
-            catalog, mark = read_catalog(reader, NOW), read_mark(reader)
+            catalog, state = read_catalog(reader, NOW), read_state(reader)
         change(
             path,
             "INSERT INTO messages (session_id, role, content, timestamp) "
@@ -271,6 +271,6 @@ def test_an_increment_reads_no_more_of_a_larger_store(tmp_path: Path) -> None:
         )
         with Store(path).reader() as reader:
             before = reader.statements
-            assert read_increment(reader, catalog, mark, NOW) is not None
+            assert read_increment(reader, catalog, state, NOW) is not None
             counts.append(reader.statements - before)
     assert counts[0] == counts[1] <= 8

@@ -89,7 +89,7 @@ def test_a_newer_schema_is_read_and_said(fixture_store: Copy) -> None:
     connection.close()
     assert reading(path) == 76
     with Store(path).reader() as reader:
-        assert any("newer" in text for text, _remedy in warnings_of(reader))
+        assert any("newer" in each.text for each in warnings_of(reader))
 
 
 @pytest.mark.parametrize("name", ["with space.db", "50%25.db", "what?.db", "a#b.db", "日本.db", "it's;--.db"])

@@ -17,7 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hermes_browse.store.cleanup.sizes import content_bytes
-from hermes_browse.store.connection.connect import Reader, Store
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.hermes.health import summarize, warnings_of
 from hermes_browse.store.hermes.homes import Location

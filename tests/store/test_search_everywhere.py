@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from search_stores import NOW, rows
 from shapes import NAMES
 
-from hermes_browse.store.connection.connect import Reader, Store
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.search.engine import count, search
 from hermes_browse.store.search.fold import fold
 from hermes_browse.store.search.query import parse

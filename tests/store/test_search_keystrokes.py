@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 from builders import make_store
 
-from hermes_browse.store.connection.connect import Reader, Store
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.search import message_rows as rows_read
 from hermes_browse.store.search import streams, trigrams
 from hermes_browse.store.search.conditions import Scope

@@ -19,8 +19,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from search_stores import NOW, ask, change, copy_fixture, found, ids, write_store
 
-from hermes_browse.store.connection.connect import Reader, Store
-from hermes_browse.store.connection.reader import Row
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.reader import Reader, Row
 from hermes_browse.store.search import times
 from hermes_browse.store.search.engine import search
 from hermes_browse.store.search.filter_values import recent_tools

@@ -12,7 +12,7 @@ from hermes_browse.store.search.conditions import make_conditions
 from hermes_browse.store.search.filter_values import Vocabulary, parse_date, parse_number
 from hermes_browse.store.search.filters import FILTER_KEYS, FILTERS, Filter, FilterKind, RowFacts
 from hermes_browse.store.search.query import TermKind, parse, unknown_filters
-from hermes_browse.store.search.terms import make_plan
+from hermes_browse.store.search.terms import compile_query
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "searching.md").read_text(encoding="utf-8")
 NOW = datetime(2026, 3, 18, 12, 30).timestamp()  # a Wednesday, local like the dates people type
@@ -204,7 +204,7 @@ def test_message_conditions(text: str, row: RowFacts, expected: bool) -> None:
     ("text", "expected"), [("dock", True), ("dock ", False), ("dock source:cli", False), ('"dock"', False)]
 )
 def test_the_last_word_is_a_prefix_until_a_space_follows(text: str, expected: bool) -> None:
-    (each,) = make_plan(parse(text), prefix_last=True).matchers
+    (each,) = compile_query(parse(text), prefix_last=True).matchers
     assert each.is_prefix is expected
 
 

@@ -15,7 +15,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from search_stores import ask, found, write_store
 
-from hermes_browse.store.connection.connect import Reader, Store
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.search import streams, trigrams
 from hermes_browse.store.search.engine import count, search
 from hermes_browse.store.search.fold import fold

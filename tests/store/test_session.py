@@ -12,7 +12,8 @@ from builders import T0, big_store, make_store
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_browse.store.connection.connect import Reader, Store
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.session import Session, Tokens
 

@@ -54,7 +54,7 @@ def configured(folder: Path, text: str = "") -> BrowseApp:
 async def test_view_order_and_theme_are_as_set(tmp_path: Path) -> None:
     """From the first rows on, with the cursor on the first of them."""
     app = configured(tmp_path, 'view = "all"\nsort = "title"\ntheme = "hermes-light"\n')
-    assert not app.start.is_plain
+    assert not app.start.can_be_painted_ahead
     async with browsing(app) as browser:
         listing, rows = browser.screen.controllers.listing, browser.screen.rows
         assert (listing.view, listing.sort, app.theme) == (View.ALL, Sort.TITLE, "hermes-light")
@@ -167,7 +167,7 @@ def test_moments() -> None:
 async def test_comfortable_rows_have_two_lines(tmp_path: Path) -> None:
     """The cursor, a page, a click and the last row go by rows, not by lines; what is in sight is whole."""
     app = configured(tmp_path, 'density = "comfortable"\nview = "all"\n')
-    assert not app.start.is_plain
+    assert not app.start.can_be_painted_ahead
     async with browsing(app, (120, 24)) as browser:
         rows = browser.screen.rows
         lines = browser.text("#list").splitlines()
@@ -222,7 +222,7 @@ async def test_the_trash_is_kept_as_long_as_is_set(tmp_path: Path, age: str, lef
 async def test_it_goes_on_as_it_was_left(tmp_path: Path) -> None:
     """View, order and a theme chosen by hand come back; what is set comes first."""
     app = configured(tmp_path)
-    assert app.start.is_plain
+    assert app.start.can_be_painted_ahead
     async with browsing(app) as browser:
         await browser.press("4", "s", "S")
         app.theme = "nord"

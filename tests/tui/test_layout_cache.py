@@ -13,7 +13,7 @@ from builders import make_store
 from hermes_browse.store.messages.chat_message import ChatMessage, State
 from hermes_browse.store.messages.transcript import Bone, Skeleton
 from hermes_browse.store.search.query import parse
-from hermes_browse.store.search.terms import make_plan
+from hermes_browse.store.search.terms import compile_query
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.shared.styled import Line, line_text, wrap_text
@@ -141,7 +141,7 @@ def test_a_hit_in_a_long_text_is_lit_at_once() -> None:
     page = page_of(model, defers=True)
     page.layouts.deferred.clear()
     page.layouts.add(draw_message(model, 1, page.width, Look()))
-    page.matchers, page.hit = tuple(make_plan(parse("needle")).matchers), 1
+    page.matchers, page.hit = tuple(compile_query(parse("needle")).matchers), 1
     page.forget()
     index = model.entry_of(1)
     assert index is not None and len(page.match_lines(index)) == 1

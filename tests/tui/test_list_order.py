@@ -14,7 +14,8 @@ from rich.cells import cell_len
 
 from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.cleanup.rules import Rules
-from hermes_browse.store.connection.connect import Reader, Store
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.messages.chat_message import Hit

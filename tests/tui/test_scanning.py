@@ -11,7 +11,8 @@ from browsing import Browser, browsing, loose, open_app
 from builders import make_store
 from store_builder import T0
 
-from hermes_browse.store.connection.connect import Reader, Row, Store
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.reader import Reader, Row
 from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.search.engine import search
 from hermes_browse.store.search.query import parse

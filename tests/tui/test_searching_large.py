@@ -10,7 +10,8 @@ import pytest
 from browsing import NOW, browsing, loose, open_app
 from builders import big_store
 
-from hermes_browse.store.connection.connect import Reader, Row, Store
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.reader import Reader, Row
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.search.conditions import Scope, allowed_sessions, make_conditions
 from hermes_browse.store.search.engine import Total, count, search

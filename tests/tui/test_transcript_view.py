@@ -14,7 +14,7 @@ import hermes_browse.styles
 from hermes_browse.store.messages.chat_message import ChatMessage, State, ToolCall
 from hermes_browse.store.messages.transcript import Bone, Skeleton
 from hermes_browse.store.search.query import parse
-from hermes_browse.store.search.terms import make_plan
+from hermes_browse.store.search.terms import compile_query
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import printable
@@ -200,7 +200,7 @@ async def test_hits_are_lit_and_the_current_one_stands_out() -> None:
     """Both differ from plain text and from each other."""
     app = ViewApp()
     async with app.run_test(size=(80, 24)) as pilot:
-        matchers = make_plan(parse("needle")).matchers
+        matchers = compile_query(parse("needle")).matchers
         app.view.show(model_of(6, text="a needle here"), message_id=2, matchers=matchers)
         await pilot.pause()
         styles = {

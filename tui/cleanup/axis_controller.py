@@ -13,7 +13,7 @@ from textual.geometry import Size
 from textual.message import Message
 
 from hermes_browse.store.cleanup.rules import DAY
-from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.wording import _, ngettext
 
@@ -159,7 +159,7 @@ class AxisController:
     def show(self) -> None:
         """Add up the columns, and show them."""
         catalog, now, measure, view = self._context.catalog, self._context.clock(), self._measure, self._plan.view
-        most, cached, sizes = max(self.widget.columns // 2, 2), self._points, self._screen.controllers.context.sizes
+        most, cached, sizes = max(self.widget.columns // 2, 2), self._points, self._screen.context.sizes
         gone: Container[str] = view.sessions if view is not None else ()
         spared: Container[str] = view.spared if view is not None else ()
 

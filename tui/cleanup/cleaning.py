@@ -10,13 +10,12 @@ from typing import NamedTuple, TypeVar
 from hermes_browse.store.cleanup.bulk import Outcome, Step, Unit, carry_out
 from hermes_browse.store.cleanup.plan import Plan, make_plan, measure_more, parents_first
 from hermes_browse.store.cleanup.rules import Rules
-from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.edit.delete import Deleted
 from hermes_browse.store.edit.delete_plan import long_lock_warning
 from hermes_browse.store.edit.flags import Change
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.hosts.edits import archive_unit, check_index, delete_unit, restore
-from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import one_line
@@ -129,14 +128,8 @@ class Cleaning:
 
         def work(reader: Reader) -> tuple[Plan, str, str, str | None]:
             """Return the plan with previews of the conversations that the card names, and the sentences of the card."""
-            selected = with_details(reader, [each.conversation for each in plan.selected[:NAMED]])
-            named = [each._replace(conversation=more) for each, more in zip(plan.selected, selected, strict=False)]
-            stay = with_details(reader, [each.conversation for each in plan.spared[:SPARED]])
-            spared = [each._replace(conversation=more) for each, more in zip(plan.spared, stay, strict=False)]
-            detailed = plan._replace(
-                selected=(*named, *plan.selected[len(named) :]), spared=(*spared, *plan.spared[len(spared) :])
-            )
-            largest = max(each.own.rows + each.of_subagents.rows for each in plan.selected)
+            detailed = plan.with_details(reader, NAMED, SPARED)
+            largest = max(each.rows for each in plan.selected)
             stays = " · ".join(filter(None, [along_line(plan, planned.rules.marks), spared_line(plan)]))
             return detailed, totals_line(plan), stays, long_lock_warning(largest)
 
@@ -229,7 +222,7 @@ class Cleaning:
             title = ngettext("Moving 1 conversation to the trash", "Moving {count:,} conversations to the trash", count)
         title = title.format(count=count)
         is_many = count > _FEW_CONVERSATIONS
-        messages = sum(each.own.rows + each.of_subagents.rows for each in plan.selected) if not is_many else 0
+        messages = sum(each.rows for each in plan.selected) if not is_many else 0
         if not is_many and messages < _MANY_MESSAGES:
             self._context.say(f"{title} …")
             return title, None

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _, ngettext
 
 from ..bindings import following
 from ..list.conversation_list import ConversationList
-from ..list.list_model import job_name
+from ..list.list_model import job_key_of
 from ..list.list_rows import FixedRows, ListRow, NoteRow
 from ..screens.sub_screen import SubScreen
 from .cleaning import PreparedPlan
@@ -223,7 +223,7 @@ class PlanController:
 
     def toggle(self, conversation: Conversation) -> None:
         """Leave a conversation of the plan out, or take it back."""
-        self._leave_out(self._left_out.toggled({conversation.root_id: job_name(conversation.root)}))
+        self._leave_out(self._left_out.toggled({conversation.root_id: job_key_of(conversation.root)}))
 
     def _leave_out(self, left_out: LeftOut) -> None:
         self._remember(left_out)

@@ -16,7 +16,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, pgettext
 
 from .. import formats
-from ..list.list_model import job_name
+from ..list.list_model import job_key_of
 from ..shared.styled import Line, bar, line_text, row_line
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def title_key(title: str | None) -> tuple[bool, str]:
 
 
 AMOUNTS: dict[PlanOrder, Callable[[Planned], float]] = {
-    PlanOrder.SIZE: lambda each: each.own.total + each.of_subagents.total,
+    PlanOrder.SIZE: lambda each: each.bytes,
     PlanOrder.COST: lambda each: each.cost_usd,
     PlanOrder.MESSAGES: lambda each: each.own.shown,
 }
@@ -273,7 +273,7 @@ def fold(roots: Sequence[Session]) -> tuple[Lines, dict[str, tuple[int, ...]]]:
     lines: Lines = []
     jobs: dict[str, list[int]] = {}
     for index, root in enumerate(roots):
-        job = job_name(root)
+        job = job_key_of(root)
         if job is None:
             lines.append(index)
             continue

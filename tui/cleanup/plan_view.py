@@ -144,7 +144,7 @@ class PlanRows:
         sums: dict[str, JobSum] = {}
         for job, places in self._jobs.items():
             runs = [plan.selected[place] for place in places]
-            size = sum(each.own.total + each.of_subagents.total for each in runs)
+            size = sum(each.bytes for each in runs)
             sums[job] = JobSum(
                 sum(each.own.shown for each in runs),
                 size if all(each.is_measured for each in runs) else None,
@@ -160,7 +160,7 @@ class PlanRows:
     def biggest(self, plan: Plan, sums: dict[str, JobSum]) -> int:
         """Return the bytes of the biggest row; a job counts with all of its runs. Visits every conversation."""
         single = [plan.selected[place] for place in self._goes if isinstance(place, int)]
-        sizes = [each.own.total + each.of_subagents.total for each in single]
+        sizes = [each.bytes for each in single]
         return max([*sizes, *(each.bytes or 0 for each in sums.values())], default=0)
 
     def _completed(self, conversation: Conversation) -> Conversation:

@@ -15,7 +15,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from hermes_browse.store.cleanup.space_map import FileSpace, read_file_space
-from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.resume_command import find_hermes
 from hermes_browse.store.text import printable
@@ -96,14 +96,15 @@ class ReclaimCard(Card[bool]):
 
 def open_reclaim(controllers: Controllers, app: App[Any]) -> None:
     """Read the sizes of the file, then open the card."""
-    location, store = controllers.context.location, controllers.context.store
+    context = controllers.context
+    location, store = context.location, context.store
     if location.demo:
-        controllers.context.say(_("this is the sample store: in your own one, v makes the file smaller"))
+        context.say(_("this is the sample store: in your own one, v makes the file smaller"))
         return
     try:
         location.refuse_without_home("make smaller")
     except BrowseError as error:
-        controllers.context.failed(error)
+        context.failed(error)
         return
 
     def work(reader: Reader) -> Reclaim:
@@ -122,29 +123,30 @@ def open_reclaim(controllers: Controllers, app: App[Any]) -> None:
 
         app.push_screen(ReclaimCard(reclaim), decided)
 
-    controllers.context.plan_worker.submit("file", work, done)
+    context.plan_worker.submit("file", work, done)
 
 
 def _run(controllers: Controllers, reclaim: Reclaim) -> None:
     """Close the store in all workers, run Hermes in the foreground, and report the outcome."""
     assert reclaim.executable is not None
-    before = controllers.context.store.sizes()[0]
-    for worker in controllers.context.workers_of_store:
+    context = controllers.context
+    before = context.store.sizes()[0]
+    for worker in context.workers_of_store:
         worker.release()
     try:
-        with controllers.context.host.lend_terminal():
+        with context.host.lend_terminal():
             code = _in_foreground(reclaim.executable, reclaim.argv, reclaim.home)
     except SuspendNotSupported:
-        controllers.context.failed(BrowseError(_("This terminal cannot be lent to Hermes and taken back.")))
+        context.failed(BrowseError(_("This terminal cannot be lent to Hermes and taken back.")))
         return
     except OSError as error:
         wrong = _("{program} could not be started: {reason}.")
-        controllers.context.failed(BrowseError(wrong.format(program=reclaim.executable, reason=error.strerror)))
+        context.failed(BrowseError(wrong.format(program=reclaim.executable, reason=error.strerror)))
         return
-    after = controllers.context.store.sizes()[0]
+    after = context.store.sizes()[0]
     # Before 0.22 Hermes always ends with 0, so the size of the file is reported.
     sizes = _("the file has {after}, it had {before}").format(after=formats.size(after), before=formats.size(before))
-    controllers.context.say(_("hermes ended with {code}: {told}").format(code=code, told=sizes) if code else sizes)
+    context.say(_("hermes ended with {code}: {told}").format(code=code, told=sizes) if code else sizes)
     controllers.listing.read()
 
 

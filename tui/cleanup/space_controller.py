@@ -10,7 +10,7 @@ from textual.timer import Timer
 
 from hermes_browse.store.cleanup.plan import Plan
 from hermes_browse.store.cleanup.space_map import FileSpace, Space, SpaceMap, read_space_map
-from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import Conversation
@@ -19,7 +19,7 @@ from hermes_browse.store.wording import _
 
 from .. import formats
 from ..list.conversation_list import ConversationList
-from ..list.list_model import job_key, job_name
+from ..list.list_model import job_key, job_key_of
 from ..list.list_rows import FixedRows, ListRow
 from ..screens.sub_screen import SubScreen
 from ..shared import header
@@ -35,7 +35,7 @@ _UPDATE = 0.4
 def _roots_of(plan: Plan, ids: Container[str]) -> dict[str, str | None]:
     """Return the roots of conversations of a plan, given by tips or roots, each with its job if it is a cron run."""
     return {
-        each.conversation.root_id: job_name(each.conversation.root)
+        each.conversation.root_id: job_key_of(each.conversation.root)
         for each in plan.selected
         if each.conversation.id in ids or each.conversation.root_id in ids
     }
@@ -121,7 +121,7 @@ class SpaceController:
             self._measure()
 
     def _measure(self) -> None:
-        context = self._screen.controllers.context
+        context = self._screen.context
         store, sizes, catalog = context.store, context.sizes, context.catalog
 
         def work(reader: Reader) -> SpaceMap:
@@ -139,7 +139,7 @@ class SpaceController:
     def _show_measuring(self) -> None:
         if not self._screen.is_whole:
             return
-        context = self._screen.controllers.context
+        context = self._screen.context
         measured, total = len(context.sizes), len(context.catalog.forest.sessions)
         sentence = _("disk usage · measuring, {count:,} of {total:,} sessions")
         text = sentence.format(count=min(measured, total), total=total)

@@ -10,22 +10,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import NoneType, SimpleNamespace
 from typing import NamedTuple
 
+from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import BrowseError, StoreEmptyError, StoreMissingError
 from hermes_browse.store.hosts.faults import fault
 from hermes_browse.store.hosts.host import Host
-from hermes_browse.store.hosts.link import Json
 from hermes_browse.store.hosts.running import asked_at_once
 from hermes_browse.store.sessions.models import FAR_PAST, Sort
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 
-from ..formats import dollars, long_number, status, timestamp
+from ..formats import dollars, long_number, size, status, timestamp
 from .command_context import Subcommand
 from .on_host import ask_document, configured_hosts, how_to_add
 from .output import no_text, note, print_conversations, print_json, print_sums, print_table
 from .parser import with_options, without
 
-PART = 6
+SOME_SILENT = 6
 """The exit code when some host did not answer."""
 _TEXT, _NUMBER = (str, NoneType), (int, float, NoneType)
 _CONVERSATION: Mapping[str, tuple[type, ...]] = {
@@ -153,7 +153,7 @@ def run_everywhere(command: Subcommand, arguments: SimpleNamespace, argv: Sequen
         note(how_to_add())
     merged = _HostAnswers(answers, told, time.monotonic() - begun)
     {"list": _list, "search": _search, "stats": _stats}[arguments.command](merged, arguments)
-    return 0 if merged.are_all else PART
+    return 0 if merged.are_all else SOME_SILENT
 
 
 def _ask_here(command: Subcommand, arguments: SimpleNamespace, most: int) -> Json | BrowseError:
@@ -316,7 +316,7 @@ def _stats(answers: _HostAnswers, arguments: SimpleNamespace) -> None:
             *(long_number(_number(row.get(name), 0)) for name in tokens),
             long_number(_number(row.get("cache_read_tokens"), 0) + _number(row.get("cache_write_tokens"), 0)),
             dollars(_number(row.get("cost_usd"), 0)),
-            "" if row.get("bytes") is None else f"{long_number(_number(row['bytes']))}B",
+            "" if row.get("bytes") is None else size(_number(row["bytes"])),
         ]
         for row in [*rows, total | {"key": pgettext("sum", "all")}]
     ]

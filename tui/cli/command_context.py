@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from hermes_browse.store.cleanup.bulk import Step
     from hermes_browse.store.cleanup.retention import Radar
-    from hermes_browse.store.connection.connect import Reader
+    from hermes_browse.store.connection.reader import Reader
     from hermes_browse.store.sessions.models import Conversation
     from hermes_browse.store.trash.progress import Stage
 

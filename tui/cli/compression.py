@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from hermes_browse.store.compression.compactions import NOTES, Compaction, CompactionKind, CompactionNote, read_history
 from hermes_browse.store.compression.losses import LOST_KINDS, Losses, find_losses
 from hermes_browse.store.compression.model_context import Contexts, ModelContext, RowOrigin, context_of
+from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.messages.transcript import read_messages_of
 from hermes_browse.store.sessions.models import Conversation
@@ -17,7 +18,7 @@ from hermes_browse.store.wording import N_, _
 
 from ..formats import counted, long_number, name, size, timestamp
 from .command_context import CommandContext, Subcommand
-from .output import Json, OutputLine, conversation_json, print_json, print_lines, print_text
+from .output import OutputLine, conversation_json, print_json, print_lines, print_text
 from .parser import text_arg
 from .show import body_of, heading, message_json
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
+from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.export.files import Format, export_pieces
 from hermes_browse.store.export.redact import Redactor
 from hermes_browse.store.export.source import ExportCounts
@@ -23,7 +24,7 @@ from ..export.documents import Document, Saved, make_redactor, not_live_words, p
 from ..formats import counted
 from ..version import version
 from .command_context import CommandContext, Subcommand
-from .output import Json, note, print_json
+from .output import note, print_json
 from .parser import name_arg, text_arg
 
 USAGE = 2

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 
+from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.export.files import Format, check_target, write_file
 from hermes_browse.store.export.redact import Redactor
 from hermes_browse.store.hermes.homes import locate
 from hermes_browse.store.hosts.host import Host
-from hermes_browse.store.hosts.link import Json, Reply
-from hermes_browse.store.hosts.running import Running
+from hermes_browse.store.hosts.link import Reply
+from hermes_browse.store.hosts.running import Running, refusal
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
@@ -18,7 +19,7 @@ from .. import formats
 from ..export.documents import plan_paths
 from ..store_paths import store_files
 from .export import format_of
-from .on_host import answered, ask_document, named_host, refusal, repeat_notes, texts_of
+from .on_host import answered, ask_document, named_host, repeat_notes, texts_of
 from .output import print_json, print_text
 
 

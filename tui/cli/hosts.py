@@ -9,11 +9,12 @@ import subprocess
 from types import SimpleNamespace
 from typing import NamedTuple
 
+from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hosts.faults import HostError, fault, login_command
 from hermes_browse.store.hosts.host import PROGRAM, Host
-from hermes_browse.store.hosts.link import Json, Link, Links, Reply
-from hermes_browse.store.hosts.running import Running, asked_at_once, read_document, run_once
+from hermes_browse.store.hosts.link import Link, Links, Reply
+from hermes_browse.store.hosts.running import Running, asked_at_once, read_document, refusal, run_once
 from hermes_browse.store.temporary import removed_on_signals
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
@@ -21,9 +22,9 @@ from hermes_browse.store.wording import _
 from ..config.folders import config_path
 from ..config.read_config import read_config
 from ..formats import timestamp
-from .all_hosts import PART
+from .all_hosts import SOME_SILENT
 from .command_context import Subcommand
-from .on_host import how_to_add, named_host, refusal
+from .on_host import how_to_add, named_host
 from .output import note, print_json, print_table, print_text
 from .parser import text_arg
 
@@ -105,7 +106,7 @@ class HostsCommand(Subcommand):
         if arguments.json:
             print_json({"hosts": [each.json() for each in seen_hosts]})
         _print_hosts(seen_hosts, is_table=not arguments.json)
-        return PART if any(each.sessions is None for each in seen_hosts) else 0
+        return SOME_SILENT if any(each.sessions is None for each in seen_hosts) else 0
 
 
 def _look_at(hosts: tuple[Host, ...] | list[Host]) -> list[HostState]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
+from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.sessions.lineage import draw_tree, read_lineage
 from hermes_browse.store.sessions.models import Lineage, Node
 from hermes_browse.store.sessions.resolve import resolve_session
@@ -13,7 +14,7 @@ from hermes_browse.store.wording import _
 
 from ..formats import related, status
 from .command_context import CommandContext, Subcommand
-from .output import Json, OutputLine, note, print_json, print_lines
+from .output import OutputLine, note, print_json, print_lines
 from .parser import text_arg
 
 

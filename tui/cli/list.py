@@ -88,7 +88,7 @@ class ListCommand(Subcommand):
             )
             return 0
         for warning in summary.warnings:
-            note(warning)
+            note(warning.text)
         print_conversations([], [_row(each) for each in page])
         old_note = _("{count:,} old transcripts: --old").format(count=old_files.files) if old_files.files else ""
         note(" · ".join(part for part in (_shown_line(len(page), total, hidden), old_note) if part))

@@ -5,17 +5,16 @@ from __future__ import annotations
 import codecs
 import os
 import shlex
-import signal
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from types import SimpleNamespace
 
-from hermes_browse.store.errors import BrowseError, NotFoundError, RefusedError
+from hermes_browse.store.connection.stored_values import Json
+from hermes_browse.store.errors import NotFoundError, RefusedError
 from hermes_browse.store.hosts.faults import fault
 from hermes_browse.store.hosts.host import Host, ssh_command
-from hermes_browse.store.hosts.link import ANSWER_BYTES, Json, Reply
-from hermes_browse.store.hosts.running import Running, read_document, run_once
+from hermes_browse.store.hosts.link import ANSWER_BYTES
+from hermes_browse.store.hosts.running import Running, read_document, refusal, run_once
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _
 
@@ -24,6 +23,7 @@ from ..config.read_config import read_config
 from .command_context import on_a_terminal
 from .output import note, print_json, print_text
 from .parser import with_options, without
+from .resume import become
 
 _LONG = 1_000_000
 """Characters of a line that are printed before its end has come."""
@@ -52,17 +52,6 @@ def named_host(name: str) -> Host:
         )
         raise NotFoundError(_("There is no host “{name}”.").format(name=one_line(name, 80)), remedy=known)
     return found
-
-
-def refusal(host: Host, reply: Reply) -> BrowseError:
-    """Return the error for a command that failed on a host, with its last words and its exit code."""
-    lines = [line for line in reply.err.splitlines() if line.strip()] or [""]
-    said = one_line(lines[-1].removeprefix("hermes-browse: "), 400)
-    if not said:
-        said = _("its hermes-browse ended with exit code {code}.").format(code=reply.code)
-    error = BrowseError(f"{host.name}: {said}")
-    error.exit_code = reply.code
-    return error
 
 
 def ask_document(host: Host, words: Sequence[str]) -> Json:
@@ -172,11 +161,7 @@ def _resume(host: Host, words: Sequence[str], arguments: SimpleNamespace) -> int
     if not on_a_terminal():
         sentence = _("Resuming on {name} needs a terminal. Nothing was run.").format(name=host.name)
         raise RefusedError(sentence, remedy=_("`--print` prints the command."))
-    sys.stdout.flush()
     try:
-        if sys.platform == "win32":
-            return subprocess.run(command, check=False).returncode
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, and ssh would inherit that
-        os.execvp(command[0], command)
+        return become(command[0], command, os.environ)
     except OSError as error:
         raise fault(host, "host-ssh", said=error.strerror or str(error)) from error

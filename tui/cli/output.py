@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
+from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.text import HOSTILE, as_text, one_line, printable
 from hermes_browse.store.wording import _, pgettext
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from hermes_browse.store.sessions.models import Conversation
     from hermes_browse.store.trash.shelf import Bundle
 
-Json = dict[str, object]
 _ONE_LINE = {0x09: "␉", 0x0A: "␊"}
 
 
@@ -57,7 +57,7 @@ def store_json(summary: StoreSummary) -> Json:
         "sessions": summary.sessions,
         "messages": summary.messages,
         "read_only": summary.read_only,
-        "warnings": list(summary.warnings),
+        "warnings": [each.text for each in summary.warnings],
     }
 
 

@@ -6,16 +6,17 @@ from collections.abc import Collection
 from types import SimpleNamespace
 
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import RefusedError, StoreError, StoreMissingError
 from hermes_browse.store.hermes.health import summarize
 from hermes_browse.store.hermes.homes import Location, active_profile, locate
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.wording import _
 
-from ..formats import long_number
-from ..profiles.read_profiles import Everywhere, read_everywhere
+from ..formats import size
+from ..profiles.read_profiles import AllProfiles, read_everywhere
 from .command_context import CommandContext, Subcommand
-from .output import Json, note, print_json, print_table
+from .output import note, print_json, print_table
 
 
 class ProfilesCommand(Subcommand):
@@ -37,7 +38,7 @@ class ProfilesCommand(Subcommand):
             [
                 ("* " if each["active"] else "  ") + str(each["name"]),
                 "" if each["sessions"] is None else str(each["sessions"]),
-                f"{long_number(float(str(each['bytes'])))}B",
+                size(float(str(each["bytes"]))),
                 str(each["error"] or each["path"]),
             ]
             for each in profiles
@@ -72,7 +73,7 @@ def refuse_a_store_with_all_profiles(arguments: SimpleNamespace) -> str:
     return ""
 
 
-def read_all_profiles(home: str | None, now: float, view: View, sources: Collection[str] = ()) -> Everywhere:
+def read_all_profiles(home: str | None, now: float, view: View, sources: Collection[str] = ()) -> AllProfiles:
     """Read the conversations of all profiles; note the profiles that cannot be read.
 
     Args:
@@ -97,6 +98,6 @@ def read_all_profiles(home: str | None, now: float, view: View, sources: Collect
     return everywhere
 
 
-def broken_json(everywhere: Everywhere) -> list[Json]:
+def broken_json(everywhere: AllProfiles) -> list[Json]:
     """Build the JSON of the unreadable profiles, each with the reason."""
     return [{"profile": each.name, "path": str(each.location.path), "error": each.error} for each in everywhere.broken]

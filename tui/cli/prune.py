@@ -15,16 +15,16 @@ from hermes_browse.store.cleanup.protection import STALE_AFTER, count_reasons
 from hermes_browse.store.cleanup.retention import Radar
 from hermes_browse.store.cleanup.rules import Rules, parse_age, parse_bytes, parse_money
 from hermes_browse.store.cleanup.sizes import COUNTED
-from hermes_browse.store.connection.connect import Reader, Store
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import RefusedError
-from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.wording import _, pgettext
 
-from ..formats import dollars, long_number, status, timestamp
+from ..formats import dollars, size, status, timestamp
 from ..store_paths import sessions_folder, trash_folder
 from .command_context import CommandContext, Subcommand, ask, telling
-from .output import Json, bundle_json, conversation_json, note, print_json, print_table, title_or_preview
+from .output import bundle_json, conversation_json, note, print_json, print_table, title_or_preview
 from .parser import count_arg, name_arg, text_arg
 
 Result = TypeVar("Result", int, float)
@@ -102,7 +102,7 @@ class PruneCommand(Subcommand):
             plan = make_plan(reader, catalog, rules, context.now)
             if arguments.archive:  # an archived conversation stays as it is
                 plan = plan.without_archived()
-            plan = _with_details(reader, plan, None if context.json else _SHOWN)
+            plan = plan.with_details(reader, None if context.json else _SHOWN)
             radar = context.radar(reader) if context.json else None
         totals = plan.totals(subagents=not arguments.archive)
         asks = act and not arguments.yes and bool(plan.selected)
@@ -133,14 +133,6 @@ def _rules(arguments: SimpleNamespace) -> Rules:
     stale_after = arguments.older_than if arguments.older_than is not None else STALE_AFTER
     values |= {"sources": frozenset(arguments.source), "stale_open": stale_after if arguments.stale_open else None}
     return Rules(**values)
-
-
-def _with_details(reader: Reader, plan: Plan, limit: int | None) -> Plan:
-    """Add previews and message counts to the plan."""
-    shown = plan.selected[:limit]
-    detailed = with_details(reader, [each.conversation for each in shown])
-    planned = (each._replace(conversation=more) for each, more in zip(shown, detailed, strict=True))
-    return plan._replace(selected=(*planned, *plan.selected[len(shown) :]))
 
 
 def carry_out(store: Store, plan: Plan, unit: Unit[Done]) -> Outcome[Done]:
@@ -197,12 +189,12 @@ def _delete(context: CommandContext, plan: Plan, catalog: Catalog) -> tuple[Plan
 
 
 def _totals_text(totals: Totals) -> str:
-    sentence = _("{conversations:,} conversations, {sessions:,} sessions, {messages:,} messages, {size}B")
+    sentence = _("{conversations:,} conversations, {sessions:,} sessions, {messages:,} messages, {size}")
     return sentence.format(
         conversations=totals.conversations,
         sessions=totals.sessions,
         messages=totals.messages_shown,
-        size=long_number(totals.bytes),
+        size=size(totals.bytes),
     )
 
 
@@ -241,7 +233,7 @@ def _print(plan: Plan, totals: Totals, *, archive: bool, stale_open: bool) -> No
             status(each.standing),
             each.conversation.source,
             f"{each.own.shown:,}",
-            f"{long_number(each.own.total if archive else each.own.total + each.of_subagents.total)}B",
+            size(each.own.total if archive else each.bytes),
             dollars(each.conversation.cost_usd),
             title_or_preview(each.conversation),
             each.conversation.id,

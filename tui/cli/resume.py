@@ -7,9 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 
-from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import NotFoundError, RefusedError
 from hermes_browse.store.hermes.resume_command import ResumePlan, on_surface, plan_resume
 from hermes_browse.store.sessions.resolve import resolve_last, resolve_session
@@ -89,18 +90,22 @@ def as_configured(plan: ResumePlan) -> ResumePlan:
     return on_surface(plan, surfaces) if surfaces else plan
 
 
-def run_plan(plan: ResumePlan) -> int:
-    """Become the Hermes of a plan; on Windows, run it and return its exit code. RefusedError if it cannot start."""
-    assert plan.executable is not None
+def become(program: str, argv: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Replace this process by a program; on Windows, run it and return its exit code. OSError if it cannot start."""
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()
+    if sys.platform == "win32":
+        return subprocess.run([program, *argv[1:]], env=environment, check=False).returncode
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, and the program would inherit that
+    os.execvpe(program, list(argv), environment)
+
+
+def run_plan(plan: ResumePlan) -> int:
+    """Become the Hermes of a plan; on Windows, run it and return its exit code. RefusedError if it cannot start."""
+    assert plan.executable is not None
     try:
-        if sys.platform == "win32":
-            return subprocess.run([plan.executable, *plan.argv[1:]], env=plan.environment(), check=False).returncode
-        # Python ignores SIGPIPE, which Hermes would inherit.
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-        os.execve(plan.executable, list(plan.argv), plan.environment())
+        return become(plan.executable, plan.argv, plan.environment())
     except OSError as error:
         sentence = _("{path} could not be started: {reason}.").format(path=plan.executable, reason=error.strerror)
         raise RefusedError(sentence, remedy=_("The command is: {command}").format(command=plan.shell())) from error

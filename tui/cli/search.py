@@ -8,6 +8,7 @@ import time
 from itertools import groupby
 from types import SimpleNamespace
 
+from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.search.conditions import Conditions, Scope, allowed_sessions, make_conditions
 from hermes_browse.store.search.coverage import read_coverage
@@ -25,7 +26,7 @@ from hermes_browse.store.wording import _, pgettext
 from ..formats import timestamp
 from ..profiles.read_profiles import search_everywhere
 from .command_context import CommandContext, Subcommand
-from .output import Json, no_text, note, print_json, print_table
+from .output import no_text, note, print_json, print_table
 from .parser import add_all_hosts, add_view_options, count_arg, text_arg
 from .profiles import broken_json, read_all_profiles, refuse_a_store_with_all_profiles
 

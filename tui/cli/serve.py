@@ -8,8 +8,9 @@ import io
 import sys
 from collections.abc import Sequence
 
+from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.hosts.link import Json, Reply
+from hermes_browse.store.hosts.link import Reply
 from hermes_browse.store.hosts.serving import Server, redirect_standard_output
 from hermes_browse.store.wording import _
 

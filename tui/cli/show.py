@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 
+from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.messages.block_kinds import SEAM, blocks_of
 from hermes_browse.store.messages.chat_message import ChatMessage, Reading, State
 from hermes_browse.store.messages.preview import with_details
@@ -15,7 +16,7 @@ from hermes_browse.store.wording import N_, _
 
 from ..formats import long_number, state, timestamp
 from .command_context import CommandContext, Subcommand
-from .output import Json, OutputLine, conversation_json, print_json, print_lines, print_text
+from .output import OutputLine, conversation_json, print_json, print_lines, print_text
 from .parser import text_arg
 
 _NAMES = {"user": N_("you"), "assistant": N_("assistant")}

@@ -5,15 +5,16 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 
+from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.insights.facts import read_facts, read_tools
 from hermes_browse.store.insights.periods import UNITS, first_day
 from hermes_browse.store.insights.sums import Group, Report, make_report, read_statistics, tool_report
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.wording import _, pgettext
 
-from ..formats import dollars, long_number
+from ..formats import dollars, long_number, size
 from .command_context import CommandContext, Subcommand
-from .output import Json, note, print_json, print_sums
+from .output import note, print_json, print_sums
 from .parser import add_all_hosts
 
 _BY = ("model", "source", "day", "week", "month", "hour", "project", "conversation", "tool")
@@ -57,8 +58,8 @@ class StatsCommand(Subcommand):
         headers = [_("sessions"), _("msgs"), *calls, *tokens, _("cost"), _("size")]
         total_row = replace(report.total, key=pgettext("sum", "all"), calls=sum(each.calls for each in report.rows))
         print_sums(by, headers, [_whole_row(each, by) for each in (*report.rows, total_row)])
-        size_note = _("The file has {size}B; sizes above are without the search index.")
-        note(size_note.format(size=long_number(file_bytes)))
+        size_note = _("The file has {size}; sizes above are without the search index.")
+        note(size_note.format(size=size(file_bytes)))
         return 0
 
 
@@ -118,7 +119,7 @@ def _token_cells(group: Group) -> list[str]:
 
 def _whole_row(group: Group, by: str) -> list[str]:
     calls = [f"{group.calls:,}"] if by == "tool" else []
-    last_cells = [dollars(group.cost_usd), f"{long_number(group.bytes)}B"]
+    last_cells = [dollars(group.cost_usd), size(group.bytes)]
     return [*_first_cells(group), f"{group.messages:,}", *calls, *_token_cells(group), *last_cells]
 
 

@@ -16,7 +16,7 @@ from hermes_browse.store.trash.opened import OpenedBundle
 from hermes_browse.store.trash.shelf import Bundle, describe, drop, find, list_bundles
 from hermes_browse.store.wording import _, ngettext, pgettext
 
-from ..formats import long_number, timestamp
+from ..formats import size, timestamp
 from ..store_paths import sessions_folder, trash_folder
 from .command_context import CommandContext, Subcommand
 from .output import bundle_json, no_title, note, print_json, print_table, print_text
@@ -68,9 +68,8 @@ def _list(context: CommandContext) -> int:
     deleted, name = pgettext("column", "deleted"), pgettext("column", "name")
     headers = [deleted, _("sessions"), _("msgs"), _("size"), _("title"), name]
     print_table(headers, [_row(each) for each in bundles], right=(1, 2, 3), flexible=4, optional=(1, 2))
-    size = long_number(sum(each.bytes for each in bundles))
-    summary = ngettext("{count:,} bundle, {size}B in {folder}", "{count:,} bundles, {size}B in {folder}", len(bundles))
-    note(summary.format(count=len(bundles), size=size, folder=trash))
+    summary = ngettext("{count:,} bundle, {size} in {folder}", "{count:,} bundles, {size} in {folder}", len(bundles))
+    note(summary.format(count=len(bundles), size=size(sum(each.bytes for each in bundles)), folder=trash))
     return 0
 
 
@@ -84,7 +83,7 @@ def _row(bundle: Bundle) -> list[str]:
         timestamp(bundle.created_at),
         f"{len(bundle.sessions):,}",
         f"{bundle.messages:,}",
-        f"{long_number(bundle.bytes)}B",
+        size(bundle.bytes),
         title,
         bundle.name,
     ]

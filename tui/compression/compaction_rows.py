@@ -12,7 +12,7 @@ from hermes_browse.store.compression.compactions import (
     is_compressed,
     read_history,
 )
-from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.sessions.lineage import read_lineage
 from hermes_browse.store.sessions.models import Lineage
 from hermes_browse.store.wording import _, ngettext

@@ -12,9 +12,9 @@ from hermes_browse.store.compression.compactions import (
     CompactionKind,
     CompactionNote,
 )
-from hermes_browse.store.compression.history_rows import Row
+from hermes_browse.store.compression.history_rows import HistoryRow
 from hermes_browse.store.compression.losses import LOST_KINDS, Losses, Lost, LostKind
-from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.messages.chat_message import ChatMessage, State
 from hermes_browse.store.messages.transcript import Bone, Skeleton, read_messages
 from hermes_browse.store.sessions.models import Conversation
@@ -60,7 +60,7 @@ class Inspection:
         return next((each for each in numbers if message_id in self.compactions[each].gone), len(numbers) - 1)
 
     @cached_property
-    def _rows(self) -> Mapping[int, Row]:
+    def _rows(self) -> Mapping[int, HistoryRow]:
         return {row.id: row for each in self.history.generations for row in each.rows}
 
     def _model(self, ids: Sequence[int]) -> TranscriptModel:

@@ -9,7 +9,7 @@ from textual.content import Content
 
 from hermes_browse.store.compression.compactions import Compaction, read_history
 from hermes_browse.store.compression.losses import Losses, find_losses
-from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.messages.transcript import read_messages_of
 from hermes_browse.store.text import one_line

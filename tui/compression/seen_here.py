@@ -14,7 +14,7 @@ from hermes_browse.store.compression.model_context import (
     context_of,
     memory_of,
 )
-from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.wording import _, ngettext
 
 from .. import formats

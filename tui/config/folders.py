@@ -32,6 +32,26 @@ def user_folder(kind: str) -> Path:
     return folder / "log" if kind == "log" else folder
 
 
+def write_private(path: Path, text: str) -> None:
+    """Write a file that only this user may read, whole or not at all, and its folder if there is none.
+
+    Raises:
+        OSError: It could not be written; a file that was there is as before.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())  # else a power cut may leave an empty file
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
 def config_path() -> Path:
     """The configuration file."""
     return user_folder("config") / "config.toml"

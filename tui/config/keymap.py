@@ -186,7 +186,7 @@ def troubles_of(configuration: Configuration) -> list[Trouble]:
     return sorted(troubles, key=lambda each: each.line or 0)
 
 
-def settle(configuration: Configuration, themes: Collection[str]) -> tuple[dict[str, str], str]:
+def keymap_and_trouble(configuration: Configuration, themes: Collection[str]) -> tuple[dict[str, str], str]:
     """Return the keymap of a configuration, and what is wrong with it in one sentence.
 
     Args:

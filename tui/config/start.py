@@ -7,7 +7,6 @@ damaged, nothing is remembered.
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -15,7 +14,7 @@ from hermes_browse.store.sessions.models import Sort, View
 
 from .. import formats
 from ..pane_sizes import HEIGHT, WIDTH, PaneSizes, percent
-from .folders import config_path, memory_path
+from .folders import config_path, memory_path, write_private
 from .options import DEFAULT_THEME, Options
 
 if TYPE_CHECKING:
@@ -74,20 +73,8 @@ def write_memory(path: Path, memory: LastState) -> bool:
     """Write the file atomically, and its folder if there is none; return whether it could be written."""
     document = memory._asdict()
     document["list_alone"] = document.pop("is_list_alone")
-    text = json.dumps(document)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(f"{text}\n")
-                file.flush()
-                os.fsync(file.fileno())  # else a power cut may leave an empty file
-            temporary.replace(path)
-        except OSError:
-            temporary.unlink(missing_ok=True)
-            raise
+        write_private(path, f"{json.dumps(document)}\n")
     except OSError:
         return False
     return True
@@ -132,7 +119,7 @@ class Start(NamedTuple):
         return not self.options.keys and self.options.keymap == Options().keymap
 
     @property
-    def is_plain(self) -> bool:
+    def can_be_painted_ahead(self) -> bool:
         """Whether the first rows are the newest chats on one line each, which `prepaint` can draw."""
         return (
             self.view is View.CHATS

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
-from hermes_browse.store.connection.connect import Reader, Store
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import StoreError
 from hermes_browse.store.hermes.health import StoreProblem, StoreSummary, hermes_version, problems_of, summarize
 from hermes_browse.store.hermes.holders import Holder, holders
@@ -164,9 +165,10 @@ def examine(store: Store, location: Location, stream: TextIO | None = None) -> C
     except StoreError as error:
         code = error.exit_code
         size, wal_size = store.sizes()
-        errors = (error.sentence,)
-        summary = StoreSummary(location.path, location.profile, None, None, size, wal_size, None, None, True, errors)
         problems = [StoreProblem("error", error.code, error.sentence, error.remedy)]
+        summary = StoreSummary(
+            location.path, location.profile, None, None, size, wal_size, None, None, True, tuple(problems)
+        )
     held, free, term = holders(location.path), disk_free(location.path), terminal(stream)
     configuration = read_config(config_path())
     problems += problems_around(held or [], free, store.sizes()[0], term, configuration)

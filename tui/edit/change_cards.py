@@ -189,7 +189,7 @@ class DeleteCard(CountCard):
             facts = [
                 one_line(conversation.source, 20),
                 formats.messages(each.own.shown),
-                formats.size(each.own.total + each.of_subagents.total),
+                formats.size(each.bytes),
             ]
             if along := len(each.subagents):
                 text = ngettext("with 1 subagent ({messages})", "with {count:,} subagents ({messages})", along)

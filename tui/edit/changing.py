@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from hermes_browse.store.connection.connect import Reader, Store
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.edit.flags import Change
 from hermes_browse.store.edit.titles import Renamed
 from hermes_browse.store.errors import BrowseError, RefusedError
@@ -85,7 +86,7 @@ class Changing:
         self.marks.toggle(conversations)
         if self._panes.rows.has_focus:
             self._panes.rows.action_move(1)
-        self.shown()
+        self.redraw_marks()
 
     def mark_range(self) -> None:
         """Begin a range, or end it and mark its rows."""
@@ -120,7 +121,7 @@ class Changing:
 
         def done(conversations: list[Conversation]) -> None:
             self.marks.add(conversations)
-            self.shown()
+            self.redraw_marks()
 
         self._context.page_worker.submit("marks", work, done)
 
@@ -129,9 +130,9 @@ class Changing:
         self.marks.clear()
         self._anchor = None
         self._context.retract(_("a range begins here · V again where it ends"))
-        self.shown()
+        self.redraw_marks()
 
-    def shown(self) -> None:
+    def redraw_marks(self) -> None:
         """Redraw after the marks changed."""
         self._panes.rows.refresh_rows()
         self._context.show_header()

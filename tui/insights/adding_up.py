@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from threading import Event
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_browse.store.connection.connect import Fingerprint, Reader
+from hermes_browse.store.connection.connect import Fingerprint
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.insights.facts import Facts, ToolFacts, read_facts, read_tools
 from hermes_browse.store.insights.periods import UNITS
@@ -144,5 +145,5 @@ class AddingUp:
         self._context.plan_worker.submit("insights", work, read_done, failed)
         follow(scan, self._screen, lambda: self._scan is scan and self._screen.is_whole, self._tell)
 
-    def _tell(self, text: str, *, first: bool) -> None:
+    def _tell(self, text: str, _first: bool) -> None:
         self._screen.say(_("reading the store, {progress}").format(progress=text))

@@ -113,7 +113,7 @@ class OldScreen(MainScreen):
             self._parent_controllers.context.catalog,
             None,
             *order,
-            *controllers.told(),
+            *controllers.search_and_marks(),
             self._transcripts.files,
             width=self.size.width,
         )

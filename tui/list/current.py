@@ -12,7 +12,7 @@ from hermes_browse.store.wording import _
 
 from ..context import Context
 from ..screens.panes import Panes
-from .list_model import job_name
+from .list_model import job_key_of
 from .list_rows import ConversationRow, HitRow, JobRow, LineageRow
 from .marks import conversation_of, conversations_of
 
@@ -65,7 +65,7 @@ class Current:
         if visit is None:
             return True
         run = visit.conversation
-        return isinstance(row, JobRow) and run is not None and job_name(run.root) == row.name
+        return isinstance(row, JobRow) and run is not None and job_key_of(run.root) == row.name
 
     @property
     def conversation(self) -> Conversation | None:
@@ -87,7 +87,7 @@ class Current:
 
     # Changes
 
-    def listed(self, is_moved: bool, by_hand: bool) -> None:
+    def list_moved(self, is_moved: bool, by_hand: bool) -> None:
         """Follow the list: another row is under its cursor, or the same row was updated.
 
         Args:

@@ -133,7 +133,7 @@ class RowDetails:
         )
 
 
-def job_name(root: Session) -> str | None:
+def job_key_of(root: Session) -> str | None:
     """Return the key of the job that a conversation is a run of, given its root; None if it is no cron run."""
     job = job_of(root)
     return job_key(job) if job is not None else None
@@ -242,7 +242,7 @@ class CatalogRows:
         keys = self._keys(others, order) if order is not None else []
         rows = []
         for job, places in jobs.items():
-            name, runs = f"cron {job}", _Runs(self._catalog, self._details, self._roots, places)
+            name, runs = job_key(job), _Runs(self._catalog, self._details, self._roots, places)
             row = JobRow(name, runs, runs.total(), name in opened)
             at = bisect_left(others, places[0])
             if order is not None:

@@ -30,7 +30,7 @@ class JobRow(NamedTuple):
     """All runs of one cron job."""
 
     name: str
-    """Its identity (see `model.job_name`)."""
+    """Its identity (see `list_model.job_key`)."""
     runs: Sequence[Conversation]
     """In the order of the list."""
     total: Conversation

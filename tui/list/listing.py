@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.sessions.catalog import Catalog, Mark, read_catalog, read_increment, read_mark
+from hermes_browse.store.sessions.catalog import Catalog, StoreState, read_catalog, read_increment, read_state
 from hermes_browse.store.sessions.jobs import read_job_names
 from hermes_browse.store.sessions.models import Conversation, Sort, Status, View
 from hermes_browse.store.wording import _
@@ -38,7 +38,7 @@ class _Read(NamedTuple):
     """Result of a read."""
 
     catalog: Catalog
-    mark: Mark
+    state: StoreState
     rows: CatalogRows
     took: float
     """Seconds."""
@@ -54,10 +54,10 @@ _NEWEST = 50
 """Most recently used conversations that are checked for being live."""
 
 
-def _is_written_to(catalog: Catalog, mark: Mark | None = None) -> bool:
+def _is_written_to(catalog: Catalog, state: StoreState | None = None) -> bool:
     """Return whether somebody writes: a lease or lock says so, or one of the newest conversations is live."""
     newest = (catalog.of_chain(chain) for chain in catalog.forest.newest(_NEWEST))
-    return (mark is not None and bool(mark.busy)) or any(each.status is Status.LIVE for each in newest)
+    return (state is not None and bool(state.busy)) or any(each.status is Status.LIVE for each in newest)
 
 
 class Listing:
@@ -77,7 +77,7 @@ class Listing:
         self.reverse = False
         set_sort(self.sort)
         self._opened: set[str] = set()
-        self._mark: Mark | None = None
+        self._state: StoreState | None = None
         self._took = 0.0
         self._whole_took = 0.0
         self._whole_at = 0.0
@@ -120,8 +120,8 @@ class Listing:
     def read(self, *, whole: bool = True) -> None:
         """Read the catalog in the background: everything, or only the changes."""
         now, make = self._context.clock(), self._maker()
-        catalog, mark = self._context.catalog, None if whole else self._mark
-        earlier = catalog if self._mark is not None else None  # a first page has its sessions in another order
+        catalog, state = self._context.catalog, None if whole else self._state
+        earlier = catalog if self._state is not None else None  # a first page has its sessions in another order
         touched = frozenset(self._touched)
         location = self._context.location
         home = location.path.parent if location.home is not None else None
@@ -132,14 +132,14 @@ class Listing:
             is_whole = False
             jobs: Mapping[str, str] | None = None
             try:
-                step = read_increment(reader, catalog, mark, now, touched) if mark is not None else None
+                step = read_increment(reader, catalog, state, now, touched) if state is not None else None
                 is_whole = step is None
                 if step is None:
                     if catalog.exact:  # not the first read, when nothing is frozen yet
                         gc.unfreeze()  # a screen that was open at the last freeze may have been closed since
                     gc.collect()  # or unreachable cycles would be frozen with the rest
-                    new_mark = read_mark(reader)  # before the catalog, so that no change in between is missed
-                    step = read_catalog(reader, now, earlier), new_mark
+                    new_state = read_state(reader)  # before the catalog, so that no change in between is missed
+                    step = read_catalog(reader, now, earlier), new_state
                     jobs = read_job_names(home) if home is not None else {}
                 rows = make(step[0])
                 step[0].forest.counts()
@@ -153,7 +153,7 @@ class Listing:
         self._context.list_worker.submit("rows", work, self._take_catalog)
 
     def _take_catalog(self, read: _Read) -> None:
-        self._context.catalog, self._mark, self._took = read.catalog, read.mark, read.took
+        self._context.catalog, self._state, self._took = read.catalog, read.state, read.took
         self._touched -= read.touched
         if read.jobs is not None:  # everything was read, not only changes
             self._context.details.jobs = read.jobs
@@ -193,11 +193,11 @@ class Listing:
     def touched(self, session_ids: Iterable[str]) -> None:
         """Read at once after this program has changed, deleted or restored these sessions."""
         self._touched.update(session_ids)
-        self.read(whole=self._mark is None)
+        self.read(whole=self._state is None)
 
     def _read_changes(self) -> None:
         self._scheduled = False
-        self.read(whole=self._mark is None)
+        self.read(whole=self._state is None)
         if not self._stale:
             self._stale = True
             wait = max(_WHOLE_PAUSE, self._whole_took * _WHOLE_SHARE) - (time.monotonic() - self._whole_at)

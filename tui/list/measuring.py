@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from hermes_browse.store.cleanup.protection import Families
 from hermes_browse.store.cleanup.sizes import batches, measure
-from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.messages.transcript import count_rows
 from hermes_browse.store.sessions.models import Sort, View, newest_activity
 from hermes_browse.store.sessions.session import Session

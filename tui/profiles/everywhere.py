@@ -32,7 +32,7 @@ from ..shared.keys import KeyLine
 from ..shared.lines import Paragraph, TextLine
 from ..shared.text_box import TextBox
 from .profile_rows import FoundRow, Preview, head, preview, read_preview_of
-from .read_profiles import Everywhere, FoundHits, ProfileMatch, complete_all, read_everywhere, search_everywhere
+from .read_profiles import AllProfiles, FoundHits, ProfileMatch, complete_all, read_everywhere, search_everywhere
 
 _REST = 0.05
 """Seconds the cursor must stay on a row before its preview is read."""
@@ -54,7 +54,7 @@ class EverywhereScreen(SubScreen):
 
     def __init__(self, controllers: Controllers) -> None:
         super().__init__(controllers)
-        self.everywhere: Everywhere | None = None
+        self.everywhere: AllProfiles | None = None
         self.answer: FoundHits | None = None
         """What the profiles have answered to the search; None before."""
         self.took = 0.0
@@ -221,7 +221,7 @@ class EverywhereScreen(SubScreen):
         self.begin()
         self.show()
 
-    def search(self, everywhere: Everywhere) -> None:
+    def search(self, everywhere: AllProfiles) -> None:
         """Search what is typed."""
         text, now = self.asked, self.context.clock()
         self._search_number += 1
@@ -333,6 +333,8 @@ class EverywhereScreen(SubScreen):
 
         def rest() -> None:
             self._rest_timer = None
+            if not self.is_whole:
+                return
             self._previewed = row.key
             self.reading(found)
             self.run_worker(run(), group="preview", exclusive=True)

@@ -16,7 +16,8 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import OptionList
 
-from hermes_browse.store.connection.connect import Reader, Store
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Links
@@ -34,7 +35,7 @@ from .asking import AGAIN_SECONDS, Asking, HostListing, complete_there, list_the
 from .everywhere import EverywhereScreen
 from .profile_rows import AwayRow, Preview, preview, read_preview_of
 from .profiles_card import ProfilesCard
-from .read_profiles import Everywhere, FoundHits, Profile, ProfileMatch, newest_first
+from .read_profiles import AllProfiles, FoundHits, Profile, ProfileMatch, newest_first
 
 _TOGETHER = 0.05
 """Seconds in which answers of several hosts are shown together."""
@@ -144,7 +145,7 @@ class HostsScreen(EverywhereScreen):
         """Read all profiles, and ask all hosts."""
         self._lists.ask(partial(list_there, view=self.view))
         if self.context.host.here.root is None:
-            self.everywhere = Everywhere((), (), ())
+            self.everywhere = AllProfiles((), (), ())
             self.begin()
             self.show()
         super().action_reload()
@@ -199,7 +200,7 @@ class HostsScreen(EverywhereScreen):
 
     def summary(self) -> str:
         """Return what the list covers, for the header; what is missing comes first, for narrow terminals."""
-        everywhere, lists = self.everywhere or Everywhere((), (), ()), self._lists
+        everywhere, lists = self.everywhere or AllProfiles((), (), ()), self._lists
         found = [*everywhere.found, *chain.from_iterable(each.found for each in lists.answers.values())]
         total = everywhere.conversations + sum(each.total for each in lists.answers.values())
         asking, without = _("asking {hosts} …"), _("without {hosts}")

@@ -8,7 +8,8 @@ from typing import NamedTuple
 from rich.cells import cell_len
 from textual.content import Content
 
-from hermes_browse.store.connection.connect import Reader, Store
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import StoreError
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.messages.chat_message import Hit

@@ -74,7 +74,7 @@ def newest_first(found: Iterable[ProfileMatch]) -> list[ProfileMatch]:
     return sorted(found, key=lambda each: each.moment or 0.0, reverse=True)
 
 
-class Everywhere(NamedTuple):
+class AllProfiles(NamedTuple):
     """The readable profiles with their catalogs, and the broken ones."""
 
     catalogs: tuple[tuple[Location, Catalog], ...]
@@ -129,7 +129,7 @@ def _profile(location: Location, now: float) -> Profile:
 
 def read_everywhere(
     here: Location, now: float, view: View = View.CHATS, *, sources: Collection[str] = (), named: int = NAMED
-) -> Everywhere:
+) -> AllProfiles:
     """Read the conversations of all profiles as one list.
 
     Args:
@@ -155,7 +155,7 @@ def read_everywhere(
             continue
         catalogs.append((location, catalog))
         found += [ProfileMatch(location, each) for each in ordered]
-    return Everywhere(tuple(catalogs), tuple(newest_first(found)), tuple(broken))
+    return AllProfiles(tuple(catalogs), tuple(newest_first(found)), tuple(broken))
 
 
 def complete_all(found: Sequence[ProfileMatch], *, strict: bool = False) -> dict[tuple[Path, str], Conversation]:
@@ -178,7 +178,7 @@ def complete_all(found: Sequence[ProfileMatch], *, strict: bool = False) -> dict
 
 
 def search_everywhere(
-    everywhere: Everywhere, text: str, now: float, *, limit: int = _HITS, cancelled: Callable[[], bool] = lambda: False
+    everywhere: AllProfiles, text: str, now: float, *, limit: int = _HITS, cancelled: Callable[[], bool] = lambda: False
 ) -> FoundHits:
     """Search all profiles, archived and automation included; newest hits first.
 

@@ -10,7 +10,8 @@ from dataclasses import replace
 from textual.app import SuspendNotSupported
 
 from hermes_browse.store.compression.model_context import Memory, read_memory
-from hermes_browse.store.connection.connect import Reader, Store
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hermes.resume_command import ResumePlan, on_surface, plan_resume

@@ -20,7 +20,7 @@ PLACES = {
     "hosts": "tui.profiles.hosts_screen.HostsScreen",
     "hosts-card": "tui.profiles.hosts_screen.HostsCard",
     "insights": "tui.insights.screen.InsightsScreen",
-    "keymap": "tui.config.keymap.settle",
+    "keymap": "tui.config.keymap.keymap_and_trouble",
     "letters": "store.search.trigrams.variants",
     "measuring": "tui.list.measuring.Measuring",
     "old": "tui.legacy.old_screen.OldScreen",

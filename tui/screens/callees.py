@@ -58,14 +58,14 @@ def callees(controllers: Controllers, panes: Panes) -> dict[str, Callee]:
     context, transcript = controllers.context, panes.transcript
     calls: dict[str, Callee] = {
         "search": lambda: panes.set_focus(panes.box),
-        "resume": controllers.of_current(lambda each: controllers.resuming.start(each.id)),
-        "resume-window": controllers.of_current(lambda each: controllers.resuming.start_in_window(each.id)),
-        "copy-id": controllers.of_current(lambda each: controllers.copying.copy(each.id)),
-        "copy-command": controllers.of_current(
+        "resume": lambda: controllers.of_current(lambda each: controllers.resuming.start(each.id)),
+        "resume-window": lambda: controllers.of_current(lambda each: controllers.resuming.start_in_window(each.id)),
+        "copy-id": lambda: controllers.of_current(lambda each: controllers.copying.copy(each.id)),
+        "copy-command": lambda: controllers.of_current(
             lambda each: controllers.resuming.plan_command(each.id, controllers.copying.copy)
         ),
-        "details": controllers.of_current(lambda each: load("details")(context, panes.app, each)),
-        "compactions": controllers.of_current(lambda each: controllers.open_screen("compactions")),
+        "details": lambda: controllers.of_current(lambda each: load("details")(context, panes.app, each)),
+        "compactions": lambda: controllers.of_current(lambda each: controllers.open_screen("compactions")),
         "mark": lambda: controllers.changing.mark(),
         "mark-range": lambda: controllers.changing.mark_range(),
         "mark-all": lambda: controllers.changing.mark_all(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import ClassVar, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from textual import on
 from textual.content import Content
@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 
 from hermes_browse.store.wording import _
 
-from ..bindings import bindings, key_names
+from ..bindings import BoundKeys, key_names
 from ..commands import Command, final_keys
 from ..shared.text_box import TextBox
 
@@ -25,22 +25,14 @@ SHORT = 22
 """Lines below which cards have no margins."""
 
 
-class Card(ModalScreen[Result]):
+class Card(BoundKeys, ModalScreen[Result]):
     """A card. Its outermost widget has the id `card`, its line of keys the id `answer`."""
 
     CSS_PATH = STYLES / "dialogs.tcss"  # read with the first card, not at the start
-    KEYS: ClassVar[tuple[Command, ...]] = ()
-    """Its commands."""
 
     def on_resize(self, event: Resize) -> None:
         """Drop the margins if the terminal is low."""
         self.set_class(event.size.height < SHORT, "-short")
-
-    def __init_subclass__(cls) -> None:
-        """Bind the keys of its commands."""
-        if "KEYS" in vars(cls):
-            cls.BINDINGS = bindings(cls.KEYS)
-        super().__init_subclass__()
 
     @property
     def is_whole(self) -> bool:

@@ -1,4 +1,4 @@
-"""Creates the controllers of the main screen and connects them: each knows the context and its panes, but no other.
+"""Creates the controllers of the main screen and connects them by callbacks. `Current` alone calls another directly.
 
 Those that the first frame does not need are imported on first use.
 """
@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.wording import ngettext
 
@@ -165,7 +165,7 @@ class Controllers:
         offer = self.typing.offered if "typing" in self.__dict__ else None
         return offer.choices if offer is not None and offer.key else ()
 
-    def told(self) -> tuple[str, str]:
+    def search_and_marks(self) -> tuple[str, str]:
         """Return the texts on search and marks for the line of views, empty for none."""
         marks = self.marks
         search = self.searching.describe() if self.is_searching else ""
@@ -185,15 +185,10 @@ class Controllers:
         transcript = self._panes.transcript
         return transcript.current_id if self._panes.focused is transcript else None
 
-    def of_current(self, do: Callable[[Conversation], object]) -> Callable[[], None]:
-        """Return a callee that calls `do` with the current conversation if there is one."""
-
-        def run() -> None:
-            conversation = self.current.conversation
-            if conversation is not None:
-                do(conversation)
-
-        return run
+    def of_current(self, do: Callable[[Conversation], object]) -> None:
+        """Call `do` with the current conversation, if there is one."""
+        if (conversation := self.current.conversation) is not None:
+            do(conversation)
 
     def of_targets(self, do: Callable[[Sequence[Conversation]], object]) -> None:
         """Call `do` with the marked conversations, else the current ones, if there are any."""

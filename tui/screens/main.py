@@ -322,7 +322,7 @@ class MainScreen(Panes):
     def _followed(self, is_moved: bool, by_hand: bool) -> None:
         """Follow the list: another row is under its cursor, or the same row was updated."""
         context, row = self.context, self.rows.current
-        self.controllers.current.listed(is_moved, by_hand)
+        self.controllers.current.list_moved(is_moved, by_hand)
         is_live = isinstance(row, ConversationRow) and row.conversation.status is Status.LIVE
         room = self.size.width - 2 - cell_len(f" │ {context.writing}")
         context.about_row(about(row, context.clock(), self.enter_words(), room), is_live=is_live)
@@ -384,7 +384,7 @@ class MainScreen(Panes):
             self.context.catalog,
             controllers.view,
             *order,
-            *controllers.told(),
+            *controllers.search_and_marks(),
             controllers.old_files.count.files,
             progress=controllers.listing.progress(),
             width=self.size.width,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from textual.message_pump import MessagePump
 
@@ -40,11 +40,7 @@ class Scan:
         self.found = found
 
 
-class _Report(Protocol):
-    def __call__(self, text: str, *, first: bool) -> None: ...
-
-
-def follow(scan: Scan, pump: MessagePump, is_current: Callable[[], bool], say: _Report) -> None:
+def follow(scan: Scan, pump: MessagePump, is_current: Callable[[], bool], say: Callable[[str, bool], None]) -> None:
     """Report the progress of a scan by a timer until it is answered.
 
     Args:
@@ -61,7 +57,7 @@ def follow(scan: Scan, pump: MessagePump, is_current: Callable[[], bool], say: _
             first, scan.is_told = not scan.is_told, True
             found = [_("{count:,} found so far").format(count=len(scan.found.hits))] if scan.found is not None else []
             state = _("scanning {share:.0%} · Esc stops").format(share=scan.share)
-            say(" · ".join([*found, _("stopping") if scan.stopped.is_set() else state]), first=first)
+            say(" · ".join([*found, _("stopping") if scan.stopped.is_set() else state]), first)
         pump.set_timer(_TELL, tell)
 
     pump.set_timer(_TELL, tell)

@@ -16,8 +16,7 @@ from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _
 
-from ..bindings import bindings
-from ..commands import Command
+from ..bindings import BoundKeys
 from ..commands.main_commands import APP, LINES, LIST, MAP
 from ..pane_sizes import NARROW
 from ..shared import header
@@ -28,7 +27,7 @@ from .controllers import Controllers, WayBack
 from .panes import is_tiny, too_small
 
 
-class SubScreen(Screen[None]):
+class SubScreen(BoundKeys, Screen[None]):
     """A screen that works with the store of the main screen, through its workers.
 
     Args:
@@ -37,8 +36,6 @@ class SubScreen(Screen[None]):
 
     AUTO_FOCUS = ""
     CSS_PATH = STYLES / "cleaning.tcss"
-    KEYS: ClassVar[tuple[Command, ...]] = ()
-    """Its commands."""
     HELP_TITLE: ClassVar[str] = ""
     """Title in the help."""
     ENTER: ClassVar[str] = N_("Read this conversation")
@@ -53,12 +50,6 @@ class SubScreen(Screen[None]):
         self.controllers, self.context = controllers, controllers.context
         self._focused_before: Widget | None = None
         self._has_message = False
-
-    def __init_subclass__(cls) -> None:
-        """Bind the keys of its commands."""
-        if "KEYS" in vars(cls):
-            cls.BINDINGS = bindings(cls.KEYS)
-        super().__init_subclass__()
 
     def line(self, name: str) -> TextLine:
         """Return a one-line text by id."""

@@ -12,7 +12,8 @@ from dataclasses import replace
 
 from textual.timer import Timer
 
-from hermes_browse.store.connection.connect import Fingerprint, Reader, Store
+from hermes_browse.store.connection.connect import Fingerprint, Store
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import BrowseError, QueryInterruptedError, StoreEmptyError, StoreMissingError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.search.conditions import Conditions, make_conditions, make_scope
@@ -177,9 +178,9 @@ def _suggest_here(
     if view is not View.ALL:
         for other_view in View:
             if other_view not in (view, View.ALL):
-                suggestions += _measure(reader, query, conditions, catalog, other_view, cancelled)
+                suggestions += _suggestion_for(reader, query, conditions, catalog, other_view, cancelled)
         if not suggestions:  # only ALL has subagents of chats and sessions Hermes hides
-            suggestions += _measure(reader, query, conditions, catalog, View.ALL, cancelled)
+            suggestions += _suggestion_for(reader, query, conditions, catalog, View.ALL, cancelled)
     sessions = make_scope(Conditions(), catalog, view).sessions
     whole = catalog if catalog.exact else None
     for other in suggest(reader, query, sessions=sessions, cancelled=cancelled, now=now, catalog=whole, lists=True):
@@ -187,7 +188,7 @@ def _suggest_here(
     return suggestions
 
 
-def _measure(
+def _suggestion_for(
     reader: Reader,
     query: Query,
     conditions: Conditions,
@@ -224,7 +225,7 @@ def _suggest_profiles(
             with Store(other.path).reader() as reader:
                 needed = conditions.conversation is not None
                 catalog = read_catalog(reader, now) if needed else Catalog(Forest(()), now, exact=False)
-                suggestions += _measure(reader, query, conditions, catalog, View.ALL, cancelled, name)
+                suggestions += _suggestion_for(reader, query, conditions, catalog, View.ALL, cancelled, name)
         except (StoreMissingError, StoreEmptyError):
             continue  # a profile that has not been used yet
         except QueryInterruptedError:

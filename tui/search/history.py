@@ -6,12 +6,13 @@ One JSON string per line, oldest first; kept ones are prefixed with `*`. Read an
 from __future__ import annotations
 
 import json
-import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
 from hermes_browse.store.wording import _
+
+from ..config.folders import write_private
 
 _MOST = 200
 _LONGEST = 500
@@ -166,13 +167,7 @@ class QueryHistory:
         path = self._path
         assert path is not None
         with self._file_lock:
-            temporary = path.with_name(f"{path.name}.{os.getpid()}.new")
             try:
-                path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-                lines = self._merge()
-                handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-                with os.fdopen(handle, "w", encoding="utf-8") as file:
-                    file.write("\n".join(lines) + "\n")
-                temporary.replace(path)
+                write_private(path, "\n".join(self._merge()) + "\n")
             except OSError as error:
                 self._said(_("this search cannot be remembered ({reason})").format(reason=error.strerror))

@@ -8,13 +8,13 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.search.conditions import Conditions, Scope, make_scope, split_by_edits
 from hermes_browse.store.search.engine import Answer, search
 from hermes_browse.store.search.query import Query
-from hermes_browse.store.search.terms import CompiledQuery, make_plan
+from hermes_browse.store.search.terms import CompiledQuery, compile_query
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import Conversation, View
@@ -32,12 +32,12 @@ _PATIENCE = 120.0
 
 
 def _titles(
-    catalog: Catalog, query: Query, plan: CompiledQuery, scope: Callable[[str], bool] | None
+    catalog: Catalog, query: Query, compiled: CompiledQuery, scope: Callable[[str], bool] | None
 ) -> tuple[Conversation, ...]:
     """Return the newest conversations whose titles, or else ids, contain all words."""
     if not query.groups or query.in_reasoning or query.files:
         return ()
-    words = [each.term.text for each in plan.groups[0]]
+    words = [each.term.text for each in compiled.groups[0]]
     roots = (root for root in catalog.named(words) if scope is None or scope(root))
     return tuple(catalog.conversation(root) for root in islice(roots, _MOST_TITLES))
 
@@ -80,13 +80,13 @@ def run(
         now: Unix seconds.
         earlier: Read on after these results.
     """
-    scope, plan = make_scope(conditions, catalog, view), make_plan(query, prefix_last=True)
+    scope, compiled = make_scope(conditions, catalog, view), compile_query(query, prefix_last=True)
     deadline, limit = time.monotonic() + _PATIENCE, PAGE
     shown: tuple[Hit, ...] = ()
     before: Hit | None = None
     past_edits = False
     if earlier is None:
-        titles = tuple(with_names(reader, _titles(catalog, query, plan, scope.sessions)))
+        titles = tuple(with_names(reader, _titles(catalog, query, compiled, scope.sessions)))
         conversations: dict[str, Conversation] = {}
     else:
         titles, conversations = earlier.titles, dict(earlier.conversations)
@@ -104,7 +104,7 @@ def run(
         def report(hits: tuple[Hit, ...]) -> None:
             add_conversations(hits)
             so_far = Answer(
-                query, (*shown, *hits), "scan", False, None, stopped=True, more=True, matchers=tuple(plan.matchers)
+                query, (*shown, *hits), "scan", False, None, stopped=True, more=True, matchers=tuple(compiled.matchers)
             )
             scan.take(SearchResults(query, so_far, titles, dict(conversations), sort=sort, is_partial=True))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import BrowseError, StoreBusyError
 from hermes_browse.store.search.conditions import make_conditions
 from hermes_browse.store.search.engine import Answer
@@ -256,7 +256,7 @@ class Searching:
         if self._scan is scan:
             follow(scan, self._panes, lambda: self._scan is scan, self._tell_scan)
 
-    def _tell_scan(self, text: str, *, first: bool) -> None:
+    def _tell_scan(self, text: str, first: bool) -> None:
         scan, before = self._scan, self.hits.found
         if scan is not None and scan.found is not None and scan.found is not scan.shown:
             begins = scan.shown is None and not self._reading_on

@@ -14,14 +14,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from hermes_browse.store.text import VISIBLE_CONTROLS
 from hermes_browse.store.wording import _
 
 _PATIENCE = 2.0
 """Maximum seconds for a tool."""
 _OSC_LIMIT = 74_994
 """Bytes that xterm accepts by OSC 52: 100,000 of base64 less the escape sequence. Other terminals differ."""
-_PICTURES = {code: 0x2400 + code for code in range(0x20) if code not in (0x09, 0x0A)}
-_CONTROLS = {**_PICTURES, 0x7F: 0x2421, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
+_CONTROLS = {**VISIBLE_CONTROLS, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
 
 
 class Tool(NamedTuple):

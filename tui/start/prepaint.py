@@ -267,8 +267,8 @@ def painted(
         The state of the terminal.
     """
     handover = Handover()
-    is_usual = start.is_plain and not are_plain(start.options.glyphs, getattr(sys.__stderr__, "encoding", None))
-    if not is_usual or start.theme not in PALETTES or not is_possible():
+    is_ascii = are_plain(start.options.glyphs, getattr(sys.__stderr__, "encoding", None))
+    if is_ascii or not start.can_be_painted_ahead or start.theme not in PALETTES or not is_possible():
         yield handover
         return
     descriptor = sys.stdin.fileno()

@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from hermes_browse.store.cleanup.protection import Families
 from hermes_browse.store.cleanup.sizes import added, measure
-from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.messages.details import Details, ModelUse, read_details
 from hermes_browse.store.messages.preview import with_details

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from textual.app import SuspendNotSupported
 
-from hermes_browse.store.connection.connect import Reader
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.messages.decode import without_injections
 from hermes_browse.store.messages.transcript import read_raw

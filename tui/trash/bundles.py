@@ -108,7 +108,7 @@ class BundleRow(NamedTuple):
             columns += formats.fit(formats.messages(each.messages), 12, right=True)
         columns += formats.fit(formats.size(each.bytes), 9, right=True)
         state = _("damaged") if each.damage else _("restored") if each.restored_at is not None else ""
-        back = sum(tip in each.back for tip in each.conversations)
+        back = sum(tip in each.restored for tip in each.conversations)
         if back and not state:
             state = _("{back:,} of {count:,} back").format(back=back, count=len(each.conversations))
         state = state and f"  {state}"
@@ -146,7 +146,7 @@ def contents(row: BundleRow, now: float) -> Content:
 def _line_of(row: BundleRow, tip: str, title: str | None, now: float) -> Content:
     """Format the line of a conversation: its name and facts."""
     deleted = next((each for each in row.deleted if each.conversation.id == tip), None)
-    mark = ("✓ ", "$success") if tip in row.bundle.back else ("◆ ", "$accent")
+    mark = ("✓ ", "$success") if tip in row.bundle.restored else ("◆ ", "$accent")
     if deleted is None:
         return Content.assemble(mark, one_line(title or tip, 100))
     conversation = deleted.conversation
