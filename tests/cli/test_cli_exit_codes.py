@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from commandline import Ended, call, copy_store
+from effort import slow_but
 
 Capture = pytest.CaptureFixture[str]
 
@@ -155,7 +156,11 @@ def test_a_store_that_may_not_be_read(capsys: Capture, root: Path) -> None:
     refused(call(capsys, "--home", str(root), "list"), 3, "permissions")
 
 
-@pytest.mark.parametrize("line", ["list", "search x --json", "archive 20260101_090000_aaa001", "doctor"])
+_READING = ["list", "search x --json", "doctor"]
+_WRITING = "archive 20260101_090000_aaa001"
+
+
+@pytest.mark.parametrize("line", slow_but(["list", _WRITING], [*_READING, _WRITING]))
 def test_a_write_that_was_broken_off(capsys: Capture, root: Path, line: str) -> None:
     """3: Hermes was killed within a write. Nothing is read or put right behind its back, and what to do is said."""
     path = root / "state.db"

@@ -133,12 +133,13 @@ def ask_for(capsys: Capture, root: Path, command: str, *arguments: str) -> Any:
     return ended.document
 
 
+_ODD_VALUES = (
+    b"\xff\xfe blob \x1b[2J", 9e999, -9e999, -1, 2**63 - 1, 1e300, "", "[]", '{"a": [', "\x00json:{", '"\\ud800"',
+)  # fmt: skip
+
+
 @pytest.mark.parametrize("name", slow_but(["state-v31"], STORES))
-@pytest.mark.parametrize(
-    "value",
-    [b"\xff\xfe blob \x1b[2J", 9e999, -9e999, -1, 2**63 - 1, 1e300, "", "[]", '{"a": [', "\x00json:{", '"\\ud800"'],
-    ids=repr,
-)
+@pytest.mark.parametrize("value", slow_but(_ODD_VALUES[::3], _ODD_VALUES), ids=repr)
 def test_values_of_another_kind(capsys: Capture, tmp_path: Path, name: str, value: object) -> None:
     """Blobs, infinities, huge numbers and broken JSON in any column: every document keeps its contract."""
     poison(copy_store(name, tmp_path), value)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from compressed import DATA, case, long_conversation, store_of
+from effort import slow_but
 from playing import said_by
 
 from hermes_browse.store.compression.compactions import CompactionNote, read_history
@@ -221,7 +222,7 @@ def test_a_message_of_another_conversation_is_not_found(tmp_path: Path) -> None:
         context_of(reader, segments, Contexts(read_history(reader, segments)), 10_000)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", slow_but(NAMES[::2], NAMES))
 def test_what_is_forgotten_stands_in_nothing_that_was_sent(name: str, tmp_path: Path) -> None:
     """Each message is sent, or is repeated by one that is, or counts as forgotten; never two of these."""
     played = Played(name, tmp_path)

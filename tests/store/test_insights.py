@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from builders import DAY, big_store, demo_store, hostile_store, make_store, tool_call
+from effort import slow_but
 from pruning import NOW, Fixture, aged, opened, said
 
 from hermes_browse.store.errors import QueryInterruptedError
@@ -48,7 +49,7 @@ def rows(facts: Facts, by: str, period: str = "all", now: float = NOW) -> dict[s
     return {each.key: each for each in make_report(facts, by, period, now).rows}
 
 
-@pytest.fixture(params=["demo", "big", *FIXTURES])
+@pytest.fixture(params=slow_but(["demo", *FIXTURES], ["demo", "big", *FIXTURES]))
 def store(request: pytest.FixtureRequest, tmp_path: Path, fixture_store: Fixture) -> Path:
     """Stores of released versions of Hermes, the sample store, and a large one."""
     path = tmp_path / "made.db"

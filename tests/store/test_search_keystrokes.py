@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from builders import make_store
+from effort import slow_but
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
@@ -135,7 +136,10 @@ def test_accents_beside_one_letter_merge_no_prefix(store: Path, text: str) -> No
     assert found.texts <= ROWS / 30 + PAGE, "at most those with pictures and accents are read"
 
 
-@pytest.mark.parametrize("text", ["har", "ferry har", "zanz", "plain zan", "docker har", "caf", "harx", "plain harx"])
+_TYPED = ["har", "ferry har", "zanz", "plain zan", "docker har", "caf", "harx", "plain harx"]
+
+
+@pytest.mark.parametrize("text", slow_but(_TYPED[1::3], _TYPED))
 @pytest.mark.parametrize("few", [0, 15_000])
 def test_by_letters_or_by_words_it_is_the_same(
     store: Path, monkeypatch: pytest.MonkeyPatch, text: str, few: int

@@ -67,7 +67,7 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return make_store(tmp_path_factory.mktemp("order") / "state.db", "22", sessions, rows)
 
 
-@pytest.mark.parametrize("query", slow_but(QUERIES[::3], QUERIES))
+@pytest.mark.parametrize("query", slow_but(QUERIES[::5], QUERIES))
 @pytest.mark.parametrize("sort", ["newest", "oldest"])
 def test_pages_go_by_time_and_join_into_the_whole(store: Path, query: str, sort: str) -> None:
     whole = found(store, query, sort=sort)

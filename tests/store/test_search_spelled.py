@@ -91,7 +91,7 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return make_store(path, shape, [{"id": "s", "source": "cli"}], rows, fts=request.param != "no index")
 
 
-@pytest.fixture(scope="module", params=["by letters", "by words"])
+@pytest.fixture(scope="module", params=slow_but(["by letters"], ["by letters", "by words"]))
 def reader(request: pytest.FixtureRequest, store: Path) -> Iterator[Reader]:
     """A reader that asks the indexes at once, where the newest rows would give the answer in a store so small."""
     with pytest.MonkeyPatch.context() as patch, Store(store).reader() as opened:

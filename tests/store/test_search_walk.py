@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from effort import slow_but
 from search_stores import NOW, ask, change, found, ids, write_store
 
 from hermes_browse.store.connection.connect import Store
@@ -17,6 +18,7 @@ from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.snippets import WIDTH, read_context
 from hermes_browse.store.search.suggest import suggest
 
+QUERIES = ["docker", "dock*", "d*", "row -needle", "role:user", "桂 OR docker"]
 SESSIONS = [
     {"id": "a", "source": "cli", "title": "Harbour plan", "started_at": NOW, "cwd": "/srv/quay", "model": "m/one"},
     {"id": "b", "source": "telegram", "title": "Ferry", "started_at": NOW + 1, "archived": 1, "model": "m/two"},
@@ -38,7 +40,7 @@ def store(tmp_path: Path) -> Path:
     return write_store(tmp_path / "state.db", rows, sessions=SESSIONS)
 
 
-@pytest.mark.parametrize("query", ["docker", "dock*", "d*", "row -needle", "role:user", "桂 OR docker"])
+@pytest.mark.parametrize("query", slow_but(QUERIES[::3], QUERIES))
 @pytest.mark.parametrize("sort", ["newest", "oldest"])
 def test_pages_join_into_the_whole(store: Path, query: str, sort: str) -> None:
     whole = found(store, query, sort=sort)

@@ -188,9 +188,9 @@ def test_no_card_is_loaded_while_the_browser_starts(keys: str, tmp_path: Path) -
     text = f"{keys}\n"
     program = (
         "import sys; from pathlib import Path; import hermes_browse.tui.app; "
-        "from hermes_browse.tui.config.keymap import settle; "
+        "from hermes_browse.tui.config.keymap import keymap_and_trouble; "
         "from hermes_browse.tui.config.read_config import parse_config; "
-        f"keymap, trouble = settle(parse_config({text!r}, Path('config.toml')), ()); "
+        f"keymap, trouble = keymap_and_trouble(parse_config({text!r}, Path('config.toml')), ()); "
         "assert keymap and not trouble, trouble; "
         "print(*(each for each in sys.modules if each.startswith('hermes_browse.tui.screens.')))"
     )
