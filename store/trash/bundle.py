@@ -238,9 +238,10 @@ def _write_rows(
         with gzip.GzipFile("", "wb", _LEVEL, file, mtime=0) as packed:
             for part in layout.parts:
                 count = 0
-                expected = messages if part.table == "messages" else 0
                 lines = read_part(reader, part, ids, progress)
-                for line in progress.counted(lines, lambda _line: True, "saving", expected):
+                if part.table == "messages":
+                    lines = progress.counted(lines, lambda _line: True, "saving", messages)
+                for line in lines:
                     data = write_line(line)
                     total.update(data)
                     if part.fate is RowFate.TAKEN:

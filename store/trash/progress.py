@@ -66,11 +66,10 @@ class Progress(NamedTuple):
     def counted(self, lines: Iterable[T], is_message: Callable[[T], bool], name: str, total: int) -> Iterator[T]:
         """Yield the lines, with a report after every 500 messages.
 
-        `name` is that of the stage, `total` the number of messages; if that is 0, the beginning is not reported.
+        `name` is that of the stage, `total` the number of messages.
         """
         done = 0
-        if total:
-            self.tell(Stage(name, 0, total))
+        self.tell(Stage(name, 0, total))
         for line in lines:
             yield line
             if is_message(line):

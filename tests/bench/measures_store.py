@@ -243,7 +243,7 @@ def _message(length: int, seed: int) -> str:
 
 
 def _open(reader: Reader, root: str) -> None:
-    from hermes_browse.tui.transcript.reading import open_conversation
+    from hermes_browse.tui.transcript.opening import open_conversation
 
     conversation = read_catalog(reader, time.time()).conversation(root)
     page = Page()

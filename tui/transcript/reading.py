@@ -9,29 +9,29 @@ from textual.timer import Timer
 
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import BrowseError, StoreBusyError
-from hermes_browse.store.messages.chat_message import ChatMessage, Reading, State
-from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.messages.transcript import Bone, Skeleton, read_messages, read_skeleton, read_system_prompt
+from hermes_browse.store.messages.chat_message import ChatMessage, Reading
+from hermes_browse.store.messages.transcript import read_messages
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _
 
 from ..bindings import following
 from ..compression.tree import Tree
 from ..context import Context
-from ..screens.by_name import load
 from ..screens.panes import Panes
 from ..shared import header
 from ..shared.styled import Line
 from .entries import TranscriptModel
 from .layout_cache import Key
+from .opening import WINDOW, open_conversation, read_model, recap_model
 from .page import draw_message
 from .view import TranscriptView
 
 if TYPE_CHECKING:
     from hermes_browse.store.compression.compactions import Compaction
-    from hermes_browse.store.messages.recap import RecapLine
     from hermes_browse.store.search.terms import Matcher
 
+_Opened = tuple[TranscriptModel, int | None, dict[Key, list[Line]]]
+"""What was read, the message to begin at, and the lines of that."""
 _NAMES = {
     Reading.SAID: N_("what was said"),
     Reading.LIVE: N_("what the model still sees"),
@@ -41,54 +41,6 @@ _REST = 0.025
 """Seconds without a move of the cursor before the conversation is read: more than a frame, too short to notice."""
 _PATIENCE = 0.15
 """Seconds for which the previous conversation stays on screen while the next is read; then the page is cleared."""
-WINDOW = 60
-"""Messages read before and after the first place."""
-_PROMPT_ID = -1
-"""The id of the system prompt in the transcript; no row of `messages` has it."""
-
-
-def read_model(reader: Reader, conversation: Conversation, reading: Reading) -> TranscriptModel:
-    """Read the skeleton of a conversation; in the reading of everything, with the system prompt first."""
-    skeleton = read_skeleton(reader, conversation.segments, reading)
-    prompt = read_system_prompt(reader, conversation.root_id) if reading is Reading.EVERYTHING else None
-    if prompt is None:
-        return TranscriptModel(conversation, skeleton)
-    first = Bone(_PROMPT_ID, 0, "system", None, State.LIVE, True)
-    model = TranscriptModel(conversation, skeleton._replace(bones=(first, *skeleton.bones)))
-    model.add([ChatMessage(_PROMPT_ID, conversation.root_id, "system", prompt, display_kind=_("system prompt"))])
-    return model
-
-
-def open_conversation(
-    reader: Reader, conversation: Conversation, reading: Reading, message_id: int | None, segment: str | None = None
-) -> TranscriptModel:
-    """Read a conversation and the messages that will be on screen first; on a worker's thread."""
-    if conversation.rows is None:
-        conversation = with_details(reader, [conversation])[0]
-    model = read_model(reader, conversation, reading)
-    target = model.entry_of(message_id)
-    if target is None:
-        target = model.entry_of_segment(segment)
-    middle = target if target is not None else len(model)
-    model.add(read_messages(reader, model.missing(middle - WINDOW, middle + WINDOW)))
-    return model
-
-
-def recap_model(reader: Reader, conversation: Conversation) -> TranscriptModel:
-    """Read the recap as a transcript of its own."""
-    lines: list[RecapLine] = load("recap")(reader, conversation.segments)
-    bones = tuple(
-        Bone(-index - 1, 0, "recap" if line.role == "earlier" else line.role, None, State.LIVE, False)
-        for index, line in enumerate(lines)
-    )
-    model = TranscriptModel(conversation, Skeleton((conversation.root_id,), bones))
-    model.add(
-        [
-            ChatMessage(bone.id, conversation.root_id, bone.role, line.text)
-            for bone, line in zip(bones, lines, strict=True)
-        ]
-    )
-    return model
 
 
 def read_missing(
@@ -222,7 +174,7 @@ class TranscriptController:
         reading = self.reading
         width, look = transcript.page.width, transcript.page.look
 
-        def work(reader: Reader) -> tuple[TranscriptModel, int | None, dict[Key, list[Line]]]:
+        def work(reader: Reader) -> _Opened:
             model, begin = open_conversation(reader, conversation, reading, message_id, segment), message_id
             if keeps_place and message_id is not None and model.entry_of(message_id) is None:
                 begin = model.next_shown(message_id)
@@ -230,30 +182,40 @@ class TranscriptController:
             # The hit is located among the lines of its message, so these are laid out here.
             return model, begin, draw_message(model, begin, width, look) if begin is not None else {}
 
-        def done(answer: tuple[TranscriptModel, int | None, dict[Key, list[Line]]]) -> None:
+        def done(answer: _Opened) -> None:
             model, begin, drawn = answer
             self._cancel()
             transcript.page.layouts.add(drawn)
-            self._left_out = (begin, message_id) if message_id is not None and begin != message_id else None
-            if self._left_out is not None:
-                sentence = _("{reading} · the message you were at is not part of it")
-                self._context.say_of_page(sentence.format(reading=_(_NAMES[reading])))
-            elif message_id is not None and model.entry_of(message_id) is None:
-                unseen = _("the model no longer sees the hit: v shows everything")
-                rewound = _("the hit is in a rewound message: v shows everything")
-                self._context.say_of_page(unseen if reading is Reading.LIVE else rewound)
+            self._say_what_is_left_out(model, begin, message_id)
             transcript.show(model, message_id=begin, matchers=matchers, segment=segment)
             self.shown(model, False)
             self._context.details.add([model.conversation])
             self._show_titles(model.conversation)
+
+        self._read_when_at_rest(conversation, work, done)
+
+    def _say_what_is_left_out(self, model: TranscriptModel, begin: int | None, message_id: int | None) -> None:
+        """Tell the user if the reading leaves out the message that was asked for; it begins at another one then."""
+        self._left_out = (begin, message_id) if message_id is not None and begin != message_id else None
+        if self._left_out is not None:
+            sentence = _("{reading} · the message you were at is not part of it")
+            self._context.say_of_page(sentence.format(reading=_(_NAMES[self.reading])))
+        elif message_id is not None and model.entry_of(message_id) is None:
+            unseen = _("the model no longer sees the hit: v shows everything")
+            rewound = _("the hit is in a rewound message: v shows everything")
+            self._context.say_of_page(unseen if self.reading is Reading.LIVE else rewound)
+
+    def _read_when_at_rest(
+        self, conversation: Conversation, work: Callable[[Reader], _Opened], done: Callable[[_Opened], None]
+    ) -> None:
+        """Read a conversation if the cursor stays on it: its row is painted first."""
+        request = self._request = object()
 
         def failed(error: BrowseError) -> None:
             self._cancel()
             self._retry = retry if isinstance(error, StoreBusyError) else None
             self._clear(conversation)
             self._context.failed(error)
-
-        request = self._request = object()
 
         def late() -> None:
             if self._request is not request:
@@ -274,7 +236,6 @@ class TranscriptController:
             self._request = request
             begin()
 
-        # The row is painted first, and its conversation is read only if the cursor stays there.
         self._timer = self._panes.set_timer(_REST, begin)
 
     @property

@@ -1,0 +1,67 @@
+"""Read what the transcript shows of a conversation; all of it runs on a worker's thread."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hermes_browse.store.connection.reader import Reader
+from hermes_browse.store.messages.chat_message import ChatMessage, Reading, State
+from hermes_browse.store.messages.preview import with_details
+from hermes_browse.store.messages.transcript import Bone, Skeleton, read_messages, read_skeleton, read_system_prompt
+from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.wording import _
+
+from ..screens.by_name import load
+from .entries import TranscriptModel
+
+if TYPE_CHECKING:
+    from hermes_browse.store.messages.recap import RecapLine
+
+WINDOW = 60
+"""Messages read before and after the first place."""
+_PROMPT_ID = -1
+"""The id of the system prompt in the transcript; no row of `messages` has it."""
+
+
+def read_model(reader: Reader, conversation: Conversation, reading: Reading) -> TranscriptModel:
+    """Read the skeleton of a conversation; in the reading of everything, with the system prompt first."""
+    skeleton = read_skeleton(reader, conversation.segments, reading)
+    prompt = read_system_prompt(reader, conversation.root_id) if reading is Reading.EVERYTHING else None
+    if prompt is None:
+        return TranscriptModel(conversation, skeleton)
+    first = Bone(_PROMPT_ID, 0, "system", None, State.LIVE, True)
+    model = TranscriptModel(conversation, skeleton._replace(bones=(first, *skeleton.bones)))
+    model.add([ChatMessage(_PROMPT_ID, conversation.root_id, "system", prompt, display_kind=_("system prompt"))])
+    return model
+
+
+def open_conversation(
+    reader: Reader, conversation: Conversation, reading: Reading, message_id: int | None, segment: str | None = None
+) -> TranscriptModel:
+    """Read a conversation and the messages that will be on screen first."""
+    if conversation.rows is None:
+        conversation = with_details(reader, [conversation])[0]
+    model = read_model(reader, conversation, reading)
+    target = model.entry_of(message_id)
+    if target is None:
+        target = model.entry_of_segment(segment)
+    middle = target if target is not None else len(model)
+    model.add(read_messages(reader, model.missing(middle - WINDOW, middle + WINDOW)))
+    return model
+
+
+def recap_model(reader: Reader, conversation: Conversation) -> TranscriptModel:
+    """Read the recap as a transcript of its own."""
+    lines: list[RecapLine] = load("recap")(reader, conversation.segments)
+    bones = tuple(
+        Bone(-index - 1, 0, "recap" if line.role == "earlier" else line.role, None, State.LIVE, False)
+        for index, line in enumerate(lines)
+    )
+    model = TranscriptModel(conversation, Skeleton((conversation.root_id,), bones))
+    model.add(
+        [
+            ChatMessage(bone.id, conversation.root_id, bone.role, line.text)
+            for bone, line in zip(bones, lines, strict=True)
+        ]
+    )
+    return model
