@@ -27,7 +27,7 @@ from ..trash.tables import Tables
 from ..wording import _, ngettext
 from .flags import read_columns
 from .guards import Needs, check_writable
-from .restore_rows import RestoredRows, read_messages
+from .restore_rows import RestoredRows, read_encoded_messages
 from .search_index import SearchIndexes
 from .transaction import Transaction, write
 
@@ -224,7 +224,7 @@ def compare(reader: Reader, folder: Path, manifest: Manifest, progress: Progress
         lines_of_messages = [tables.without_unknown_columns(each) for each in batch if each.table == "messages"]
         messages = {id: line for line in lines_of_messages if type(id := line.row["id"]) is int}
         columns = tuple(lines_of_messages[0].row) if messages else ()
-        stored = read_messages(reader, columns, list(messages))
+        stored = read_encoded_messages(reader, columns, list(messages))
         for id, line in messages.items():
             owner = str(line.row["session_id"])
             if owner not in present and id in stored:

@@ -232,7 +232,7 @@ class RestoredRows:
     @staticmethod
     def _undo_triggers(tx: Transaction, lines: Sequence[TableRow]) -> None:
         """Reset columns that a trigger of the store filled on insert (`message_uid`, `display_order`; 0.22)."""
-        stored_rows = read_messages(tx, tuple(lines[0].row), [line.row["id"] for line in lines])
+        stored_rows = read_encoded_messages(tx, tuple(lines[0].row), [line.row["id"] for line in lines])
         for line in lines:
             id = line.row["id"]
             stored = stored_rows.get(id) if isinstance(id, int) else None
@@ -341,7 +341,9 @@ class RestoredRows:
                 )
 
 
-def read_messages(source: Rows, columns: Sequence[str], ids: Sequence[object]) -> dict[object, dict[str, Encoded]]:
+def read_encoded_messages(
+    source: Rows, columns: Sequence[str], ids: Sequence[object]
+) -> dict[object, dict[str, Encoded]]:
     """Return these columns of the messages that are in the store, by id."""
     rows = source.rows_in(f"SELECT id, {reading(columns)} FROM messages WHERE id IN ({{keys}})", ids)
     return {row[0]: encode_row(columns, row[1:]) for row in rows}

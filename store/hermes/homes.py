@@ -68,27 +68,27 @@ class Location(NamedTuple):
         }[what]
         if self.demo:
             raise RefusedError(
-                _("This is the sample store: Hermes cannot {resume} it.").format(resume=cannot),
+                _("This is the sample store: Hermes cannot {action} it.").format(action=cannot),
                 remedy=_("Open a store of your own."),
             )
         if self.host is not None:
             raise RefusedError(
-                _("This store is on {name}: Hermes cannot {resume} it from here.").format(
-                    resume=cannot, name=self.host.name
+                _("This store is on {name}: Hermes cannot {action} it from here.").format(
+                    action=cannot, name=self.host.name
                 ),
                 remedy=_("Do it there: `ssh -t {ssh} {command}`.").format(ssh=self.host.ssh, command=self.host.command),
             )
         if self.old_files is not None:
             raise RefusedError(
-                _("These are files in {folder}, not sessions of the store: Hermes cannot {resume} them.").format(
-                    folder=self.old_files, resume=cannot
+                _("These are files in {folder}, not sessions of the store: Hermes cannot {action} them.").format(
+                    folder=self.old_files, action=cannot
                 ),
                 remedy=_("They can be read, searched, copied and exported."),
             )
         if self.root is None:
             raise RefusedError(
-                _("Hermes cannot {resume} from {path}: it is not the state.db of a Hermes root or profile.").format(
-                    resume=cannot, path=self.path
+                _("Hermes cannot {action} from {path}: it is not the state.db of a Hermes root or profile.").format(
+                    action=cannot, path=self.path
                 ),
                 remedy=_("Hermes opens <root>/state.db and <root>/profiles/NAME/state.db only."),
             )

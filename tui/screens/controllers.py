@@ -220,9 +220,9 @@ class Controllers:
         self.current.open(conversation, message_id=message_id)
         self._panes.set_focus(self._panes.transcript)
 
-    def search_for(self, query: str, word: str = "") -> None:
-        """Search for a text that was not typed; show `word` as a message with the results."""
-        self.typing.put(query, word)
+    def search_for(self, query: str, remark: str = "") -> None:
+        """Search for a text that was not typed; `remark` is shown with the results."""
+        self.typing.put(query, remark)
         self._panes.set_focus(self._panes.rows)
 
     def arrive(self, arrival: Arrival) -> None:

@@ -67,7 +67,7 @@ class Typing:
         self.offered: Offer | None = None
         """Completions of the end of the query."""
         self._recalling = False
-        self._word = ""
+        self._remark = ""
         self._vocabulary: Vocabulary | None = None
         self._vocabulary_of: Catalog | None = None
 
@@ -83,7 +83,7 @@ class Typing:
         marks = [("filter", each.start, each.end) for each in query.filters]
         self._panes.box.marks = marks + [("problem", each.start, each.end) for each in problems]
         messages = [each.text for each in problems]
-        self._ask(query, [*messages, self._word] if self._word else messages)
+        self._ask(query, [*messages, self._remark] if self._remark else messages)
 
     def recall(self, key: str) -> bool:
         """Put the previous or next search of the history into the box.
@@ -108,13 +108,13 @@ class Typing:
             self.put(text)
         return True
 
-    def put(self, text: str, word: str = "") -> None:
-        """Search for a text that was not typed; `word` is a message to show with the results."""
-        self._recalling, self._word = True, word
+    def put(self, text: str, remark: str = "") -> None:
+        """Search for a text that was not typed; `remark` is shown with the results."""
+        self._recalling, self._remark = True, remark
         try:
             self._panes.box.value = text
         finally:
-            self._recalling, self._word = False, ""
+            self._recalling, self._remark = False, ""
         self._panes.box.cursor_position = len(text)
 
     def remember(self) -> None:
