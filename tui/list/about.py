@@ -70,7 +70,7 @@ def _title(conversation: Conversation | None) -> str:
 
 
 def _conversation(row: ConversationRow, now: float) -> list[str]:
-    """Return what the signs of a row mean, each with its sign."""
+    """Return what the signs of a row mean, each with its sign; `·` is left out, as it looks like a separator."""
     conversation = row.conversation
     sign = glyph(conversation)[0]
     kinds = {
@@ -79,7 +79,7 @@ def _conversation(row: ConversationRow, now: float) -> list[str]:
     }
     meanings = [
         ("⊕↻", kinds.get(conversation.kind, "")),
-        ("●○·∅", _status(conversation, now)),
+        ("●○∅", _status(conversation, now)),
         ("★", _("pinned: never deleted by Hermes itself") if conversation.pinned else ""),
         ("▪", _("archived") if conversation.archived else ""),
     ]
