@@ -88,7 +88,10 @@ def test_on_a_terminal_rich_but_not_textual(tmp_path: Path) -> None:
     """Tables on a terminal come from Rich alone."""
     pexpect = pytest.importorskip("pexpect")
     copy_store("state-v22", tmp_path)
-    program = "import sys\nfrom hermes_browse.tui.cli import main\nmain(sys.argv[1:])\n" + _PROGRAM.splitlines()[-2]
+    program = (
+        "import sys\nfrom hermes_browse.tui.cli import main\nmain(sys.argv[1:])\n"
+        + "roots = {name.split('.')[0] for name in sys.modules}"
+    )
     for command in ("list", "search walrus", "show Rewound", "lineage Rewound", "profiles"):
         child = pexpect.spawn(
             sys.executable,

@@ -7,7 +7,6 @@ which Hypothesis tries to make larger.
 
 from __future__ import annotations
 
-import atexit
 import json
 import math
 import re
@@ -159,11 +158,17 @@ def decoders(given: tuple[tuple[object, ...], tuple[object, ...]]) -> int:
 
 @cache
 def _store() -> Store:
-    """A small store, and one without indexes to search in; gone with the process."""
+    """A small store to search in; see `remove_store`."""
     folder = tempfile.mkdtemp(prefix="hermes-browse-fuzz-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     texts = ["the docker deploy failed, don't retry", "src/main.py:12 café CAFÉ", "大别山项目 🚀", "a b c", "x\x00y"]
     return Store(write_store(Path(folder) / "state.db", texts * 3))
+
+
+def remove_store() -> None:
+    """Remove the store, if there is one; the next search makes another."""
+    if _store.cache_info().currsize:
+        shutil.rmtree(_store().path.parent)
+        _store.cache_clear()
 
 
 def query(given: str) -> int:

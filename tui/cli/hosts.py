@@ -194,7 +194,7 @@ def _problem(seen: HostState) -> tuple[str, str, str]:
     assert error is not None
     if not isinstance(error, HostError):  # its hermes-browse has said so
         remedy = _('If Hermes keeps its store elsewhere there, name the root as `home` of this host: home = "/path".')
-        return error.code if error.code != "error" else "host-store", error.sentence, remedy
+        return "host-store", error.sentence, remedy
     if error.code == "host-program":
         return error.code, error.sentence, _found_by_login(host) or error.remedy
     if error.code == "host-key":
