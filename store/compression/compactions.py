@@ -108,7 +108,7 @@ class Compaction(NamedTuple):
     """Rows of `before` that the summary replaces."""
     summary: int | None
     merged: int | None
-    """HistoryRow whose text was merged with the summary."""
+    """Row whose text was merged with the summary."""
     kept: tuple[Carried, ...]
     not_stored_again: tuple[int, ...]
     """Newest rows of `before` that the model kept, but that were not written again."""
@@ -165,7 +165,7 @@ class CompactionHistory(NamedTuple):
     copies: Mapping[int, int]
     """Copy → original, which may itself be a copy."""
     gaps: Mapping[int, IdGap]
-    """HistoryRow → ids missing in the store before it."""
+    """Row → ids missing in the store before it."""
 
 
 def read_history(reader: Reader, segments: Sequence[Session]) -> CompactionHistory:
