@@ -253,13 +253,14 @@ class Link:
         with self._lock:
             if self._process is not process:
                 return
+            # ssh ends before any thread gets the error, because one of them may end the program, and ssh would stay
+            # behind. The thread that listens then cleans up.
+            if process is not None:
+                process.terminate()
             self._process = None
             self._failed(error)
             waiting: list[Future[Hello] | Future[Json]] = [self._greeted, *self._asked.values()]
-        # ssh ends before the waiting threads get the error, because one of them may end the program. The thread that
-        # listens then cleans up.
         if process is not None:
-            process.terminate()
             self._close_input(process)  # for an `ssh` that is a script
         for future in waiting:
             with contextlib.suppress(Exception):  # it has its answer

@@ -159,6 +159,23 @@ def test_a_hundred_megabytes_of_noise(server: ThrowAwayServer, command: str, meg
     until(lambda: server.alive() == [])
 
 
+def test_ssh_is_ended_before_anyone_learns_of_the_error(
+    links: Links, server: ThrowAwayServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever gets the error may end the program at once, and ssh would stay behind."""
+    ended, terminate = list[int](), subprocess.Popen.terminate
+
+    def end_late(process: subprocess.Popen[bytes]) -> None:
+        time.sleep(0.3)
+        terminate(process)
+        ended.append(process.pid)
+
+    monkeypatch.setattr(subprocess.Popen, "terminate", end_late)
+    failure(links.of(server.host._replace(command=f"{HELLO} echo #")))
+    assert ended
+    until(lambda: server.alive() == [])
+
+
 def test_a_machine_that_dies_in_the_middle_of_a_line(links: Links, server: ThrowAwayServer) -> None:
     """What came is no answer."""
     one = links.of(server.host)
