@@ -14,6 +14,7 @@ from browsing import NOW, Browser, browsing, open_app
 from builders import make_store
 from fake_hosts import FakeLink, FakeLinks, conversation, hit
 from store_builder import T0
+from textual.widgets import Input
 
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hosts.host import Host
@@ -261,7 +262,7 @@ async def test_a_newer_search_drops_the_answers_to_older_ones(app: BrowseApp, vp
         number, vps.gate = len(vps.asked), threading.Event()
         vps.gate.set()
         vps.hits = [hit(50, "v1", T0 + 50, "the lighthouse, newly")]
-        await browser.send(*"hthouse")
+        browser.app.screen.query_one(Input).value = "lighthouse"  # at once: no search lies between the two
         await browser.wait_until(lambda: vps.asked[-1][-1] == "lighthouse")
         await browser.wait_until(lambda: "2 of 2 hosts have answered" in browser.text("#status"))
         assert number in vps.cancelled
