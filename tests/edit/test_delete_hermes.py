@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 from trashing import NOW, differences, dump, family, health, opened, put_back, remove
+from writing import writing_until
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import delete as deleting
@@ -218,14 +216,7 @@ def test_a_gateway_never_loses_a_turn(tmp_path: Path, journal: str) -> None:
     """It appends to the very conversation that is to be deleted, again and again."""
     path = family(tmp_path / "state.db", "22", journal=journal)
     refused, enough, until = 0, tmp_path / "enough", time.monotonic() + 2.0
-    command = [sys.executable, "-c", _GATEWAY, str(path), str(enough)]
-    with (
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as gateway,
-        ExitStack() as after,
-    ):
-        after.callback(enough.touch)  # a failure ends it too
-        assert gateway.stdout is not None and gateway.stderr is not None
-        assert gateway.stdout.readline().strip() == "ready"
+    with writing_until(enough, _GATEWAY, path) as gateway:
         while gateway.poll() is None:
             with opened(path, "ro") as connection:
                 begun = connection.execute("SELECT count(*) FROM messages WHERE content LIKE 'turn %'").fetchone()[0]

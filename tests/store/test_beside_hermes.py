@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import time
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from writing import handles
+from writing import handles, writing_until
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import Reading
@@ -87,14 +84,7 @@ def test_reading_all_the_time_does_not_disturb_a_writer(tmp_path: Path) -> None:
     path = tmp_path / "state.db"
     hermes_state.SessionDB(path).close()
     enough, until = tmp_path / "enough", time.monotonic() + 3.0
-    command = [sys.executable, "-c", _WRITER, str(path), str(enough)]
-    with (
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as writer,
-        ExitStack() as after,
-    ):
-        after.callback(enough.touch)  # a failure ends it too
-        assert writer.stdout is not None and writer.stderr is not None
-        assert writer.stdout.readline().strip() == "ready"
+    with writing_until(enough, _WRITER, path) as writer:
         store, leases, seen = Store(path), 0, 0
         inode = None
         while writer.poll() is None:

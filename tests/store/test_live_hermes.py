@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +14,7 @@ from builders import make_store, tool_call
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from writing import writing_until
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
@@ -215,14 +213,7 @@ def test_a_writer_without_a_log_is_not_disturbed(tmp_path: Path) -> None:
     path = make_store(tmp_path / "state.db", "31", [{"id": "a"}], [{"session_id": "a", "content": "zebra"}], "delete")
     store, seen, leases = Store(path), 0, 0
     enough, until = tmp_path / "enough", time.monotonic() + 2.0
-    command = [sys.executable, "-c", _WRITER, str(path), str(enough)]
-    with (
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as writer,
-        ExitStack() as after,
-    ):
-        after.callback(enough.touch)  # a failure ends it too
-        assert writer.stdout is not None and writer.stderr is not None
-        assert writer.stdout.readline().strip() == "ready"
+    with writing_until(enough, _WRITER, path) as writer:
         while writer.poll() is None:
             with store.reader() as reader:
                 (each,) = with_details(reader, read_catalog(reader, time.time()).select())
