@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any, SupportsIndex, overload
 
 import pytest
 from browsing import Browser, browsing, loose, open_app
+from builders import make_store
 from pruning import NOW
 
 from hermes_browse.store.cleanup import space_map
@@ -134,6 +135,54 @@ class Watched(tuple[Any, ...]):
         if isinstance(index, slice) and len(range(*index.indices(len(self)))) > 1000:
             self.threads.add(threading.get_ident())
         return super().__getitem__(index)
+
+
+@pytest.fixture
+async def untitled(tmp_path: Path) -> AsyncIterator[Browser]:
+    """The clean-up of a conversation that only its first text names; nothing has been read of it any more."""
+    session = {"id": "a", "started_at": NOW - 9000, "ended_at": NOW - 8000}
+    make_store(
+        tmp_path / "state.db", "22", [session], [{"session_id": "a", "role": "user", "content": "check the disk"}]
+    )
+    async with browsing(open_app(loose(tmp_path / "state.db"), NOW), (160, 40)) as browser:
+        browser.screen.controllers.cleaning.last_rules = "older:0d"
+        await browser.press("P", "tab", "enter")  # into its source
+        assert "check the disk" in browser.text("#map") and "check the disk" in browser.text("#plan")
+        browser.screen.context.details._cached.clear()
+        prune_screen(browser).plan.rows.refresh_rows()
+        assert "check the disk" not in browser.text("#plan")
+        yield browser
+
+
+def prune_screen(browser: Browser) -> PruneScreen:
+    """The clean-up."""
+    assert isinstance(browser.app.screen, PruneScreen)
+    return browser.app.screen
+
+
+async def test_names_read_for_the_map_reach_the_plan(untitled: Browser) -> None:
+    """The plan was painted without them, and finds nothing left to read."""
+    prune_screen(untitled).space.show()
+    await untitled.settle()
+    assert "check the disk" in untitled.text("#plan")
+
+
+async def test_names_read_for_the_plan_reach_the_map(untitled: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They come after the map was computed, and before it is shown."""
+    screen, context = prune_screen(untitled), untitled.screen.context
+    (conversation,) = context.catalog.select()
+    map_of_plan = space_controller.MapOfPlan.blocks
+
+    def blocks(*arguments: Any) -> object:
+        drawn = map_of_plan(*arguments)
+        context.details.add([conversation._replace(preview="check the disk", rows=1)])
+        monkeypatch.undo()
+        return drawn
+
+    monkeypatch.setattr(space_controller.MapOfPlan, "blocks", blocks)
+    screen.space.show()
+    await untitled.settle()
+    assert "check the disk" in untitled.text("#map")
 
 
 def many(plan: Plan) -> Plan:

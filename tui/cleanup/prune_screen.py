@@ -287,11 +287,7 @@ class PruneScreen(SubScreen):
             self._show_head()
             self.read_names("plan-names", self.plan.nameless(event.first, event.last), self.plan.rows.refresh_rows)
         else:
-            self.read_names("map-names", self.space.nameless(event.first, event.last), self._map_names_read)
-
-    def _map_names_read(self) -> None:
-        self.plan.rows.refresh_rows()
-        self.space.show()
+            self.read_names("map-names", self.space.nameless(event.first, event.last), self.space.names_read)
 
     @on(ConversationList.Highlighted)
     def highlighted(self, event: ConversationList.Highlighted) -> None:

@@ -214,7 +214,7 @@ class SpaceController:
         context, planned, view = screen.context, self._plan.planned, self._plan.view
         catalog = planned.catalog if planned is not None and not context.catalog.exact else context.catalog
         freed = view.freed if view is not None else {}
-        opened, cached = frozenset(self._opened), self._sums
+        opened, cached, read_before = frozenset(self._opened), self._sums, context.details.additions
         are_blocks, size, inside = screen.has_class("-map"), self.blocks.size, tuple(self._inside)
 
         def work(reader: Reader) -> tuple[dict[str, int], list[ListRow], tuple[list[Tile], list[str]]]:
@@ -237,11 +237,18 @@ class SpaceController:
                 del self._inside[len(path) :]  # blocks that are gone from the store
                 self._show_title(path)
                 spaces = [each.space for each in blocks if each.space is not None]
-                screen.read_names("map-names", self._unread(spaces), self.show)
+                screen.read_names("map-names", self._unread(spaces), self.names_read)
             else:
                 self.rows.show(FixedRows(rows))
+            if context.details.additions != read_before:  # the plan has read names that this lacks
+                self.show()
 
         self._worker.submit("rows", work, done)
+
+    def names_read(self) -> None:
+        """Show names that were read for the map, also in the plan, which then has nothing left to read."""
+        self._plan.rows.refresh_rows()
+        self.show()
 
     def _unread(self, spaces: Iterable[Space]) -> list[Conversation]:
         """Return the conversations that name lines and have not been read: untitled ones, and a run of each job."""

@@ -97,6 +97,8 @@ class RowDetails:
         self.amounts: dict[Sort, dict[str, int]] = {Sort.MESSAGES: {}, Sort.SIZE: {}}
         """Sort keys by root id, filled as they are measured: chat messages shown by default, and bytes that deleting
         the conversation with its subagents would free."""
+        self.additions = 0
+        """How often previews and counts were added."""
         self.jobs: Mapping[str, str] = {}
         """Names of cron jobs by id, as stored in Hermes' own file."""
 
@@ -106,6 +108,7 @@ class RowDetails:
 
     def add(self, conversations: Iterable[Conversation]) -> None:
         """Cache previews and counts of conversations."""
+        self.additions += 1
         for conversation in conversations:
             mark = self._mark(conversation)
             self._cached[conversation.root_id] = (mark, conversation.preview, conversation.rows)
