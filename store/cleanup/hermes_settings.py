@@ -2,145 +2,49 @@
 
 Import this module lazily: importing PyYAML takes about 15 ms.
 
-Hermes reads the file with PyYAML, with the C parser if available (0.19 `utils.fast_safe_load`), substitutes environment
-variables for `${NAME}` afterwards, and uses its defaults if the file is broken. Whatever depends on any of that, or on
-which of two equal keys counts, is unknown here.
+Hermes reads the file with PyYAML too (0.19 `utils.fast_safe_load`), substitutes environment variables for `${NAME}`
+afterwards, and uses its defaults if the file is broken. Whatever depends on either of these is unknown here.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
 
 import yaml
 
 from ..wording import _
 
-Value = bool | int | float
-
-_MOST_BYTES = 1_000_000
-"""A larger file is no configuration; PyYAML would need many seconds to read it."""
-_MAX_DEPTH = 100
-"""Nested collections."""
-_MOST = 1e9
+_MAX_BYTES = 250_000
+"""A larger file is no configuration: Hermes' own defaults (0.19) are 15 KB. PyYAML reads about 300 KB in a second."""
+_MAX_NUMBER = 1e9
 """The largest number accepted as days or hours."""
 
 
-class SettingsBlock(NamedTuple):
-    """The settings of one block of a file."""
-
-    values: dict[str, Value]
-    unclear: frozenset[str] = frozenset()
-    """Settings in a form that is not supported."""
-
-
-def _items(events: Iterator[yaml.Event]) -> Iterator[list[yaml.Event]]:
-    """Yield the events of each item of a collection, up to its end.
-
-    Raises:
-        ValueError: It is nested deeper than people write; libyaml would need minutes for it.
-    """
-    item: list[yaml.Event] = []
-    depth = 0
-    for event in events:
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth < 0:
-            return
-        if depth > _MAX_DEPTH:
-            raise ValueError("nested too deeply")
-        item.append(event)
-        if depth == 0:
-            yield item
-            item = []
-
-
-def _pairs(events: Iterator[yaml.Event]) -> list[tuple[str, list[yaml.Event]]]:
-    """Return the keys and values of a mapping; a key that is not a scalar is an empty text.
-
-    Raises:
-        ValueError: A key merges another mapping.
-    """
-    items = list(_items(events))
-    pairs: list[tuple[str, list[yaml.Event]]] = []
-    for (key, *rest), value in zip(items[::2], items[1::2], strict=True):
-        if isinstance(key, yaml.ScalarEvent) and key.value == "<<" and key.implicit[0]:
-            raise ValueError("a block merges others into itself")
-        pairs.append((key.value if isinstance(key, yaml.ScalarEvent) and not rest else "", value))
-    return pairs
-
-
-def _scalar(value: list[yaml.Event]) -> Value | None:
-    """Return a plain number or boolean as PyYAML reads it (YAML 1.1); None for anything else."""
-    event = value[0]
-    if not isinstance(event, yaml.ScalarEvent) or event.tag is not None or not event.implicit[0]:
-        return None
-    try:
-        number = yaml.safe_load(event.value)
-    except (ValueError, yaml.YAMLError):  # an integer of thousands of digits, `0b`
-        return None
-    return number if isinstance(number, Value) and abs(number) <= _MOST else None
-
-
-def _parse_block(text: str) -> SettingsBlock:
-    """Parse the block `sessions` from the events of the YAML parser.
-
-    Events instead of objects, because aliases then cannot multiply, deep nesting does not crash the C parser, and
-    duplicate keys are seen.
-
-    Raises:
-        ValueError: The file is not supported.
-        yaml.YAMLError: It is not YAML.
-    """
-    events = yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    next(events)  # StreamStartEvent
-    if isinstance(next(events), yaml.StreamEndEvent):
-        return SettingsBlock({})
-    if not isinstance(next(events), yaml.MappingStartEvent):
-        raise ValueError("no mapping")
-    top = _pairs(events)
-    for event in events:
-        if isinstance(event, yaml.DocumentStartEvent):
-            raise ValueError("several documents")
-    blocks = [value for key, value in top if key == "sessions"]
-    if len(blocks) > 1:
-        raise ValueError("several blocks `sessions`")
-    if not blocks:
-        return SettingsBlock({})
-    head, *inside = blocks[0]
-    if isinstance(head, yaml.ScalarEvent) and head.implicit[0] and head.value in ("", "~", "null", "Null", "NULL"):
-        return SettingsBlock({})
-    if not isinstance(head, yaml.MappingStartEvent) or head.tag is not None or (head.flow_style and len(inside) > 1):
-        raise ValueError("a block in a form that is not read here")
-    values: dict[str, Value] = {}
-    unclear: set[str] = set()
-    for key, value in _pairs(iter(inside)):
-        scalar = _scalar(value)
-        if scalar is None or key in values or key in unclear:
-            unclear.add(key)
-            values.pop(key, None)
-        else:
-            values[key] = scalar
-    return SettingsBlock(values, frozenset(unclear))
-
-
-def read_block(path: Path) -> SettingsBlock | None:
+def read_block(path: Path) -> dict[str, object] | None:
     """Read the block `sessions` of a `config.yaml`; a missing file or block is an empty one.
 
     Returns:
-        None for a file that cannot be read or is not supported.
+        Values by setting; None for a file that cannot be read, or has no such form.
     """
     try:
-        if path.stat().st_size > _MOST_BYTES:
+        if path.stat().st_size > _MAX_BYTES:
             return None
-        return _parse_block(path.read_text(encoding="utf-8-sig"))
+        document = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
-        return SettingsBlock({})
-    except (OSError, ValueError, yaml.YAMLError):  # what Hermes makes of such a file is unknown here
+        return {}
+    except (OSError, ValueError, RecursionError, yaml.YAMLError):
+        return None  # what Hermes makes of such a file is unknown here
+    if document is None:
+        return {}
+    if not isinstance(document, dict):
         return None
+    block = document.get("sessions")
+    if block is None:
+        return {}
+    return block if isinstance(block, dict) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +68,6 @@ class Retention:
             return _("Hermes deletes sessions that ended and have been idle for an unknown number of days")
         deletes = _("Hermes deletes sessions that ended and have been idle for {days:,} days")
         return deletes.format(days=self.retention_days)
-
-
-_SETTINGS: dict[str, type] = {"auto_prune": bool, "retention_days": int, "min_interval_hours": int}
 
 
 def defaults_of(schema_version: int | None) -> Retention:
@@ -200,9 +101,17 @@ def read_retention(config: Path, schema_version: int | None, managed: Path | Non
         block = read_block(path)
         if block is None:
             return Retention()
-        for name, kind in _SETTINGS.items():
-            if name in block.values or name in block.unclear:
-                value = block.values.get(name)
-                is_clear = type(value) is kind and (value or 0) >= 0
-                retention = replace(retention, **{name: value if is_clear else None})  # type: ignore[arg-type]  # `kind`
+        if "auto_prune" in block:
+            value = block["auto_prune"]
+            retention = replace(retention, auto_prune=value if isinstance(value, bool) else None)
+        if "retention_days" in block:
+            retention = replace(retention, retention_days=_whole_number(block["retention_days"]))
+        if "min_interval_hours" in block:
+            retention = replace(retention, min_interval_hours=_whole_number(block["min_interval_hours"]))
     return retention
+
+
+def _whole_number(value: object) -> int | None:
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value <= _MAX_NUMBER else None

@@ -1,25 +1,18 @@
-"""What is read of Hermes' settings is right, or "cannot tell", but never wrong: as `yaml.safe_load` reads it."""
+"""What is read of Hermes' settings is what Hermes reads, or "cannot tell"."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-from effort import examples
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from hermes_browse.store.cleanup.hermes_settings import (
     Retention,
-    SettingsBlock,
     defaults_of,
     managed_config,
     read_block,
     read_retention,
 )
-
-yaml = pytest.importorskip("yaml")
 
 PLAIN = """\
 # Hermes
@@ -47,161 +40,60 @@ sessions:
 other: it's fine
 """
 
-DOCUMENTS = [
-    PLAIN,
-    "",
-    "\n# only a comment\n",
-    "---\nsessions:\n  auto_prune: true\n",
-    "sessions:\n",
-    "sessions: ~\n",
-    "sessions: {}\n",
-    "sessions: {auto_prune: false}\n",
-    "sessions: &s\n  auto_prune: true\nother: *s\n",
-    "base: &b {auto_prune: true}\nsessions:\n  <<: *b\n",
-    "sessions: *missing\n",
-    "sessions:\n- a\n",
-    "sessions:\n  - a\n",
-    "sessions: text\n",
-    "sessions:\n  text\n",
-    "'sessions':\n    auto_prune: yes\n",
-    "sessions :\n  auto_prune : no\n",
-    "sessions:\n  auto_prune: 'false'\n  retention_days: \"30\"\n",
-    "sessions:\n  auto_prune: tRue\n  retention_days: 0o17\n  min_interval_hours: 017\n",
-    "sessions:\n  retention_days: 1_000\n  min_interval_hours: 1:30\n  auto_archive_days: .5\n",
-    "sessions:\n  retention_days:\n    90\n",
-    "sessions:\n  retention_days: 9\n    0\n",
-    "sessions:\n  retention_days: 90#no comment\n",
-    "sessions:\n  retention_days: -5\n",
-    "sessions:\n  retention_days: 90\n  retention_days: 30\n",
-    "sessions:\n  auto_prune: true\nsessions:\n  auto_prune: false\n",
-    "sessions:\n  auto_prune: ${PRUNE}\n",
-    "sessions:\n  auto_prune:\n  retention_days: null\n",
-    "sessions:\n\tauto_prune: true\n",
-    "  sessions:\n    auto_prune: true\n",
-    "? sessions\n: auto_prune: true\n",
-    "a: 1\n---\nsessions:\n  auto_prune: true\n",
-    "text: 'it''s\n\nsessions:\n  auto_prune: true'\n",
-    "a:\n- b: |\n   x\n  sessions:\n    auto_prune: true\nsessions:\n  auto_prune: false\n",
-    "a: >-\n  folded\n\n  sessions:\nsessions:\n  auto_prune: true\n",
-    "{sessions: {auto_prune: true}}\n",
-    "%YAML 1.1\n---\nsessions:\n  auto_prune: true\n",
-    "a: [1,\n2]\nsessions:\n  auto_prune: true\n",
-    "a: \"x\\\"\nsessions:\n  auto_prune: true\n\"\n",
-    "a: !tag |\n  x\nsessions:\n  auto_prune: true\n",
-    "sessions:\r\n  auto_prune: true\r\n",
-    "a:\n- \"&\\x1F\": []\nsessions:\n  auto_prune: true\nlast: \"b\"\n",
-]  # fmt: skip
-
-
-def judged(text: str, folder: Path) -> SettingsBlock | None:
-    """What the reader says, after PyYAML found nothing wrong with it."""
-    path = folder / "config.yaml"
-    path.write_bytes(text.encode("utf-8"))
-    block = read_block(path)
-    try:
-        loaded: Any = yaml.safe_load(text)
-    except yaml.YAMLError:
-        return block  # Hermes cannot read it either
-    if block is None:
-        return None
-    there = loaded.get("sessions") if isinstance(loaded, dict) else None
-    there = there if isinstance(there, dict) else {}
-    for key, value in block.values.items():
-        assert key in there and there[key] == value and type(there[key]) is type(value), (key, text)
-    assert there.keys() == block.values.keys() | block.unclear, text
-    return block
-
-
-@pytest.mark.parametrize("text", DOCUMENTS)
-def test_never_wrong(tmp_path: Path, text: str) -> None:
-    """Documents people and programs write, and some nobody should."""
-    judged(text, tmp_path)
-
 
 def test_plain_settings_are_read(tmp_path: Path) -> None:
     """Comments, quoted keys, and look-alikes inside of texts."""
-    assert judged(PLAIN, tmp_path) == SettingsBlock(
-        {
-            "auto_prune": False,
-            "retention_days": 30,
-            "min_interval_hours": 12,
-            "auto_archive_days": 2.5,
-            "vacuum_after_prune": True,
-        },
-        frozenset(["nested"]),
-    )
-
-
-def test_a_quote_inside_of_a_key_or_text_is_a_letter(tmp_path: Path) -> None:
-    """What follows is not hidden by it."""
     path = tmp_path / "config.yaml"
-    path.write_text("'0':\n- {0\": null, a: it's}\nsessions:\n  auto_prune: false\n", encoding="utf-8")
-    assert read_block(path) == SettingsBlock({"auto_prune": False})
+    path.write_text(PLAIN, encoding="utf-8")
+    assert read_block(path) == {
+        "auto_prune": False,
+        "retention_days": 30,
+        "min_interval_hours": 12,
+        "nested": {"retention_days": 1},
+        "auto_archive_days": 2.5,
+        "vacuum_after_prune": True,
+    }
 
 
-_SCALARS = st.one_of(st.booleans(), st.integers(-10, 1000), st.floats(0, 99), st.text(max_size=60), st.none())
-_TREES = st.recursive(
-    _SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3)
+@pytest.mark.parametrize("text", ["", "# only a comment\n", "other: 1\n", "sessions:\n", "sessions: {}\n"])
+def test_a_file_without_settings_is_an_empty_one(tmp_path: Path, text: str) -> None:
+    """Then the defaults of Hermes hold."""
+    path = tmp_path / "config.yaml"
+    path.write_text(text, encoding="utf-8")
+    assert read_block(path) == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sessions: text\n",
+        "sessions: [a]\n",
+        "sessions: *missing\n",
+        "a: 1\n---\nsessions:\n  auto_prune: true\n",
+        "other: " + "[" * 200_000,
+    ],
 )
-_NAMES = st.sampled_from(["auto_prune", "retention_days", "min_interval_hours", "x"])
-
-
-@settings(max_examples=examples(400))
-@given(
-    st.dictionaries(st.text(max_size=10) | st.sampled_from(["model", "a b"]), _TREES, max_size=4),
-    st.dictionaries(_NAMES, _SCALARS | _TREES, max_size=4),
-    st.sampled_from([None, False]),
-    st.sampled_from([20, 80]),
-    st.booleans(),
-)
-def test_whatever_pyyaml_writes(
-    tmp_path_factory: pytest.TempPathFactory,
-    other: dict[str, Any],
-    sessions: dict[str, Any],
-    flow: bool | None,
-    width: int,
-    letters: bool,
-) -> None:
-    """Hermes saves its configuration with PyYAML: long texts folded, quoted, in every style."""
-    document = {**other, "sessions": sessions, "last": "sessions:\n  auto_prune: true"}
-    text = yaml.dump(document, default_flow_style=flow, width=width, allow_unicode=letters, sort_keys=False)
-    judged(text, tmp_path_factory.mktemp("yaml"))
+def test_a_file_in_another_form_is_unknown(tmp_path: Path, text: str) -> None:
+    """Also one that is nested too deeply for the parser."""
+    path = tmp_path / "config.yaml"
+    path.write_text(text, encoding="utf-8")
+    assert read_block(path) is None
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     """No file is an empty one, as for Hermes; everything else is unknown."""
-    assert read_block(tmp_path / "none.yaml") == SettingsBlock({})
+    assert read_block(tmp_path / "none.yaml") == {}
     (tmp_path / "bad.yaml").write_bytes(b"sessions:\n  auto_prune: \xff\n")
     assert read_block(tmp_path / "bad.yaml") is None
     (tmp_path / "folder.yaml").mkdir()
     assert read_block(tmp_path / "folder.yaml") is None
     (tmp_path / "bom.yaml").write_bytes(b"\xef\xbb\xbfsessions:\n  auto_prune: true\n")
-    assert read_block(tmp_path / "bom.yaml") == SettingsBlock({"auto_prune": True})
+    assert read_block(tmp_path / "bom.yaml") == {"auto_prune": True}
     (tmp_path / "big.yaml").write_text("#" * 5_000_000)
     assert read_block(tmp_path / "big.yaml") is None
 
 
-_ALIASES = "a0: &a0 [x]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 11))
-_MERGES = "a0: &a0 {x: 1}\n" + "".join(f"a{n}: &a{n}\n  <<: [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 11))
-
-
-@pytest.mark.parametrize("loader", ["CSafeLoader", "SafeLoader"])
-def test_a_file_cannot_blow_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loader: str) -> None:
-    """Ten levels of aliases stay names; what is nested too deeply (the C reader would crash) is refused early."""
-    monkeypatch.setattr(yaml, "CSafeLoader", getattr(yaml, loader), raising=False)
-    path = tmp_path / "config.yaml"
-    path.write_text(f"{_ALIASES}sessions:\n  auto_prune: *a10\n  retention_days: 5\n", encoding="utf-8")
-    assert read_block(path) == SettingsBlock({"retention_days": 5}, frozenset(["auto_prune"]))
-    path.write_text(f"{_MERGES}sessions:\n  <<: *a10\n", encoding="utf-8")
-    assert read_block(path) is None
-    for text in ("[" * 200_000, "{a: " * 100_000):
-        path.write_text(f"other: {text}\n", encoding="utf-8")
-        assert read_block(path) is None
-    path.write_text("[" * 200_000, encoding="utf-8")
-    assert read_block(path) is None
-
-
-@pytest.mark.parametrize("number", ["9" * 5000, "9" * 400, "1e400", ".inf", "-.inf", ".nan", "!!int '5'", "2026-01-01"])
+@pytest.mark.parametrize("number", ["9" * 400, "1e400", ".inf", "-.inf", ".nan", "2026-01-01"])
 def test_numbers_no_calendar_knows_are_not_understood(tmp_path: Path, number: str) -> None:
     """They were added to times, which no float could hold: the program ended there."""
     config = tmp_path / "config.yaml"
@@ -260,7 +152,7 @@ def test_days_are_whole_and_not_negative(tmp_path: Path, line: str) -> None:
 def test_trouble_leaves_nothing_known(tmp_path: Path) -> None:
     """Not even the defaults: the file may say otherwise."""
     config = tmp_path / "config.yaml"
-    config.write_text("sessions: {auto_prune: false}\n")
+    config.write_text("sessions: auto_prune\n")
     assert read_retention(config, 31) == Retention()
 
 

@@ -208,7 +208,7 @@ def test_leased_rows_are_not_closed(tmp_path: Path) -> None:
     ("config", "words"),
     [
         ("sessions:\n  auto_prune: false\n", "deletes no sessions"),
-        ("sessions: {auto_prune: true}\n", "cannot tell whether"),
+        ("sessions:\n  auto_prune: soon\n", "cannot tell whether"),
         ("sessions:\n  retention_days: soon\n", "cannot tell how long"),
     ],
 )
