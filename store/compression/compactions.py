@@ -15,12 +15,12 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ..connection.reader import Reader
-from ..messages.gaps import IdGap, read_id_gaps
 from ..messages.transcript import read_identities
 from ..sessions.session import Session
 from ..wording import N_
 from .compressed_blocks import Carried, Cut, Known, carried, end_of_block, find_cuts, sent_of
 from .history_rows import HistoryRow, read_rows, written_at_once
+from .id_gaps import IdGap, read_id_gaps
 
 _FALLBACK = "Summary generation was unavailable"
 

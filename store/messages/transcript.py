@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -19,7 +18,7 @@ from ..sessions.session import Session
 from ..text import as_text
 from .chat_message import ChatMessage, Reading, State
 from .decode import is_hidden, select, state_of, to_message
-from .gaps import IdGap, after_no_call, read_id_gaps, without_call
+from .lost_calls import after_no_call, without_call
 
 SLICE = 5000
 """Rows that one statement reads."""
@@ -50,8 +49,6 @@ class Skeleton(NamedTuple):
     """Rows left out as twins → the row shown instead."""
     gaps: Mapping[int, tuple[int, int]] = MappingProxyType({})
     """Where rows for people are left out: id of the next bone, or `END` → number of rewound, of compacted rows."""
-    id_gaps: Mapping[int, IdGap] = MappingProxyType({})
-    """In `Reading.EVERYTHING`: id of a bone → ids before it that no row of the store has."""
     twins: Mapping[int, int] = MappingProxyType({})
     """In `Reading.EVERYTHING`: rows that repeat another → that one."""
     lost_calls: frozenset[int] = frozenset()
@@ -169,15 +166,12 @@ def read_skeleton(reader: Reader, segments: Sequence[Session], reading: Reading 
     repeated: dict[int, int] = {}
     gaps: dict[int, tuple[int, int]] = {}
     rewound = compacted = 0
-    neighbours: list[tuple[int, int]] = []
     doubtful: list[int] = []
     for index, session in enumerate(segments):
         rows = _read_bones(reader, session.id, index)
         twins = _find_twins(reader, rows) if reading is not Reading.LIVE else {}
         repeated.update(twins)
         doubtful += after_no_call((bone.id, bone.role) for bone, _ in rows)
-        if reading is Reading.EVERYTHING:
-            neighbours += pairwise(bone.id for bone, _ in rows)
         for bone, _ in rows:
             if bone.id in twins and reading is Reading.SAID:
                 continue
@@ -192,10 +186,9 @@ def read_skeleton(reader: Reader, segments: Sequence[Session], reading: Reading 
     if rewound or compacted:
         gaps[END] = (rewound, compacted)
     session_ids = tuple(session.id for session in segments)
-    missing = read_id_gaps(reader, neighbours)
     lost = frozenset(without_call(reader, session_ids, doubtful))
     folded, twins = (repeated, {}) if reading is Reading.SAID else ({}, repeated)
-    return Skeleton(session_ids, tuple(bones), folded, gaps, missing, twins, lost)
+    return Skeleton(session_ids, tuple(bones), folded, gaps, twins, lost)
 
 
 def read_messages(reader: Reader, bones: Sequence[Bone]) -> list[ChatMessage]:

@@ -10,7 +10,6 @@ from test_transcript_view import SHEET, START
 from textual.app import App, ComposeResult
 
 from hermes_browse.store.messages.chat_message import ChatMessage, ContentPart, State, ToolCall
-from hermes_browse.store.messages.gaps import IdGap
 from hermes_browse.store.messages.transcript import END, Bone, Skeleton
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
@@ -153,7 +152,6 @@ def states() -> TranscriptModel:
         messages,
         2,
         gaps={12: (2, 3), END: (1, 0)},
-        id_gaps={9: IdGap(3, 8, 6)},
         lost_calls=frozenset({13}),
         twins={10: 11},
     )

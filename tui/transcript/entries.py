@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from hermes_browse.store.messages.block_kinds import SAID, SEAM, SUMMARY, blocks_of
 from hermes_browse.store.messages.chat_message import ChatMessage
-from hermes_browse.store.messages.gaps import IdGap
 from hermes_browse.store.messages.transcript import END, Bone, Skeleton
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _, ngettext
@@ -83,13 +82,6 @@ def _left_out(rewound: int, compacted: int) -> Entry:
     return Entry(EntryKind.LEFT_OUT, words.format(rewound=rewound, compacted=compacted))
 
 
-def _gone(gap: IdGap) -> Entry:
-    if gap.number == 1:
-        return Entry(EntryKind.GONE, _("id {id} is in no row: deleted, here or elsewhere").format(id=gap.first))
-    words = _("{count:,} ids ({first} to {last}) are in no row: deleted, here or elsewhere")
-    return Entry(EntryKind.GONE, words.format(count=gap.number, first=gap.first, last=gap.last))
-
-
 def make_entries(conversation: Conversation, skeleton: Skeleton) -> list[Entry]:
     """Return the entries of a conversation: messages; between them days, pauses, seams and notes on missing rows."""
     entries: list[Entry] = []
@@ -108,8 +100,6 @@ def make_entries(conversation: Conversation, skeleton: Skeleton) -> list[Entry]:
         last = bone.timestamp if bone.timestamp is not None else last
         if bone.id in skeleton.gaps:
             entries.append(_left_out(*skeleton.gaps[bone.id]))
-        if bone.id in skeleton.id_gaps:
-            entries.append(_gone(skeleton.id_gaps[bone.id]))
         if bone.id in skeleton.lost_calls:
             words = _("the call of this result is gone: no row of this conversation has it")
             entries.append(Entry(EntryKind.GONE, words))
