@@ -293,6 +293,23 @@ def dollars(value: float | None) -> str:
     return "" if value is None else f"${value:,.2f}"
 
 
+def costs(conversation: Conversation, amount: Callable[[float | None], str] = money) -> str:
+    """Format what a conversation cost itself, and with its subagents: `$2.72 · with 10 subagents $6.41`.
+
+    `amount` formats one cost. A part without a known cost is left out.
+    """
+    own, tree, count = conversation.cost_usd, conversation.tree_cost_usd, conversation.subagents
+    if tree == own:
+        return amount(own)
+    words = ngettext("with 1 subagent {cost}", "with {count:,} subagents {cost}", count)
+    return " · ".join(filter(None, (amount(own), words.format(count=count, cost=amount(tree)))))
+
+
+def cost_below(own: float | None, tree: float | None, amount: Callable[[float | None], str] = money) -> str:
+    """Format the cost with all below a session of a lineage, for use behind its own: `of $6.41`; empty if equal."""
+    return "" if tree == own else _("of {cost}").format(cost=amount(tree))
+
+
 def duration(seconds: float) -> str:
     """Format a duration: `0.4 s`, `12 s`, `3 min`, `5 h`, `2 days`."""
     if seconds < 10:

@@ -126,7 +126,7 @@ def conversation_facts(conversation: Conversation, reading: Reading, width: int,
         one_line(conversation.cwd or "", 60),
         one_line(conversation.git_branch or "", 30),
         _("{count} tok").format(count=formats.number(total)) if total else "",
-        formats.money(conversation.cost_usd),
+        formats.costs(conversation),
     ]
     if reading is not Reading.SAID:
         is_live = reading is Reading.LIVE
