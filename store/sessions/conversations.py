@@ -48,6 +48,10 @@ class SubagentSum(NamedTuple):
 _NO_SUBAGENTS = SubagentSum()
 
 
+def _with_below(segments: Sequence[Session], below: SubagentSum) -> float | None:
+    return known_sum([*(session.cost_usd for session in segments), below.cost_usd])
+
+
 def _has_parent(session: Session) -> bool:
     return session.parent_id is not None and session.parent_id != session.id
 
@@ -67,6 +71,8 @@ class Forest:
         `updated` was called on."""
         self._by_parent = sorted(filter(_has_parent, self.sessions.values()), key=_parent_id)
         """Sessions with a parent, sorted by its id."""
+        self._parents = set(map(_parent_id, self._by_parent))
+        """Ids of all sessions that have children, and of some that had; most have none and need no look-up."""
         self._continuations: dict[str, Session] = {}
         """Cached continuations by the id of the continued session, for sessions with many children."""
         self._roots: dict[str, Session] = {}
@@ -105,6 +111,7 @@ class Forest:
         new = {session.id: session for session in fresh}
         forest = Forest(())
         sessions, forest._by_parent = dict(self.sessions), list(self._by_parent)
+        forest._parents = self._parents.union(map(_parent_id, filter(_has_parent, new.values())))
         forest.sessions = sessions
         for each in (*gone, *new):
             forest._replace_child(self.sessions.get(each), new.get(each))
@@ -166,6 +173,8 @@ class Forest:
 
     def children_of(self, session_id: str) -> list[Session]:
         """Return the sessions with this parent id, whether or not the parent exists."""
+        if session_id not in self._parents:
+            return []
         first = bisect_left(self._by_parent, session_id, key=_parent_id)
         return self._by_parent[first : bisect_right(self._by_parent, session_id, first, key=_parent_id)]
 
@@ -297,7 +306,8 @@ class Forest:
 
     def conversation(self, chain: Chain, now: float) -> Conversation:
         """Build the list entry of a chain of this forest; `now`, in Unix seconds, determines what is live."""
-        branches = sum(child.relation is Relation.BRANCHED for child in self.child_chains(chain))
+        children = self._child_roots(chain.segments)
+        below = self.subagents(chain.segments) if children else _NO_SUBAGENTS
         active, note = chain.last_active, chain.note
         if chain.root.hidden:
             note = _("hidden by Hermes, {note}").format(note=note) if note else _("hidden by Hermes")
@@ -308,10 +318,10 @@ class Forest:
             status=status(chain.segments, now),
             title=title_of(chain.segments),
             last_active=active if active != FAR_PAST else None,
-            branches=branches,
-            subagents=self.subagents(chain.segments).number,
+            branches=sum(self._relation(child)[0] is Relation.BRANCHED for child in children),
+            subagents=below.number,
             note=note,
-            tree_cost_usd=self.tree_cost(chain.segments),
+            tree_cost_usd=_with_below(chain.segments, below),
         )
 
     # Subagents
@@ -346,7 +356,7 @@ class Forest:
 
     def tree_cost(self, segments: Sequence[Session]) -> float | None:
         """Return the cost of a conversation with all its subagents, in USD; None if none of it is known."""
-        return known_sum([*(session.cost_usd for session in segments), self.subagents(segments).cost_usd])
+        return _with_below(segments, self.subagents(segments))
 
     # Views
 
