@@ -192,8 +192,8 @@ class PlanController:
                 )
                 parts.append(sentence.format(count=along))
                 own, whole = row.planned.conversation.cost_usd, row.planned.cost_usd
-                if own is not None and own != whole:
-                    costs = _("{own} without them, {whole} with them")
+                if own != whole:
+                    costs = _("{whole} with them") if own is None else _("{own} without them, {whole} with them")
                     parts.append(costs.format(own=formats.money(own) or "$0", whole=formats.money(whole)))
             return " · ".join([*parts, row.planned.conversation.id])
         if isinstance(row, PlanJobRow):

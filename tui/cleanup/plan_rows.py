@@ -100,7 +100,7 @@ def _columns(
         columns += f" {formats.fit(state, 5)}"
     if width >= 60:
         columns += formats.fit(messages, 6, right=True)
-    if width >= 76:
+    if width >= 70:
         columns += formats.fit(cost, 8, right=True)
     return columns + formats.fit(size, 9, right=True)
 

@@ -279,18 +279,19 @@ def make_view(plan: Plan, rows: PlanRows, catalog: Catalog, left_out: Set[str], 
 
 
 def totals_line(plan: Plan) -> str:
-    """`14 sessions · 1,204 messages · 4.1 MB · $1.20 · with subagents $3.40`; visits every conversation of the plan."""
-    totals, own_cost = plan.totals(), plan.totals(subagents=False).cost_usd
-    with_subagents = _("with subagents {cost}").format(cost=formats.money(totals.cost_usd))
+    """`1,204 messages · 4.1 MB · $3.40 with subagents · 14 sessions`; visits every conversation of the plan."""
+    totals = plan.totals()
+    cost = formats.money(totals.cost_usd)
+    if cost and totals.cost_usd != plan.totals(subagents=False).cost_usd:
+        cost = _("{cost} with subagents").format(cost=cost)
     hidden = totals.messages - totals.messages_shown if plan.is_measured else 0
     along = ngettext("with 1 hidden message", "with {count:,} hidden messages", hidden).format(count=hidden)
     parts = [
-        formats.counted(totals.sessions, "session"),
         formats.counted(totals.messages - hidden, "message"),
         ("{size}" if plan.is_measured else _("measuring, so far {size}")).format(size=formats.size(totals.bytes)),
-        formats.money(own_cost),
-        with_subagents if totals.cost_usd != own_cost else "",
+        cost,
         along if hidden else "",
+        formats.counted(totals.sessions, "session"),
     ]
     return " · ".join(part for part in parts if part)
 
