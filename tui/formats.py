@@ -84,7 +84,7 @@ def fit(text: str, width: int, *, right: bool = False) -> str:
 
 
 def age(moment: float | None, now: float) -> str:
-    """Format an age in at most eight cells in every language: `now`, `5m`, `2h`, `3d`, `6w`, `Jan 2024` before that."""
+    """Format an age in at most eight cells: `now`, `5min`, `2h`, `3d`, `6w` as they are typed, then `Jan 2024`."""
     if moment is None or not math.isfinite(moment):
         return ""
     elapsed = now - moment
@@ -94,7 +94,7 @@ def age(moment: float | None, now: float) -> str:
         return pgettext("age", "now")
     if elapsed < _HOUR:
         if elapsed < 59.5 * _MINUTE:
-            return _("{minutes:.0f}m").format(minutes=elapsed / _MINUTE)
+            return _("{minutes:.0f}min").format(minutes=elapsed / _MINUTE)
         return _("{hours:.0f}h").format(hours=1)
     if elapsed < _DAY:
         if elapsed < 23.5 * _HOUR:
@@ -357,7 +357,7 @@ def status(value: str) -> str:
         "open": pgettext("status", "open"),
         "ended": pgettext("status", "ended"),
         "empty": pgettext("status", "empty"),
-        "stale-open": pgettext("status", "stale-open"),
+        "stale-open": pgettext("status", "stale"),
         "pinned": pgettext("status", "pinned"),
         "archived": pgettext("status", "archived"),
     }

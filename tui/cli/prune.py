@@ -23,7 +23,7 @@ from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.relations import STALE_AFTER
-from hermes_browse.store.wording import _, pgettext
+from hermes_browse.store.wording import _
 
 from ..formats import dollars, size, status, timestamp
 from ..store_paths import sessions_folder, trash_folder
@@ -253,8 +253,7 @@ def _print(plan: Plan, totals: Totals, *, archive: bool, stale_open: bool) -> No
         ]
         for each in plan.selected[:_SHOWN]
     ]
-    state = pgettext("column", "class")
-    headers = [_("last active"), state, _("source"), _("msgs"), _("size"), _("cost"), _("title"), _("id")]
+    headers = [_("last active"), _("status"), _("source"), _("msgs"), _("size"), _("cost"), _("title"), _("id")]
     print_table(headers, rows, right=(3, 4, 5), flexible=6, optional=(5, 2, 3, 0))
     if len(plan.selected) > _SHOWN:
         note(_("… and {count:,} more; --json lists all.").format(count=len(plan.selected) - _SHOWN))

@@ -197,7 +197,7 @@ class DeleteCard(CountCard):
                 messages = formats.counted(each.of_subagents.shown, "message")
                 cost = formats.money(each.cost_usd) if each.cost_usd != conversation.cost_usd else ""
                 facts.append(f"{text.format(count=along, messages=messages)} {cost}".rstrip())
-            name = one_line(formats.name(conversation), 42)
+            name = one_line(formats.name(conversation), 36)
             lines.append(Content.assemble("  ", name, (f"  {' · '.join(filter(None, facts))}", "dim")))
         lines += and_more(len(plan.selected) - NAMED)
         if plan.reparented:

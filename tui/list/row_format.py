@@ -147,8 +147,8 @@ def _node_facts(row: LineageRow, width: int, now: float) -> str:
     facts = [
         (100, 18, formats.fit(state, 18)),
         (0, max(8, cell_len(messages)), messages),
-        (56, 8, formats.money(session.cost_usd)),
-        (56, 11 if width >= 70 or below else 0, f" {formats.fit(below, 10)}"),
+        (70, 8, formats.money(session.cost_usd)),
+        (70, 11, f" {formats.fit(below, 10)}"),
         (0, formats.date_width() + 1, formats.moment(session.last_active, now)),
     ]
     return "".join(formats.fit(text, cells, right=True) for least, cells, text in facts if width >= least)
