@@ -84,7 +84,7 @@ def fit(text: str, width: int, *, right: bool = False) -> str:
 
 
 def age(moment: float | None, now: float) -> str:
-    """Format an age in at most eight cells in every language: `now`, `5m`, `2h`, `3d`, `6w`, `Jan 2024` before that."""
+    """Format an age in at most eight cells: `now`, `5min`, `2h`, `3d`, `6w` as they are typed, then `Jan 2024`."""
     if moment is None or not math.isfinite(moment):
         return ""
     elapsed = now - moment
@@ -94,7 +94,7 @@ def age(moment: float | None, now: float) -> str:
         return pgettext("age", "now")
     if elapsed < _HOUR:
         if elapsed < 59.5 * _MINUTE:
-            return _("{minutes:.0f}m").format(minutes=elapsed / _MINUTE)
+            return _("{minutes:.0f}min").format(minutes=elapsed / _MINUTE)
         return _("{hours:.0f}h").format(hours=1)
     if elapsed < _DAY:
         if elapsed < 23.5 * _HOUR:
@@ -293,6 +293,23 @@ def dollars(value: float | None) -> str:
     return "" if value is None else f"${value:,.2f}"
 
 
+def costs(conversation: Conversation, amount: Callable[[float | None], str] = money) -> str:
+    """Format what a conversation cost itself, and with its subagents: `$2.72 · with 10 subagents $6.41`.
+
+    `amount` formats one cost. A part without a known cost is left out.
+    """
+    own, tree, count = conversation.cost_usd, conversation.tree_cost_usd, conversation.subagents
+    if tree == own:
+        return amount(own)
+    words = ngettext("with 1 subagent {cost}", "with {count:,} subagents {cost}", count)
+    return " · ".join(filter(None, (amount(own), words.format(count=count, cost=amount(tree)))))
+
+
+def cost_below(own: float | None, tree: float | None, amount: Callable[[float | None], str] = money) -> str:
+    """Format the cost with all below a session of a lineage, for use behind its own: `of $6.41`; empty if equal."""
+    return "" if tree == own else _("of {cost}").format(cost=amount(tree))
+
+
 def duration(seconds: float) -> str:
     """Format a duration: `0.4 s`, `12 s`, `3 min`, `5 h`, `2 days`."""
     if seconds < 10:
@@ -340,7 +357,7 @@ def status(value: str) -> str:
         "open": pgettext("status", "open"),
         "ended": pgettext("status", "ended"),
         "empty": pgettext("status", "empty"),
-        "stale-open": pgettext("status", "stale-open"),
+        "stale-open": pgettext("status", "stale"),
         "pinned": pgettext("status", "pinned"),
         "archived": pgettext("status", "archived"),
     }

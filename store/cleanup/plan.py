@@ -13,12 +13,13 @@ from ..connection.reader import Reader
 from ..messages.preview import with_details
 from ..messages.transcript import count_rows, count_stored_rows
 from ..sessions.catalog import Catalog
-from ..sessions.models import Chain, Conversation
+from ..sessions.models import Chain, Conversation, known_sum
+from ..sessions.relations import idle_seconds
 from ..sessions.session import Session
 from ..sessions.session_rows import read_busy
 from ..text import as_text
 from ..wording import _
-from .protection import Families, Protection, SpareReason, Standing, idle_seconds, last_use, standing
+from .protection import Families, Protection, SpareReason, Standing, last_use, standing
 from .rules import Rules, age_words
 from .sizes import Sizes, added, measure
 
@@ -73,9 +74,9 @@ class Planned(NamedTuple):
         return self._replace(conversation=conversation, own=own, of_subagents=of_subagents)
 
     @property
-    def cost_usd(self) -> float:
-        """Cost of its segments and subagents; an unknown cost counts as 0."""
-        return (self.conversation.cost_usd or 0.0) + sum(s.cost_usd or 0.0 for s in self.subagents)
+    def cost_usd(self) -> float | None:
+        """Cost of its segments and subagents; None if none is known."""
+        return known_sum(session.cost_usd for session in self.sessions)
 
 
 class Spared(NamedTuple):
@@ -94,7 +95,8 @@ class Totals(NamedTuple):
     """Rows of `messages`, shown or not."""
     bytes: int
     """Of the measured conversations."""
-    cost_usd: float
+    cost_usd: float | None
+    """None if no cost is known."""
     messages_shown: int
     """The chat messages among them that are shown by default; of what is measured."""
 
@@ -152,11 +154,11 @@ class Plan(NamedTuple):
         """Add up the conversations that would go; `subagents` is False for an archive, which leaves subagents alone."""
         sizes = added(each.own for each in self.selected)
         sessions = sum(len(each.conversation.segments) for each in self.selected)
-        cost = sum(each.conversation.cost_usd or 0.0 for each in self.selected)
+        cost = known_sum(each.conversation.cost_usd for each in self.selected)
         if subagents:
             sizes = added([sizes, *(each.of_subagents for each in self.selected)])
             sessions += sum(len(each.subagents) for each in self.selected)
-            cost = sum(each.cost_usd for each in self.selected)
+            cost = known_sum(each.cost_usd for each in self.selected)
         return Totals(len(self.selected), sessions, sizes.rows, sizes.total, cost, sizes.shown)
 
 

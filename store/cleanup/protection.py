@@ -14,12 +14,9 @@ from typing import NamedTuple
 from ..edit.delete_plan import affected_by_delete
 from ..sessions.conversations import Forest
 from ..sessions.models import FAR_PAST, Chain, Conversation, Status
-from ..sessions.relations import LIVE_SECONDS
+from ..sessions.relations import LIVE_SECONDS, STALE_AFTER, is_ended, is_stale
 from ..sessions.session import Session
 from ..wording import _, pgettext
-
-STALE_AFTER = 7 * 86_400.0
-"""Seconds without activity after which an open conversation counts as stale, unless a rule says otherwise."""
 
 
 class Standing(StrEnum):
@@ -29,7 +26,7 @@ class Standing(StrEnum):
     OPEN = "open"
     """No end is recorded: it is in use, or its process died. Hermes records nothing to tell these apart."""
     STALE = "stale-open"
-    """Open, idle for long and not leased: a clean-up includes these only on request."""
+    """Open and stale, see `relations.is_stale`: a clean-up includes these only on request."""
 
 
 def standing(conversation: Conversation, now: float, stale_after: float = STALE_AFTER) -> Standing:
@@ -37,21 +34,9 @@ def standing(conversation: Conversation, now: float, stale_after: float = STALE_
 
     `now` is in Unix seconds; `stale_after` are the seconds without activity after which an open one is stale.
     """
-    tip = conversation.tip
-    if tip.ended_at is not None or tip.end_reason is not None:
+    if is_ended(conversation.segments):
         return Standing.ENDED
-    idle = idle_seconds(conversation, now)
-    if conversation.status is Status.LIVE or idle is None or idle < stale_after:
-        return Standing.OPEN
-    return Standing.STALE
-
-
-def idle_seconds(conversation: Conversation, now: float) -> float | None:
-    """Return the seconds since the last activity of any segment; None if the store has no time for it."""
-    newest = conversation.last_active
-    if newest is None:
-        newest = conversation.root.started_at
-    return None if newest is None else now - newest
+    return Standing.STALE if is_stale(conversation, now, stale_after) else Standing.OPEN
 
 
 def last_use(conversation: Conversation) -> tuple[float, str]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from ..ages import DAY, HOUR
 from ..connection.reader import Reader
 from ..connection.stored_values import as_time
 from ..sessions.catalog import Catalog
@@ -24,7 +25,6 @@ from ..sessions.session_rows import read_busy
 from ..text import as_text
 from ..wording import _
 from .hermes_settings import Retention, read_retention
-from .rules import DAY, HOUR
 
 REAPED_SOURCES = frozenset(["cli", "cron", "kanban", "acp", "api_server", "subagent", "tool", "recovered"])
 """Sources whose open sessions Hermes closes after a long idle time (0.22 `_AUTO_PRUNE_STALE_OPEN_SOURCES`)."""

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 from collections.abc import Callable
 from typing import NamedTuple
 
+from ..ages import parse_when
+from ..amounts import parse_bytes, parse_count, parse_money
+from ..sessions.relations import STALE_AFTER
 from ..wording import N_, _
-from .protection import STALE_AFTER
-from .rules import Rules, parse_age, parse_bytes, parse_money
+from .rules import Rules
 
 _COMPARISON = re.compile(r"(msgs|messages|size|cost)(<=|>=|<|>|:)(.*)", re.IGNORECASE | re.DOTALL)
-_MAX_DIGITS = 15
-"""Of a count: more digits are a typing error, and too many for some readers of JSON."""
 _FLAGS: dict[str, tuple[str, object]] = {
     "automation": ("automation", True),
     "empty": ("empty", True),
@@ -22,12 +23,12 @@ _FLAGS: dict[str, tuple[str, object]] = {
 }
 """By value of `is:`: a field of `Rules` and its value."""
 EXAMPLES = (
-    ("older:30d", N_("no activity for so long; also 2w, 12h")),
+    ("older:30d", N_("no activity for so long; also 5h 2w 6mo 1y, 2026-03-05")),
     ("source:cron", N_("where it is from; several with commas")),
     ("is:automation is:empty", N_("nobody typed into it; no message in it")),
     ("is:stale", N_("also open ones that have been idle for a week, or as long as older: says")),
     ("is:archived", N_("also archived ones")),
-    ("size>10M msgs<5 cost<0.1", N_("bytes with their share of the index, messages, USD")),
+    ("size>10M msgs<5 cost<0.1", N_("bytes with their share of the index, messages, USD with subagents")),
     ("title:notes cwd:~/src model:haiku", N_("part of the title, a folder, part of the model")),
 )
 """Example rules, each with its meaning, which the help translates."""
@@ -53,20 +54,14 @@ def _split(text: str) -> tuple[list[str], list[str]]:
     return words, []
 
 
-def _count(text: str) -> int:
-    plain = text.replace(",", "")
-    if not plain.isdecimal() or len(plain) > _MAX_DIGITS:
-        raise ValueError(_("wants a whole number, 0 or more, not {text!r}").format(text=text))
-    return int(plain)
-
-
 def _parse_bounds(name: str, sign: str, value: str) -> dict[str, object]:
-    """Return the fields of `Rules` for a comparison of whole numbers: `<5` is at most 4."""
+    """Return the fields of `Rules` for a comparison: `<5` messages is at most 4."""
     if name == "cost":
         if sign not in ("<", "<="):
             raise ValueError(_("works with < only: expensive conversations are not cleaned up by their cost"))
-        return {"max_cost": parse_money(value)}
-    field, bound = ("size", parse_bytes(value)) if name == "size" else ("messages", _count(value))
+        limit = parse_money(value)
+        return {"max_cost": limit if sign == "<=" else math.nextafter(limit, -math.inf)}
+    field, bound = ("size", parse_bytes(value)) if name == "size" else ("messages", parse_count(value))
     if sign == "<" and bound == 0:
         raise ValueError(_("is never below 0"))
     low = {">": bound + 1, ">=": bound, ":": bound}
@@ -75,7 +70,7 @@ def _parse_bounds(name: str, sign: str, value: str) -> dict[str, object]:
     return bounds | ({f"max_{field}": high[sign]} if sign in high else {})
 
 
-def _parse_word(word: str, expand: Callable[[str], str]) -> dict[str, object]:
+def _parse_word(word: str, now: float, expand: Callable[[str], str]) -> dict[str, object]:
     """Return the fields of `Rules` for one word.
 
     Raises:
@@ -96,9 +91,10 @@ def _parse_word(word: str, expand: Callable[[str], str]) -> dict[str, object]:
         raise ValueError(_("{name}: wants a value").format(name=name))
     if name == "older":
         try:
-            return {"older_than": parse_age(value)}
+            when = parse_when(value, now)
         except ValueError as error:
             raise ValueError(f"older: {error}") from error
+        return {"older_than": when.age, "before": when.start if when.age is None else None}
     if name == "source":
         return {"sources": frozenset(each for each in value.split(",") if each)}
     if name in ("title", "model"):
@@ -113,26 +109,26 @@ def _parse_word(word: str, expand: Callable[[str], str]) -> dict[str, object]:
     raise ValueError(_("{name}: is no rule").format(name=name))
 
 
-def parse_rules(text: str, expand: Callable[[str], str] = str) -> Parsed:
+def parse_rules(text: str, now: float, expand: Callable[[str], str] = str) -> Parsed:
     """Parse a line of rules. Of several words of one kind the last one counts; sources add up.
 
-    `expand` expands a typed folder to a full path.
+    `now`, in Unix seconds, is what dates such as `mon` count from; `expand` expands a typed folder to a full path.
     """
     words, problems = _split(text)
     fields: dict[str, object] = {}
     sources: frozenset[str] = frozenset()
     for word in words:
         try:
-            fields |= _parse_word(word, expand)
+            fields |= _parse_word(word, now, expand)
         except ValueError as error:
             problems.append(str(error))
             continue
         more = fields.pop("sources", None)
         if isinstance(more, frozenset):
             sources |= more
-    age = fields.get("older_than")
-    if "stale_open" in fields and isinstance(age, float):
-        fields["stale_open"] = age
+    if "stale_open" in fields:
+        cutoff = Rules(**fields).cutoff(now)  # type: ignore[arg-type]  # types fit the names
+        fields["stale_open"] = STALE_AFTER if cutoff is None else now - cutoff
     for name, field in (("msgs", "messages"), ("size", "size")):
         least, most = fields.get(f"min_{field}"), fields.get(f"max_{field}")
         if isinstance(least, int) and isinstance(most, int) and least > most:

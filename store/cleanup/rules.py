@@ -1,4 +1,4 @@
-"""Rules that select conversations for a clean-up, and parsers for the ages, sizes and amounts in them.
+"""Rules that select conversations for a clean-up.
 
 All rules must match; without a rule nothing is selected. Age is by last activity: Hermes up to 0.19 counts from the
 start and deletes a chat that was used yesterday.
@@ -7,68 +7,13 @@ start and deletes a chat that was used yesterday.
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass
+from datetime import datetime
 
-from ..sessions.models import Conversation, ConversationKind
+from ..ages import DAY, HOUR, MINUTE
+from ..sessions.models import Conversation
+from ..sessions.relations import idle_seconds, is_stale
 from ..wording import _, ngettext, pgettext
-from .protection import Standing, idle_seconds, standing
-
-MINUTE, HOUR, DAY, WEEK = 60.0, 3600.0, 86_400.0, 604_800.0
-_AGES = {"m": MINUTE, "h": HOUR, "d": DAY, "w": WEEK}
-_AGE = re.compile(r"(\d+(?:\.\d+)?)\s*([mhdw])", re.IGNORECASE)
-_BYTES = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
-_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
-_MOST_SECONDS = 1e11  # three thousand years
-_MOST_BYTES = 2**53
-_AMOUNT = re.compile(r"(?=[\d.]*\d)\d*\.?\d*(e\d{1,2})?")
-_MOST_MONEY = 1e12
-
-
-def parse_age(text: str) -> float:
-    """Parse an age as Hermes' own prune does, in seconds: `5h`, `30m`, `2d`, `1w`, sums of these; `90` is 90 days.
-
-    Raises:
-        ValueError: It is not an age; the message says what an age looks like.
-    """
-    plain = text.strip()
-    if re.fullmatch(r"\d+(\.\d+)?", plain):
-        plain += "d"
-    if not plain or _AGE.sub("", plain).strip():
-        sentence = _("wants an age such as 30d, 2w, 12h or 1w 2d (a bare number is days), not {text!r}")
-        raise ValueError(sentence.format(text=text))
-    seconds = sum(float(number) * _AGES[unit.lower()] for number, unit in _AGE.findall(plain))
-    if seconds > _MOST_SECONDS:
-        raise ValueError(_("wants an age below three thousand years, not {text!r}").format(text=text))
-    return seconds
-
-
-def parse_bytes(text: str) -> int:
-    """Parse a size in bytes: `10M`, `1.5GB`, `512k`, `4MiB`. Units are powers of 1000, with an `i` of 1024.
-
-    Raises:
-        ValueError: It is not a size; the message says what a size looks like.
-    """
-    match = _BYTES.fullmatch(text.strip())
-    if match is None or (match[3] and not match[2]):
-        raise ValueError(_("wants a size such as 10M, 1.5G or 512k, not {text!r}").format(text=text))
-    size = float(match[1]) * (1024 if match[3] else 1000) ** _POWERS[match[2].lower()]
-    if size > _MOST_BYTES:
-        raise ValueError(_("wants a size that a disk could hold, not {text!r}").format(text=text))
-    return int(size)
-
-
-def parse_money(text: str) -> float:
-    """Parse an amount in dollars, with or without `$`.
-
-    Raises:
-        ValueError: It is not an amount.
-    """
-    plain = text.strip().removeprefix("$")
-    amount = float(plain) if _AMOUNT.fullmatch(plain) else -1.0
-    if not 0 <= amount <= _MOST_MONEY:
-        raise ValueError(_("wants an amount in dollars, not {text!r}").format(text=text))
-    return amount
 
 
 def _below(folder: str, cwd: str | None) -> bool:
@@ -87,6 +32,8 @@ class Rules:
 
     older_than: float | None = None
     """Seconds since the last activity of any segment; a conversation without any time is never old."""
+    before: float | None = None
+    """Unix seconds that the last activity must be before, likewise."""
     sources: frozenset[str] = frozenset()
     """Sources of the root segment. Subagents go with their parents, and match only if their source is listed."""
     title: str | None = None
@@ -106,7 +53,7 @@ class Rules:
     """Bytes as a plan counts them, search index included."""
     max_size: int | None = None
     max_cost: float | None = None
-    """USD; an unknown cost counts as 0, as in Hermes' prune."""
+    """USD, with all subagents. An unknown cost is not a low one; Hermes' own prune takes it for 0."""
     stale_open: float | None = None
     """Also select open conversations idle for this number of seconds; as the only rule, select only these."""
     include_archived: bool = False
@@ -116,7 +63,7 @@ class Rules:
     @property
     def filters(self) -> bool:
         """Whether there is a rule besides `stale_open` and marks."""
-        values = (self.older_than, self.title, self.cwd, self.model, self.max_cost)
+        values = (self.older_than, self.before, self.title, self.cwd, self.model, self.max_cost)
         flags = self.sources or self.empty or self.automation or self.needs_size or self.needs_rows
         return bool(flags) or any(value is not None for value in values)
 
@@ -135,6 +82,12 @@ class Rules:
         """Whether a rule is about chat messages, which must then be counted: stored counters are only hints."""
         return self.min_messages is not None or self.max_messages is not None
 
+    def cutoff(self, now: float) -> float | None:
+        """Return the time that the last activity must be before, of both rules on it the earlier; `now` likewise."""
+        limits = [self.before] if self.before is not None else []
+        limits += [now - self.older_than] if self.older_than is not None else []
+        return min(limits, default=None)
+
     def marked(self, conversation: Conversation) -> bool:
         """Tell whether a segment is marked by hand."""
         return bool(self.marks) and any(segment.id in self.marks for segment in conversation.segments)
@@ -146,18 +99,19 @@ class Rules:
         if self.nothing or (conversation.archived and not self.include_archived):
             return False
         if not self.filters:
-            return self.stale_open is not None and standing(conversation, now, self.stale_open) is Standing.STALE
-        idle = idle_seconds(conversation, now)
+            return self.stale_open is not None and is_stale(conversation, now, self.stale_open)
+        idle, cost = idle_seconds(conversation, now), conversation.tree_cost_usd
         title = (conversation.title or "").casefold()
         return (
             (self.older_than is None or (idle is not None and idle > self.older_than))
+            and (self.before is None or (idle is not None and now - idle < self.before))
             and (not self.sources or conversation.source in self.sources)
             and (self.title is None or self.title.casefold() in title)
             and (self.cwd is None or _below(self.cwd, conversation.cwd))
             and (self.model is None or self.model.casefold() in (conversation.model or "").casefold())
-            and (not self.empty or not any(segment.has_messages for segment in conversation.segments))
-            and (not self.automation or conversation.kind is not ConversationKind.CHAT)
-            and (self.max_cost is None or (conversation.cost_usd or 0.0) <= self.max_cost)
+            and (not self.empty or conversation.is_empty)
+            and (not self.automation or conversation.is_automation)
+            and (self.max_cost is None or (cost is not None and cost <= self.max_cost))
         )
 
     def matches(self, conversation: Conversation, size: int | None, now: float) -> bool:
@@ -182,6 +136,9 @@ class Rules:
         parts: list[str] = []
         if self.older_than is not None:
             parts.append(_("no activity for {age}").format(age=age_words(self.older_than)))
+        if self.before is not None:
+            time = datetime.fromtimestamp(self.before).strftime("%Y-%m-%d %H:%M")
+            parts.append(_("no activity since {time}").format(time=time))
         if self.sources:
             several = pgettext("between sources", " or ").join(sorted(self.sources))
             parts.append(_("source {sources}").format(sources=several))

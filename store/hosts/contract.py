@@ -208,6 +208,8 @@ def _conversation(document: Json) -> Conversation:
         None if rows is None else _count(rows),
         None if size is None else _count(size),
         _text(document.get("note")) or "",
+        # Versions before 0.2 have no such key.
+        _real(document.get("tree_cost_usd", document.get("cost_usd"))),
     )
 
 

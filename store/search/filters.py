@@ -12,17 +12,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from ..ages import day_of, parse_when
+from ..amounts import parse_count, parse_money
 from ..connection.reader import Reader
 from ..messages.chat_message import State
 from ..messages.decode import SENTINEL, decode_tool_calls
 from ..sessions.models import Conversation, ConversationKind, Relation, Status
+from ..sessions.relations import is_stale
 from ..sessions.session import Session
 from ..wording import N_, _
-from .filter_values import Vocabulary, day_of, known_sources, parse_date, parse_number, recent_tools
+from .filter_values import Vocabulary, known_sources, recent_tools
 from .fold import fold
 
-_STALE_SECONDS = 86400.0
-"""An open session that was silent for longer is stale."""
 _MOST_TOOLS = 500
 """Tools that a misspelt one is compared with."""
 
@@ -108,22 +109,30 @@ def _one_of(values: Sequence[str]) -> Callable[[Filter, float], str]:
     return reason
 
 
-def _no_number(typed: Filter, now: float) -> str:
-    if parse_number(typed.value) is not None:
+def _no_amount(parse: Callable[[str], float]) -> Callable[[Filter, float], str]:
+    def reason(typed: Filter, now: float) -> str:
+        try:
+            parse(typed.value)
+        except ValueError:
+            return _("{filter} needs a number, e.g. {filter}1").format(filter=f"{typed.key}{typed.op}")
         return ""
-    return _("{filter} needs a number, e.g. {filter}1").format(filter=f"{typed.key}{typed.op}")
+
+    return reason
 
 
 def _no_date(typed: Filter, now: float) -> str:
-    if not typed.value.strip() or parse_date(typed.value, now) is not None:
+    if not typed.value.strip():
         return _wants_a_value(typed)
-    text = _("{filter} needs a date, e.g. {filter}2026-03-05, {filter}today or {filter}3d")
-    return text.format(filter=f"{typed.key}:")
+    try:
+        parse_when(typed.value, now)
+    except ValueError as error:
+        return f"{typed.key}: {error}"
+    return ""
 
 
 def _dates(stored: Vocabulary, now: float) -> Sequence[str]:
     today = datetime.fromtimestamp(now)
-    words = ("today", "yesterday", "3d", "1w", "2w", "1mo", "mon", "tue", "wed", "thu", "fri", "sat", "sun")
+    words = ("today", "yesterday", "5h", "3d", "2w", "1mo", "1y", "mon", "tue", "wed", "thu", "fri", "sat", "sun")
     return (*words, f"{today:%Y-%m}", f"{today:%Y-%m-%d}")
 
 
@@ -158,13 +167,13 @@ def _file(typed: Filter, now: float) -> Test:
 
 def _dated(typed: Filter, now: float) -> Test:
     """Test the time of a row: before the beginning of a span, from its end on, or in it."""
-    start, end = parse_date(typed.value, now) or (now, now)
+    start, end, _age = parse_when(typed.value, now)
     if typed.key == "before":
         start, end = -math.inf, start
     elif typed.key == "after":
         start, end = end, math.inf
     elif end == start:  # "on:3d" means that day
-        start, end = day_of(start)
+        start, end, _age = day_of(start)
     return Test(lambda row: row.moment is not None and start <= row.moment < end)
 
 
@@ -178,11 +187,13 @@ def _text_of_segments(read: Callable[[Session], str | None]) -> Callable[[Filter
     return make_test
 
 
-def _compared_number(read: Callable[[Conversation], float | None]) -> Callable[[Filter, float], Test]:
-    """Return a filter that compares a number of a conversation with its value."""
+def _compared_number(
+    read: Callable[[Conversation], float | None], parse: Callable[[str], float]
+) -> Callable[[Filter, float], Test]:
+    """Return a filter that compares a number of a conversation with its value; an unknown number matches nothing."""
 
     def make_test(typed: Filter, now: float) -> Test:
-        compare, limit = _COMPARISONS[typed.op], parse_number(typed.value) or 0.0
+        compare, limit = _COMPARISONS[typed.op], parse(typed.value)
         return Test(conversation=lambda chat: (amount := read(chat)) is not None and compare(amount, limit))
 
     return make_test
@@ -199,14 +210,14 @@ _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
 _IS_CONVERSATION: Mapping[str, Callable[[Conversation, float], bool]] = {
     "live": lambda chat, now: chat.status is Status.LIVE,
     "open": lambda chat, now: chat.status is Status.OPEN,
-    "stale": lambda chat, now: chat.status is Status.OPEN and (chat.last_active or 0.0) < now - _STALE_SECONDS,
+    "stale": is_stale,
     "ended": lambda chat, now: chat.status is Status.ENDED,
-    "empty": lambda chat, now: chat.status is Status.EMPTY,
+    "empty": lambda chat, now: chat.is_empty,
     "archived": lambda chat, now: chat.archived,
     "pinned": lambda chat, now: chat.pinned,
     "hidden": lambda chat, now: chat.hidden,
     "chat": lambda chat, now: chat.kind is ConversationKind.CHAT,
-    "automation": lambda chat, now: chat.kind is ConversationKind.AUTOMATION,
+    "automation": lambda chat, now: chat.is_automation,
     "subagent": lambda chat, now: chat.kind is ConversationKind.SUBAGENT,
     "branch": lambda chat, now: chat.relation is Relation.BRANCHED,
 }
@@ -247,7 +258,7 @@ def _has(typed: Filter, now: float) -> Test:
 
 _WHO = N_("where, who, with which tool")
 _WHAT = N_("of the conversation")
-_WHEN = N_("when; also today, yesterday, 2w, 2026-03-05")
+_WHEN = N_("when; also 30min 5h 2w 6mo 1y, today, 2026-03-05")
 _SIZE = N_("size of the conversation")
 
 FILTERS = (
@@ -303,7 +314,7 @@ FILTERS = (
     FilterKind(
         key="is", make_test=_is, example="is:live is:archived -is:rewound …",
         help=N_(
-            "live open stale (open, silent for a day) ended empty "
+            "live open stale (open, silent for a week) ended empty "
             "archived pinned hidden chat automation subagent branch; messages: compacted, rewound (taken back), "
             "forgotten (compressed: the model has them no longer)"
         ),
@@ -315,17 +326,17 @@ FILTERS = (
         reason=_one_of(_HAS), values=lambda stored, now: _HAS,
     ),
     FilterKind(
-        key="cost", make_test=_compared_number(lambda chat: chat.cost_usd), example="cost>1", help=_SIZE,
-        also_called=("price", "usd"), reason=_no_number, sign=">", is_value=True,
+        key="cost", make_test=_compared_number(lambda chat: chat.tree_cost_usd, parse_money), example="cost>1",
+        help=N_("US dollars, with all subagents"), also_called=("price", "usd"),
+        reason=_no_amount(parse_money), sign=">", is_value=True,
     ),
     FilterKind(
-        key="msgs", make_test=_compared_number(lambda chat: float(chat.message_count)), example="msgs>100", help=_SIZE,
-        also_called=("messages",), reason=_no_number, sign=">", is_value=True,
+        key="msgs", make_test=_compared_number(lambda chat: chat.message_count, parse_count), example="msgs>100",
+        help=_SIZE, also_called=("messages",), reason=_no_amount(parse_count), sign=">", is_value=True,
     ),
     FilterKind(
-        key="tokens", make_test=_compared_number(lambda chat: float(chat.tokens.total)), example="tokens>1m",
-        help=_SIZE,
-        also_called=("size",), reason=_no_number, sign=">", is_value=True,
+        key="tokens", make_test=_compared_number(lambda chat: chat.tokens.total, parse_count), example="tokens>1m",
+        help=_SIZE, also_called=("size",), reason=_no_amount(parse_count), sign=">", is_value=True,
     ),
 )  # fmt: skip
 """All filters, in the order of the help."""

@@ -28,11 +28,13 @@ _MAX_MESSAGES = 20_000
 """If there are more new messages than this (an import), everything is read again."""
 
 
-def sort_key(sort: Sort, amounts: Mapping[str, int]) -> Callable[[Sequence[Session]], float | str]:
+def sort_key(
+    sort: Sort, amounts: Mapping[str, int], tree_cost: Callable[[Sequence[Session]], float | None]
+) -> Callable[[Sequence[Session]], float | str]:
     """Return the sort key function of conversations, which takes their segments.
 
     `amounts` are values that sessions do not hold, by root id: bytes for `Sort.SIZE` (default 0), chat messages for
-    `Sort.MESSAGES` (default: the stored counters).
+    `Sort.MESSAGES` (default: the stored counters). `tree_cost` returns the cost with all subagents.
     """
 
     def started(segments: Sequence[Session]) -> float:
@@ -40,8 +42,8 @@ def sort_key(sort: Sort, amounts: Mapping[str, int]) -> Callable[[Sequence[Sessi
         return FAR_PAST if moment is None else moment
 
     def cost(segments: Sequence[Session]) -> float:
-        known = [paid for segment in segments if (paid := segment.cost_usd) is not None]
-        return sum(known) if known else FAR_PAST
+        paid = tree_cost(segments)
+        return FAR_PAST if paid is None else paid
 
     def messages(segments: Sequence[Session]) -> float:
         counted = amounts.get(segments[0].id)
@@ -149,7 +151,7 @@ class Catalog:
             roots = [root for root in roots if sessions[root].source in sources]
         if sort is not Sort.ACTIVITY:
             roots.reverse()
-            key = sort_key(sort, amounts or {})
+            key = sort_key(sort, amounts or {}, self.forest.tree_cost)
             keys = [key(segments(sessions[root])) for root in roots]
             indexes = sorted(range(len(roots)), key=keys.__getitem__, reverse=reverse is (sort is Sort.TITLE))
             return [roots[index] for index in indexes]

@@ -11,6 +11,7 @@ from array import array
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
+from typing import NamedTuple
 
 from ..wording import N_, _
 from .models import (
@@ -20,6 +21,7 @@ from .models import (
     ConversationKind,
     Relation,
     View,
+    known_sum,
     newest_activity,
     start_key,
     title_of,
@@ -33,6 +35,21 @@ _CACHE_ABOVE = 16
 _MAX_RENEWED = 2000
 """If the changed families have more sessions than this, all lists are rebuilt."""
 _parent_id = attrgetter("parent_id")
+
+
+class SubagentSum(NamedTuple):
+    """The subagents of a conversation, nested ones too."""
+
+    number: int = 0
+    cost_usd: float | None = None
+    """Sum of the known costs; None if there is none."""
+
+
+_NO_SUBAGENTS = SubagentSum()
+
+
+def _with_below(segments: Sequence[Session], below: SubagentSum) -> float | None:
+    return known_sum([*(session.cost_usd for session in segments), below.cost_usd])
 
 
 def _has_parent(session: Session) -> bool:
@@ -54,10 +71,14 @@ class Forest:
         `updated` was called on."""
         self._by_parent = sorted(filter(_has_parent, self.sessions.values()), key=_parent_id)
         """Sessions with a parent, sorted by its id."""
+        self._parents = set(map(_parent_id, self._by_parent))
+        """Ids of all sessions that have children, and of some that had; most have none and need no look-up."""
         self._continuations: dict[str, Session] = {}
         """Cached continuations by the id of the continued session, for sessions with many children."""
         self._roots: dict[str, Session] = {}
         """Cached roots of conversations with many segments, by the id of each other segment."""
+        self._subagents: dict[str, SubagentSum] = {}
+        """Cached sums of conversations that have subagents, by the id of the root."""
         self._ring_roots = frozenset[str]()
         self._ring_roots = self._find_ring_roots(self._by_parent)
         self._lists: dict[View | None, list[str]] | None = None
@@ -90,6 +111,7 @@ class Forest:
         new = {session.id: session for session in fresh}
         forest = Forest(())
         sessions, forest._by_parent = dict(self.sessions), list(self._by_parent)
+        forest._parents = self._parents.union(map(_parent_id, filter(_has_parent, new.values())))
         forest.sessions = sessions
         for each in (*gone, *new):
             forest._replace_child(self.sessions.get(each), new.get(each))
@@ -100,6 +122,7 @@ class Forest:
         renewed = changed | forest._family_ids((*new, *changed))
         family = [session for each in renewed if (session := sessions.get(each)) is not None]
         forest.renewed = frozenset(renewed)
+        forest._subagents = {root: known for root, known in self._subagents.items() if root not in renewed}
         forest._ring_roots = self._ring_roots - renewed
         forest._ring_roots |= forest._find_ring_roots(family)
         if self._lists is not None and len(renewed) < _MAX_RENEWED:
@@ -150,6 +173,8 @@ class Forest:
 
     def children_of(self, session_id: str) -> list[Session]:
         """Return the sessions with this parent id, whether or not the parent exists."""
+        if session_id not in self._parents:
+            return []
         first = bisect_left(self._by_parent, session_id, key=_parent_id)
         return self._by_parent[first : bisect_right(self._by_parent, session_id, first, key=_parent_id)]
 
@@ -258,9 +283,12 @@ class Forest:
 
     def child_chains(self, chain: Chain) -> list[Chain]:
         """Return the chains whose parent is a segment of this one, oldest first."""
-        children = [child for segment in chain.segments for child in self.children_of(segment.id)]
-        roots = [child for child in children if child.id != chain.root.id and self._previous_segment(child) is None]
-        return [self._chain(each) for each in sorted(roots, key=start_key)]
+        return [self._chain(each) for each in sorted(self._child_roots(chain.segments), key=start_key)]
+
+    def _child_roots(self, segments: Sequence[Session]) -> list[Session]:
+        """Return the roots of the conversations whose parent is one of these segments, in no order."""
+        children = [child for segment in segments for child in self.children_of(segment.id)]
+        return [child for child in children if child.id != segments[0].id and self._previous_segment(child) is None]
 
     def is_attached_subagent(self, chain: Chain) -> bool:
         """Whether a chain is a subagent whose parent exists, so that it is listed under that."""
@@ -278,7 +306,8 @@ class Forest:
 
     def conversation(self, chain: Chain, now: float) -> Conversation:
         """Build the list entry of a chain of this forest; `now`, in Unix seconds, determines what is live."""
-        branches, subagents = self._count_below(chain)
+        children = self._child_roots(chain.segments)
+        below = self.subagents(chain.segments) if children else _NO_SUBAGENTS
         active, note = chain.last_active, chain.note
         if chain.root.hidden:
             note = _("hidden by Hermes, {note}").format(note=note) if note else _("hidden by Hermes")
@@ -289,23 +318,45 @@ class Forest:
             status=status(chain.segments, now),
             title=title_of(chain.segments),
             last_active=active if active != FAR_PAST else None,
-            branches=branches,
-            subagents=subagents,
+            branches=sum(self._relation(child)[0] is Relation.BRANCHED for child in children),
+            subagents=below.number,
             note=note,
+            tree_cost_usd=_with_below(chain.segments, below),
         )
 
-    def _count_below(self, chain: Chain) -> tuple[int, int]:
-        """Count the branches of a chain, and its subagents, nested ones included."""
-        subagents, seen = 0, {chain.root.id}
-        below = self.child_chains(chain)
-        branches = sum(child.relation is Relation.BRANCHED for child in below)
-        while below:
-            child = below.pop()
-            if child.relation is Relation.DELEGATED and child.root.id not in seen:
-                seen.add(child.root.id)
-                subagents += 1
-                below.extend(self.child_chains(child))
-        return branches, subagents
+    # Subagents
+
+    def subagents(self, segments: Sequence[Session]) -> SubagentSum:
+        """Add up all subagents of a conversation, nested ones too; each of them is visited once per forest."""
+        sums = self._subagents
+        family: list[tuple[str, list[tuple[Session, ...]]]] = []
+        pending: list[Sequence[Session]] = [segments]
+        seen = {segments[0].id}
+        while pending:
+            current = pending.pop()
+            root = current[0].id
+            children = [] if root in sums else [each for each in self._child_agents(current) if each[0].id not in seen]
+            if children:
+                seen.update(child[0].id for child in children)
+                family.append((root, children))
+                pending += children
+        for root, children in reversed(family):  # children before their parents
+            below = [sums.get(child[0].id, _NO_SUBAGENTS) for child in children]
+            costs = [session.cost_usd for child in children for session in child]
+            sums[root] = SubagentSum(
+                len(children) + sum(each.number for each in below),
+                known_sum([*costs, *(each.cost_usd for each in below)]),
+            )
+        return sums.get(segments[0].id, _NO_SUBAGENTS)
+
+    def _child_agents(self, segments: Sequence[Session]) -> list[tuple[Session, ...]]:
+        """Return the segments of each subagent of a conversation, without nested ones."""
+        roots = self._child_roots(segments)
+        return [self.segments(root) for root in roots if self._relation(root)[0] is Relation.DELEGATED]
+
+    def tree_cost(self, segments: Sequence[Session]) -> float | None:
+        """Return the cost of a conversation with all its subagents, in USD; None if none of it is known."""
+        return _with_below(segments, self.subagents(segments))
 
     # Views
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..connection.reader import Reader
 from ..errors import NotFoundError
@@ -11,7 +11,7 @@ from ..messages.transcript import count_rows
 from ..wording import _, ngettext
 from .conversations import Forest
 from .first_page import read_neighbourhood
-from .models import Chain, Conversation, Lineage, Node, Relation, ResumeTarget, TreeLine, start_key
+from .models import Chain, Conversation, Lineage, Node, Relation, ResumeTarget, TreeLine, known_sum, start_key
 from .relations import ORPHANED, continuation_rank, is_reset, status
 from .session import Session
 
@@ -90,11 +90,26 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
         raise NotFoundError(_("There is no session {session} in this store.").format(session=session_id))
     focus = forest.chain_of(session_id)
     counts = count_rows(reader, list(forest.sessions))
-    nodes = list(_nodes(forest, forest.top_chain(focus), focus, counts, now))
+    nodes = _with_tree_costs(_nodes(forest, forest.top_chain(focus), focus, counts, now), forest)
     previews = read_previews(reader, {each.session.id: [each.session] for each in nodes if not each.session.title})
     named = tuple(each._replace(name=_name(each.session, previews.get(each.session.id, ""))) for each in nodes)
     target = resume_target(catalog.conversation(focus.root.id))
     return Lineage(session_id, target, predict_resume(forest, target.id, reader.schema.version), named)
+
+
+def _with_tree_costs(nodes: Iterable[Node], forest: Forest) -> list[Node]:
+    """Add to each node the cost of all below it: later segments of its conversation, and subagents of these."""
+    listed = list(nodes)
+    below: dict[str, list[float | None]] = {}
+    for index in reversed(range(len(listed))):  # children before their parents
+        node = listed[index]
+        session = node.session
+        cost = known_sum([session.cost_usd, *below.get(session.id, ())])
+        listed[index] = node._replace(tree_cost_usd=cost)
+        is_part = node.relation is Relation.DELEGATED or not forest.is_root(session.id)
+        if node.parent_id is not None and is_part:
+            below.setdefault(node.parent_id, []).append(cost)
+    return listed
 
 
 def _name(session: Session, preview: str) -> str:

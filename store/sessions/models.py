@@ -4,8 +4,9 @@ Times are Unix seconds (float) or None; money is USD; sizes are bytes. Text is a
 must pass it through `printable` before they print it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from math import fsum
 from typing import NamedTuple
 
 from .session import Session, Tokens
@@ -98,6 +99,12 @@ def newest_activity(segments: Sequence[Session]) -> float:
     return max(FAR_PAST if (moment := each.last_active) is None else moment for each in segments)
 
 
+def known_sum(amounts: Iterable[float | None]) -> float | None:
+    """Add up the known amounts, in any order with the same result; None if none is known."""
+    known = [amount for amount in amounts if amount is not None]
+    return fsum(known) if known else None
+
+
 def start_key(session: Session) -> tuple[float, str]:
     """Sort key: the start, an unknown one first, then the id."""
     return FAR_PAST if session.started_at is None else session.started_at, session.id
@@ -129,6 +136,9 @@ class Conversation(NamedTuple):
     """
     note: str = ""
     """A peculiarity, in a few words: "possibly a subagent", "its parent is gone" …"""
+    tree_cost_usd: float | None = None
+    """Cost with all subagents, nested ones too, whose rows Hermes bills apart; None if none of them has a known cost.
+    Branches are conversations of their own."""
 
     @property
     def id(self) -> str:
@@ -192,9 +202,18 @@ class Conversation(NamedTuple):
 
     @property
     def cost_usd(self) -> float | None:
-        """Sum over the segments with a known cost; None if there is none."""
-        costs = [cost for s in self.segments if (cost := s.cost_usd) is not None]
-        return sum(costs) if costs else None
+        """Its own cost, without its subagents; see `known_sum`."""
+        return known_sum(segment.cost_usd for segment in self.segments)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no segment has a message."""
+        return not any(segment.has_messages for segment in self.segments)
+
+    @property
+    def is_automation(self) -> bool:
+        """Whether nobody typed into it: what the view of that name lists, archived ones too."""
+        return self.kind is not ConversationKind.CHAT and self.relation is not Relation.DELEGATED
 
     @property
     def tool_call_count(self) -> int:
@@ -222,6 +241,8 @@ class Node(NamedTuple):
     note: str = ""
     name: str = ""
     """Its title, else its first request (of a subagent: the task), else a note that there is no text."""
+    tree_cost_usd: float | None = None
+    """Cost of this session, of those that continue it, and of all their subagents; None if none is known."""
 
 
 class ResumeTarget(NamedTuple):

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .models import FAR_PAST, Relation, Status, start_key
+from ..ages import DAY
+from .models import FAR_PAST, Conversation, Relation, Status, start_key
 from .session import Session
 
 # fmt: off
@@ -26,6 +27,13 @@ ORPHANED = "__orphaned__"
 
 LIVE_SECONDS = 300.0
 """An open session with a message this recent counts as live: Hermes stores no heartbeat."""
+
+STALE_AFTER = 7 * DAY
+"""Seconds without activity after which an open conversation counts as stale, in a search and in a clean-up alike.
+
+Hermes does not end a chat that is left open in a terminal, and the user goes back to it after a weekend. After a week
+its process has most likely died. A shorter span would be a risk in a clean-up, which deletes.
+"""
 
 
 def edge(child: Session, parent: Session | None) -> Relation:
@@ -84,12 +92,36 @@ def continuation_rank(child: Session) -> tuple[int, float, float, str]:
 
 def status(segments: Sequence[Session], now: float) -> Status:
     """Return the state of a session or of a conversation, as segments, root first; `now` is in Unix seconds."""
-    tip = segments[-1]
     if any([each.busy for each in segments]):
         return Status.LIVE
     if not any([each.has_messages for each in segments]):
         return Status.EMPTY
-    if tip.ended_at is not None or tip.end_reason is not None:
+    if is_ended(segments):
         return Status.ENDED
-    newest = tip.last_active
+    newest = segments[-1].last_active
     return Status.LIVE if newest is not None and -LIVE_SECONDS < now - newest < LIVE_SECONDS else Status.OPEN
+
+
+def is_ended(segments: Sequence[Session]) -> bool:
+    """Return whether Hermes has recorded the end of a conversation, by the last of its segments."""
+    tip = segments[-1]
+    return tip.ended_at is not None or tip.end_reason is not None
+
+
+def idle_seconds(conversation: Conversation, now: float) -> float | None:
+    """Return the seconds since the last activity of any segment; None if the store has no time for it."""
+    newest = conversation.last_active
+    if newest is None:
+        newest = conversation.root.started_at
+    return None if newest is None else now - newest
+
+
+def is_stale(conversation: Conversation, now: float, after: float = STALE_AFTER) -> bool:
+    """Return whether a conversation was never ended and has been idle for so long, in seconds; leases are ignored.
+
+    `now` is in Unix seconds. A conversation without any time is never stale.
+    """
+    if is_ended(conversation.segments) or conversation.status is Status.LIVE:
+        return False
+    idle = idle_seconds(conversation, now)
+    return idle is not None and idle >= after

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from builders import DAY
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pruning import NOW
 
-from hermes_browse.store.cleanup.protection import STALE_AFTER
 from hermes_browse.store.cleanup.rule_line import EXAMPLES, parse_rules, toggled
-from hermes_browse.store.cleanup.rules import DAY, Rules
+from hermes_browse.store.cleanup.rules import Rules
+from hermes_browse.store.sessions.relations import STALE_AFTER
 
 
 @pytest.mark.parametrize(
@@ -28,9 +30,9 @@ from hermes_browse.store.cleanup.rules import DAY, Rules
         ("messages<=5 msgs>=2", Rules(max_messages=5, min_messages=2)),
         ("msgs:0", Rules(min_messages=0, max_messages=0)),
         ("msgs<1,000 msgs>0", Rules(min_messages=1, max_messages=999)),
-        ("cost<.5", Rules(max_cost=0.5)),
+        ("cost<=.5", Rules(max_cost=0.5)),
         ("size>10M", Rules(min_size=10_000_001)),
-        ("size<=1GB cost<$0.10", Rules(max_size=1_000_000_000, max_cost=0.1)),
+        ("size<=1GB cost<=$0.10", Rules(max_size=1_000_000_000, max_cost=0.1)),
         ('title:"two words" model:haiku', Rules(title="two words", model="haiku")),
         ("title:it's", Rules()),
         ("cwd:~/src", Rules(cwd="/home/me/src")),
@@ -38,14 +40,14 @@ from hermes_browse.store.cleanup.rules import DAY, Rules
 )
 def test_words(text: str, rules: Rules) -> None:
     """Each is the field of the rules it names."""
-    assert parse_rules(text, lambda folder: folder.replace("~", "/home/me")).rules == rules
+    assert parse_rules(text, NOW, lambda folder: folder.replace("~", "/home/me")).rules == rules
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         ("foo", "is no rule: title:foo"),
-        ("older:soon", "older: wants an age"),
+        ("older:soon", "is no age (30min 5h 3d 2w 6mo 1y)"),
         ("older:", "wants a value"),
         ("size>big", "size wants a size"),
         ("msgs<few", "msgs wants a whole number"),
@@ -56,7 +58,7 @@ def test_words(text: str, rules: Rules) -> None:
         ("size<0", "size is never below 0"),
         ("msgs>10 msgs<5", "msgs: nothing is above 10 and below 5"),
         ("size>=2k size<=1k", "size: nothing is above 1,999 and below 1,001"),
-        ("older:-3d", "older: wants an age"),
+        ("older:-3d", "is no age (30min 5h 3d 2w 6mo 1y)"),
         ("cost<x", "cost wants an amount"),
         ("cost<nan", "cost wants an amount"),
         ("cost<inf", "cost wants an amount"),
@@ -71,7 +73,7 @@ def test_words(text: str, rules: Rules) -> None:
 )
 def test_problems(text: str, words: str) -> None:
     """Said in a sentence that names the word; what is right beside it holds."""
-    parsed = parse_rules(f"is:empty {text}")
+    parsed = parse_rules(f"is:empty {text}", NOW)
     assert len(parsed.problems) == 1 and words in parsed.problems[0]
     assert parsed.rules.empty
 
@@ -79,14 +81,14 @@ def test_problems(text: str, words: str) -> None:
 def test_examples_are_rules() -> None:
     """What the help shows can be typed."""
     for text, _ in EXAMPLES:
-        assert not parse_rules(text).problems, text
+        assert not parse_rules(text, NOW).problems, text
 
 
 @settings(max_examples=examples(300))
 @given(st.text(max_size=60))
 def test_any_text_is_rules_or_a_problem(text: str) -> None:
     """Never an error; text that asks for nothing known has a problem, so that it is not taken for no rules."""
-    parsed = parse_rules(text)
+    parsed = parse_rules(text, NOW)
     assert parsed.problems or parsed.rules != Rules() or not text.split()
 
 
@@ -97,5 +99,5 @@ def test_switches() -> None:
     assert toggled("older:30d is:empty", "older:90d") == "is:empty older:90d"
     assert toggled("older:30d", "older:30d") == ""
     line = toggled('title:"two words" cwd:/a', "is:stale")
-    assert parse_rules(line) == parse_rules('title:"two words" cwd:/a is:stale')
+    assert parse_rules(line, NOW) == parse_rules('title:"two words" cwd:/a is:stale', NOW)
     assert toggled('title:"open', "is:empty") == 'title:"open'

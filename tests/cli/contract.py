@@ -104,6 +104,7 @@ CONVERSATION = keys(
     subagents=COUNT,
     tokens=TOKENS,
     cost_usd=MONEY,
+    tree_cost_usd=MONEY,
     bytes=maybe(COUNT),
 )
 CONTEXT = keys(message_id=COUNT, role=TEXT, text=TEXT)
@@ -144,6 +145,7 @@ NODE = keys(
     started_at=TIME,
     last_active=TIME,
     cost_usd=MONEY,
+    tree_cost_usd=MONEY,
 )
 LIST = keys(
     store=STORE,

@@ -17,7 +17,7 @@ _ORDERS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "started": lambda each: each["started_at"],
     "messages": lambda each: each["message_count"],
     "tokens": lambda each: sum(each["tokens"].values()) - each["tokens"]["reasoning"],
-    "cost": lambda each: -1 if each["cost_usd"] is None else each["cost_usd"],
+    "cost": lambda each: -1 if each["tree_cost_usd"] is None else each["tree_cost_usd"],
     "size": lambda each: each["bytes"],
 }
 

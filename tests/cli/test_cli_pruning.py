@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from commandline import STORES, ask, call, copy_store, ids_of
-from contract import CONVERSATION, COUNT, FLAG, TEXT, each, holds, keys, of, one
+from contract import CONVERSATION, COUNT, FLAG, MONEY, TEXT, each, holds, keys, of, one
 from pruning import NOW, family
 
 from hermes_browse.store.cleanup import bulk
@@ -20,7 +20,7 @@ Capture = pytest.CaptureFixture[str]
 
 BUNDLE = keys(name=TEXT, created_at=of(float), sessions=each(TEXT), messages=COUNT, bytes=COUNT)
 PRUNE = keys(
-    plan=keys(conversations=COUNT, sessions=COUNT, messages=COUNT, bytes=COUNT, cost_usd=of(float)),
+    plan=keys(conversations=COUNT, sessions=COUNT, messages=COUNT, bytes=COUNT, cost_usd=MONEY),
     would=each(CONVERSATION),
     spared=each(keys(id=TEXT, reason=TEXT)),
     done=FLAG,
@@ -128,7 +128,7 @@ def test_without_a_terminal_it_needs_yes(capsys: Capture, root: Path, action: st
 @pytest.mark.parametrize(
     ("line", "word"),
     [
-        ("--older-than soon", "wants an age"),
+        ("--older-than soon", "is no age"),
         ("--older-than -1", "--older-than"),
         ("--min-size big", "wants a size"),
         ("--max-cost free", "dollars"),

@@ -130,8 +130,8 @@ def test_words_need_no_quotes_around_them(capsys: Capture, home: list[str]) -> N
         ("heron msgs<=many", "msgs<= needs a number, e.g. msgs<=1"),
         ("tokens:", "tokens: needs a number, e.g. tokens:1"),
         ("-cost=x", "cost= needs a number, e.g. cost=1"),
-        ("heron after:never", "after: needs a date, e.g. after:2026-03-05, after:today or after:3d"),
-        ("before:2026-13", "before: needs a date"),
+        ("heron after:never", "after: 'never' is no age (30min 5h 3d 2w 6mo 1y) and no date (2026-03-05, today, mon)"),
+        ("before:2026-13", "before: '2026-13' is no age"),
         ("on:", "on: wants a value"),
     ],
 )

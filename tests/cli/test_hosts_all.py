@@ -41,8 +41,8 @@ def test_everything_as_one_list(machines: Machines, capsys: Capture, tmp_path: P
         for host, options in ((None, ("--db", store)), ("vps", ("--host", "vps")), ("nas", ("--host", "nas")))
         for row in ask(capsys, "list", "--sort", "cost", "--limit", "0", *options)["conversations"]
     ]
-    every.sort(key=lambda row: -1 if row["cost_usd"] is None else row["cost_usd"], reverse=True)
-    assert [each["cost_usd"] for each in page] == [each["cost_usd"] for each in every[2:6]]
+    every.sort(key=lambda row: -1 if row["tree_cost_usd"] is None else row["tree_cost_usd"], reverse=True)
+    assert [each["tree_cost_usd"] for each in page] == [each["tree_cost_usd"] for each in every[2:6]]
     hidden = ended.document["hidden"]
     assert ended.document["total"] == ended.document["shown"] + sum(hidden.values())
     assert ended.document["shown"] == 4 and {each["host"] for each in page} <= {None, "vps", "nas"}

@@ -38,7 +38,7 @@ Print = Callable[[Sequence[str]], Reply]
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    """A chain of three segments with a title, and a conversation without one."""
+    """A chain of three segments with a title and a subagent, and a conversation without one."""
     chain = [
         {"id": f"s{number}", "source": "telegram", "title": title, "started_at": T0 + number, "model": "opus"}
         | {"parent_session_id": f"s{number - 1}" if number else None, "cwd": "/tmp/здесь"}
@@ -46,6 +46,9 @@ def store(tmp_path: Path) -> Path:
         | {"input_tokens": 10, "output_tokens": 2, "estimated_cost_usd": 0.25}
         for number, title in enumerate(["Boats", "Boats #2", "Boats #3"])
     ]
+    marker = json.dumps({"_delegate_from": "s1"})
+    helper = {"id": "helper", "parent_session_id": "s1", "model_config": marker, "started_at": T0 + 1}
+    chain.append(helper | {"estimated_cost_usd": 2.0})
     said = [
         {"session_id": f"s{number}", "content": f"the harbour {number}", "timestamp": T0 + number}
         for number in range(3)
@@ -88,17 +91,20 @@ def test_conversations_of_a_host_are_those_of_its_store(store: Path, printed: Pr
     facts = (
         *("id", "root_id", "kind", "status", "relation", "title", "last_active", "preview", "rows", "source", "model"),
         *("cwd", "git_branch", "archived", "hidden", "pinned", "tokens", "cost_usd", "tool_call_count"),
+        "tree_cost_usd",
         *("message_count", "branches", "subagents", "note"),
     )
     told = [{fact: getattr(each, fact) for fact in facts} for each in listed.conversations]
     assert told == [{fact: getattr(each, fact) for fact in facts} for each in own]
     assert [[segment.id for segment in each.segments] for each in listed.conversations] == [
         ["s0", "s1", "s2"],
+        ["helper"],
         ["-odd id"],
     ]
     first = listed.conversations[0]
     assert (first.root.started_at, first.tip.ended_at, first.cost_usd) == (T0, None, 0.75)
-    assert (listed.total, listed.sessions) == (2, 4) and listed.bytes > 0
+    assert first.tree_cost_usd == 2.75
+    assert (listed.total, listed.sessions) == (3, 5) and listed.bytes > 0
 
 
 def test_hits_of_a_host_are_those_of_its_store(printed: Print) -> None:
@@ -173,6 +179,7 @@ WRONG: list[dict[str, object]] = [
     {"tokens": 5},
     {"tokens": {"input": "many"}},
     {"cost_usd": "free"},
+    {"tree_cost_usd": "free"},
     {"bytes": {}},
     {"status": 5},
     {"preview": {}},

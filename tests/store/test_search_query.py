@@ -9,7 +9,7 @@ import pytest
 
 from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.search.conditions import make_conditions
-from hermes_browse.store.search.filter_values import Vocabulary, parse_date, parse_number
+from hermes_browse.store.search.filter_values import Vocabulary
 from hermes_browse.store.search.filters import FILTER_KEYS, FILTERS, Filter, FilterKind, RowFacts
 from hermes_browse.store.search.query import TermKind, parse, unknown_filters
 from hermes_browse.store.search.terms import compile_query
@@ -142,32 +142,6 @@ def test_every_filter_key_is_known_to_the_conditions() -> None:
     for key in FILTER_KEYS:
         conditions = make_conditions(parse(f"{key}:{values.get(key, 'x')}", now=NOW), NOW)
         assert (conditions.message is None) != (conditions.conversation is None), key
-
-
-@pytest.mark.parametrize(
-    ("text", "start", "end"),
-    [
-        ("2026", (2026, 1, 1), (2027, 1, 1)),
-        ("2025-12", (2025, 12, 1), (2026, 1, 1)),
-        ("2026-03-05", (2026, 3, 5), (2026, 3, 6)),
-        ("today", (2026, 3, 18), (2026, 3, 19)),
-        ("yesterday", (2026, 3, 17), (2026, 3, 18)),
-        ("wed", (2026, 3, 18), (2026, 3, 19)),
-        ("Thursday", (2026, 3, 12), (2026, 3, 13)),
-    ],
-)
-def test_dates(text: str, start: tuple[int, int, int], end: tuple[int, int, int]) -> None:
-    assert parse_date(text, NOW) == (datetime(*start).timestamp(), datetime(*end).timestamp())
-
-
-def test_ages_are_moments() -> None:
-    assert parse_date("12h", NOW) == (NOW - 43_200, NOW - 43_200)
-    assert parse_date("2w", NOW) == (NOW - 14 * 86_400, NOW - 14 * 86_400)
-    assert parse_date("money", NOW) is None
-
-
-def test_numbers() -> None:
-    assert [parse_number(text) for text in ("$0.5", "20k", "1.5M", "inf", "k", "")] == [0.5, 2e4, 1.5e6, *[None] * 3]
 
 
 def _row(role: str = "user", moment: float | None = NOW, content: str = "", calls: str = "") -> RowFacts:

@@ -79,7 +79,7 @@ async def test_mistakes_are_underlined_and_the_rest_is_searched(tmp_path: Path) 
         await browser.type("cookie source:cli after:never ")
         assert _marks(browser) == [("filter", "source:cli"), ("problem", "after:never")]
         status = browser.text("#status")
-        assert "after: needs a date, e.g. after:2026-03-05" in status and "hits in" in status
+        assert "is no age (30min 5h 3d 2w 6mo 1y) and no date" in status and "hits in" in status
         assert browser.screen.controllers.searching.matchers
         line = browser.screen.box.render_line(0)
         looks = {segment.text: segment.style for segment in line}

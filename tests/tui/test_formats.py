@@ -34,7 +34,7 @@ TEXTS = st.lists(_CHARACTERS, max_size=60).map("".join).map(printable)
     [
         (0, "now"),
         (59, "now"),
-        (5 * 60, "5m"),
+        (5 * 60, "5min"),
         (59.9 * 60, "1h"),
         (2 * 3600, "2h"),
         (23.9 * 3600, "1d"),

@@ -98,10 +98,10 @@ async def test_a_click_on_a_name_sorts_by_it(tmp_path: Path) -> None:
     async with browsing(demo_app(tmp_path), (200, 40)) as browser:
         assert "when↓" in browser.text("#head")
         await click(browser, "cost")
-        costs = [each.cost_usd or 0.0 for each in listed(browser)]
+        costs = [each.tree_cost_usd or 0.0 for each in listed(browser)]
         assert browser.text("#head").rstrip().endswith("cost↓") and costs == sorted(costs, reverse=True)
         await click(browser, "cost")
-        costs = [each.cost_usd or 0.0 for each in listed(browser)]
+        costs = [each.tree_cost_usd or 0.0 for each in listed(browser)]
         assert "cost↑" in browser.text("#head") and "↑ cost" in browser.text("#views") and costs == sorted(costs)
         await click(browser, "title")
         assert "title↑" in browser.text("#head"), "A is first"

@@ -9,6 +9,7 @@ from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _, ngettext
 
+from .. import formats
 from ..bindings import following
 from ..list.conversation_list import ConversationList
 from ..list.list_model import job_key_of
@@ -190,6 +191,10 @@ class PlanController:
                     "1 subagent session along in a delete", "{count:,} subagent sessions along in a delete", along
                 )
                 parts.append(sentence.format(count=along))
+                own, whole = row.planned.conversation.cost_usd, row.planned.cost_usd
+                if own != whole:
+                    costs = _("{whole} with them") if own is None else _("{own} without them, {whole} with them")
+                    parts.append(costs.format(own=formats.money(own) or "$0", whole=formats.money(whole)))
             return " · ".join([*parts, row.planned.conversation.id])
         if isinstance(row, PlanJobRow):
             return _("Enter shows the runs of this job · Space removes or adds all of them")

@@ -9,8 +9,9 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_browse.store.cleanup.protection import Standing, idle_seconds, last_use
+from hermes_browse.store.cleanup.protection import Standing, last_use
 from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.sessions.relations import idle_seconds
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, pgettext
@@ -63,7 +64,7 @@ def title_key(title: str | None) -> tuple[bool, str]:
 
 AMOUNTS: dict[PlanOrder, Callable[[Planned], float]] = {
     PlanOrder.SIZE: lambda each: each.bytes,
-    PlanOrder.COST: lambda each: each.cost_usd,
+    PlanOrder.COST: lambda each: each.cost_usd or 0.0,
     PlanOrder.MESSAGES: lambda each: each.own.shown,
 }
 _HEADS = {
@@ -99,7 +100,7 @@ def _columns(
         columns += f" {formats.fit(state, 5)}"
     if width >= 60:
         columns += formats.fit(messages, 6, right=True)
-    if width >= 76:
+    if width >= 70:
         columns += formats.fit(cost, 8, right=True)
     return columns + formats.fit(size, 9, right=True)
 
@@ -171,7 +172,8 @@ class JobSum(NamedTuple):
     messages: int
     bytes: int | None
     """None until all of them are measured."""
-    cost_usd: float
+    cost_usd: float | None
+    """None if no cost is known."""
     oldest: Planned
     """The run that has been idle longest."""
 

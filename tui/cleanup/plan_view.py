@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence, Se
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.cleanup.protection import count_reasons
-from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.sessions.models import Conversation, known_sum
 from hermes_browse.store.wording import _, ngettext
 
 from .. import formats
@@ -148,7 +148,7 @@ class PlanRows:
             sums[job] = JobSum(
                 sum(each.own.shown for each in runs),
                 size if all(each.is_measured for each in runs) else None,
-                sum((each.cost_usd for each in runs), 0.0),
+                known_sum(each.cost_usd for each in runs),
                 min(runs, key=lambda each: each.conversation.last_active or 0.0),
             )
         return sums
@@ -279,16 +279,19 @@ def make_view(plan: Plan, rows: PlanRows, catalog: Catalog, left_out: Set[str], 
 
 
 def totals_line(plan: Plan) -> str:
-    """`14 sessions · 1,204 messages · 4.1 MB · $1.20`; visits every conversation of the plan."""
+    """`1,204 messages · 4.1 MB · $3.40 with subagents · 14 sessions`; visits every conversation of the plan."""
     totals = plan.totals()
+    cost = formats.money(totals.cost_usd)
+    if cost and totals.cost_usd != plan.totals(subagents=False).cost_usd:
+        cost = _("{cost} with subagents").format(cost=cost)
     hidden = totals.messages - totals.messages_shown if plan.is_measured else 0
     along = ngettext("with 1 hidden message", "with {count:,} hidden messages", hidden).format(count=hidden)
     parts = [
-        formats.counted(totals.sessions, "session"),
         formats.counted(totals.messages - hidden, "message"),
         ("{size}" if plan.is_measured else _("measuring, so far {size}")).format(size=formats.size(totals.bytes)),
-        formats.money(totals.cost_usd),
+        cost,
         along if hidden else "",
+        formats.counted(totals.sessions, "session"),
     ]
     return " · ".join(part for part in parts if part)
 

@@ -133,7 +133,11 @@ class PruneScreen(SubScreen):
 
     def _age(self) -> float | None:
         """The age of the rules, seconds."""
-        return self._parsed.rules.older_than if self._parsed is not None and not self._parsed.problems else None
+        if self._parsed is None or self._parsed.problems:
+            return None
+        now = self.context.clock()
+        cutoff = self._parsed.rules.cutoff(now)
+        return now - cutoff if cutoff is not None else None
 
     def _show_pictures(self) -> None:
         if self.is_whole:
@@ -174,7 +178,7 @@ class PruneScreen(SubScreen):
 
     def _show_rules(self) -> None:
         text = self.query_one("#rules", Input).value
-        self._parsed = parse_rules(text, os.path.expanduser)
+        self._parsed = parse_rules(text, self.context.clock(), os.path.expanduser)
         words = text.split()
         self.query_one(ToggleLine).show([(_(name), word in words) for name, word in SWITCHES])
 

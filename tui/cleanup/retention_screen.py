@@ -10,8 +10,8 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.events import Resize
 
+from hermes_browse.store.ages import DAY
 from hermes_browse.store.cleanup.retention import Fate, Radar
-from hermes_browse.store.cleanup.rules import DAY
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.edit.delete import copy_to_trash
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog

@@ -30,7 +30,8 @@ SOME_SILENT = 6
 _TEXT, _NUMBER = (str, NoneType), (int, float, NoneType)
 _CONVERSATION: Mapping[str, tuple[type, ...]] = {
     **dict.fromkeys(("id", "title", "preview", "source", "status", "profile"), _TEXT),
-    **dict.fromkeys(("last_active", "started_at", "message_count", "cost_usd", "bytes"), _NUMBER),
+    **dict.fromkeys(("last_active", "started_at", "message_count", "bytes"), _NUMBER),
+    **dict.fromkeys(("cost_usd", "tree_cost_usd"), _NUMBER),
     "tokens": (dict, NoneType),
 }
 _HIT: Mapping[str, tuple[type, ...]] = {
@@ -190,7 +191,7 @@ def _place_headers(rows: Iterable[Json]) -> list[str]:
 def _sort_key(sort: Sort) -> Callable[[Json], float | str]:
     """Return the order of `list` over rows of JSON, as `catalog.sort_key` has it over sessions."""
     fields = {Sort.ACTIVITY: "last_active", Sort.STARTED: "started_at", Sort.MESSAGES: "message_count"}
-    fields |= {Sort.COST: "cost_usd", Sort.SIZE: "bytes"}
+    fields |= {Sort.SIZE: "bytes"}
 
     def key(row: Json) -> float | str:
         if sort is Sort.TITLE:
@@ -200,9 +201,16 @@ def _sort_key(sort: Sort) -> Callable[[Json], float | str]:
             tokens = row.get("tokens")
             names = ("input", "output", "cache_read", "cache_write")
             return sum(_number(tokens.get(name), 0) for name in names) if isinstance(tokens, dict) else 0
+        if sort is Sort.COST:
+            return _number(_cost(row))
         return _number(row.get(fields[sort]))
 
     return key
+
+
+def _cost(row: Json) -> object:
+    """Return the cost with all subagents; hosts with a version before 0.2 do not tell it apart."""
+    return row.get("tree_cost_usd", row.get("cost_usd"))
 
 
 def _list(answers: _HostAnswers, arguments: SimpleNamespace) -> None:
@@ -232,7 +240,7 @@ def _list(answers: _HostAnswers, arguments: SimpleNamespace) -> None:
             status("pinned" if row.get("pinned") else "archived" if row.get("archived") else _text(row.get("status"))),
             _text(row.get("source")),
             long_number(_number(row.get("message_count"), 0)),
-            dollars(None if row.get("cost_usd") is None else _number(row["cost_usd"])),
+            dollars(None if _cost(row) is None else _number(_cost(row))),
             _text(row.get("title")) or one_line(_text(row.get("preview")), 80) or no_text(),
             _text(row.get("id")),
         ]

@@ -12,7 +12,7 @@ from hermes_browse.store.sessions.resolve import resolve_session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
-from ..formats import related, status
+from ..formats import cost_below, dollars, related, status
 from .command_context import CommandContext, Subcommand
 from .output import OutputLine, note, print_json, print_lines
 from .parser import text_arg
@@ -60,6 +60,7 @@ def _node_json(node: Node) -> Json:
         "started_at": session.started_at,
         "last_active": session.last_active,
         "cost_usd": session.cost_usd,
+        "tree_cost_usd": node.tree_cost_usd,
         "end_reason": session.end_reason,
         "note": node.note or None,
     }
@@ -74,7 +75,9 @@ def _lines(lineage: Lineage) -> Iterator[OutputLine]:
 def _node_line(node: Node, lineage: Lineage) -> str:
     session = node.session
     rows = _("{count} msgs").format(count=node.rows)
-    line = " · ".join((session.id, one_line(node.name, 120), rows, session.source, status(node.status)))
+    costs = f"{dollars(session.cost_usd)} {cost_below(session.cost_usd, node.tree_cost_usd, dollars)}".strip()
+    facts = (session.id, one_line(node.name, 120), rows, costs, session.source, status(node.status))
+    line = " · ".join(filter(None, facts))
     line = related(node.relation, line)
     if node.note:
         line = _("{name} ({note})").format(name=line, note=node.note)

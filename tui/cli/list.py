@@ -106,7 +106,7 @@ def _cells(each: Conversation, state: str, name: str) -> list[str]:
         formats.status(state),
         each.source,
         formats.long_number(each.message_count),
-        formats.dollars(each.cost_usd),
+        formats.dollars(each.tree_cost_usd),
         name,
         each.id,
     ]

@@ -96,6 +96,7 @@ def conversation_json(conversation: Conversation, radar: Radar | None = None) ->
         "subagents": conversation.subagents,
         "tokens": conversation.tokens._asdict(),
         "cost_usd": conversation.cost_usd,
+        "tree_cost_usd": conversation.tree_cost_usd,
         "bytes": conversation.size,
     }
 

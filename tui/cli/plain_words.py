@@ -10,7 +10,7 @@ from hermes_browse.store.sessions.models import Conversation, Status, View
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _, ngettext, pgettext
 
-from ..formats import counted, day_key, dollars, status, timestamp
+from ..formats import costs, counted, day_key, dollars, status, timestamp
 
 HELP = N_("""\
 A number opens the conversation or the hit with that number.
@@ -93,7 +93,7 @@ def facts(conversation: Conversation, now: float) -> Iterator[str]:
         (_("Started"), timestamp(conversation.root.started_at)),
         (_("Last active"), ago(conversation.last_active, now)),
         (_("Messages"), f"{conversation.message_count:,}"),
-        (_("Cost"), dollars(conversation.cost_usd)),
+        (_("Cost"), costs(conversation, dollars)),
     )
     line = _("{label}: {text}")
     yield from (line.format(label=label, text=one_line(text)) for label, text in pairs if text)

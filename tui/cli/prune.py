@@ -4,30 +4,34 @@ from __future__ import annotations
 
 import argparse
 import os
+import time
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import TypeVar
 
+from hermes_browse.store.ages import When, parse_when
+from hermes_browse.store.amounts import parse_bytes, parse_count, parse_money
 from hermes_browse.store.cleanup import bulk
 from hermes_browse.store.cleanup.bulk import Outcome, Step, Unit
 from hermes_browse.store.cleanup.plan import Plan, Planned, Spared, Totals, make_plan, parents_first
-from hermes_browse.store.cleanup.protection import STALE_AFTER, count_reasons
+from hermes_browse.store.cleanup.protection import count_reasons
 from hermes_browse.store.cleanup.retention import Radar
-from hermes_browse.store.cleanup.rules import Rules, parse_age, parse_bytes, parse_money
+from hermes_browse.store.cleanup.rules import Rules
 from hermes_browse.store.cleanup.sizes import COUNTED
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
-from hermes_browse.store.wording import _, pgettext
+from hermes_browse.store.sessions.relations import STALE_AFTER
+from hermes_browse.store.wording import _
 
 from ..formats import dollars, size, status, timestamp
 from ..store_paths import sessions_folder, trash_folder
 from .command_context import CommandContext, Subcommand, ask, telling
 from .output import bundle_json, conversation_json, note, print_json, print_table, title_or_preview
-from .parser import count_arg, name_arg, text_arg
+from .parser import name_arg, text_arg
 
-Result = TypeVar("Result", int, float)
+Result = TypeVar("Result", int, float, When)
 Done = TypeVar("Done")
 
 _SHOWN = 50
@@ -45,6 +49,10 @@ def _arg_type(parse: Callable[[str], Result]) -> Callable[[str], Result]:
     return convert
 
 
+def _when(value: str) -> When:
+    return parse_when(value, time.time())
+
+
 def _filled_arg(value: str) -> str:
     return text_arg(name_arg(value))
 
@@ -58,8 +66,8 @@ class PruneCommand(Subcommand):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add = parser.add_argument_group(_("rules")).add_argument
-        age_help = _("idle for so long: 90d, 12h, 1w 2d (by activity)")
-        add("--older-than", metavar="AGE", type=_arg_type(parse_age), help=age_help)
+        age_help = _("idle for so long: 30min 5h 3d 2w 6mo 1y, or since 2026-03-05 (by activity)")
+        add("--older-than", metavar="AGE", type=_arg_type(_when), help=age_help)
         source_help = _("of this source; repeatable")
         add("--source", metavar="S", type=_filled_arg, action="append", default=[], help=source_help)
         add("--title", metavar="T", type=_filled_arg, help=_("its title contains this"))
@@ -67,12 +75,13 @@ class PruneCommand(Subcommand):
         add("--model", metavar="M", type=_filled_arg, help=_("the name of its model contains this"))
         add("--empty", action="store_true", help=_("without a message"))
         add("--automation", action="store_true", help=_("cron jobs, webhooks and the like"))
-        add("--min-messages", metavar="N", type=count_arg)
-        add("--max-messages", metavar="N", type=count_arg)
+        add("--min-messages", metavar="N", type=_arg_type(parse_count))
+        add("--max-messages", metavar="N", type=_arg_type(parse_count))
         size_help = _("search index included: 10M, 1.5G")
         add("--min-size", metavar="BYTES", type=_arg_type(parse_bytes), help=size_help)
         add("--max-size", metavar="BYTES", type=_arg_type(parse_bytes))
-        add("--max-cost", metavar="USD", type=_arg_type(parse_money))
+        cost_help = _("with all subagents; an unknown cost does not count as low")
+        add("--max-cost", metavar="USD", type=_arg_type(parse_money), help=cost_help)
         stale_help = _("also open ones that have been idle for that long (7 days without --older-than)")
         add("--stale-open", action="store_true", help=stale_help)
         add("--include-archived", action="store_true", help=_("also archived ones"))
@@ -128,9 +137,13 @@ class PruneCommand(Subcommand):
 
 
 def _rules(arguments: SimpleNamespace) -> Rules:
-    """Build the rules from the arguments, which are named alike except `source` and `stale_open`."""
+    """Build the rules from the arguments, which are named alike except `source`, `older_than` and `stale_open`."""
     values = {name: value for name, value in vars(arguments).items() if name in Rules.__dataclass_fields__}
-    stale_after = arguments.older_than if arguments.older_than is not None else STALE_AFTER
+    when, stale_after = arguments.older_than, STALE_AFTER
+    if when is not None:
+        is_age = when.age is not None
+        values |= {"older_than": when.age, "before": None if is_age else when.start}
+        stale_after = when.age if is_age else time.time() - when.start
     values |= {"sources": frozenset(arguments.source), "stale_open": stale_after if arguments.stale_open else None}
     return Rules(**values)
 
@@ -234,14 +247,13 @@ def _print(plan: Plan, totals: Totals, *, archive: bool, stale_open: bool) -> No
             each.conversation.source,
             f"{each.own.shown:,}",
             size(each.own.total if archive else each.bytes),
-            dollars(each.conversation.cost_usd),
+            dollars(each.conversation.cost_usd if archive else each.cost_usd),
             title_or_preview(each.conversation),
             each.conversation.id,
         ]
         for each in plan.selected[:_SHOWN]
     ]
-    state = pgettext("column", "class")
-    headers = [_("last active"), state, _("source"), _("msgs"), _("size"), _("cost"), _("title"), _("id")]
+    headers = [_("last active"), _("status"), _("source"), _("msgs"), _("size"), _("cost"), _("title"), _("id")]
     print_table(headers, rows, right=(3, 4, 5), flexible=6, optional=(5, 2, 3, 0))
     if len(plan.selected) > _SHOWN:
         note(_("… and {count:,} more; --json lists all.").format(count=len(plan.selected) - _SHOWN))

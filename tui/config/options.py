@@ -45,7 +45,7 @@ class Options(NamedTuple):
     density: str = DENSITIES[0]
     language: str = AUTO
     trash: str = FOREVER
-    """The age at which a bundle is dropped, as `store.cleanup.rules.parse_age` reads it."""
+    """The age at which a bundle is dropped, as `store.ages.parse_age` reads it."""
     columns: tuple[str, ...] = ()
     """From `COLUMNS`; empty for as many of them as there is room for."""
     hosts: tuple[Host, ...] = ()

@@ -145,15 +145,16 @@ class _Parser:
     def take_trash(self, value: object) -> None:
         if value == FOREVER:
             return
-        from hermes_browse.store.cleanup.rules import DAY, parse_age  # start: rarely set
+        from hermes_browse.store.ages import DAY, parse_age  # start: rarely set
 
+        reason = ""
         try:
             age = parse_age(value) if isinstance(value, str) else 0.0
-        except ValueError:
-            age = 0.0
+        except ValueError as error:
+            age, reason = 0.0, str(error)
         if age < DAY:  # a typing error must not empty the trash
             text = _("“trash” is {forever}, or an age from 1d on, not {value}.")
-            self.trouble("", "trash", text.format(forever=FOREVER, value=_shown(value)))
+            self.trouble("", "trash", text.format(forever=FOREVER, value=_shown(value)), reason)
         else:
             self.values["trash"] = value
 

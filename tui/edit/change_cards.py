@@ -190,12 +190,15 @@ class DeleteCard(CountCard):
                 one_line(conversation.source, 20),
                 formats.messages(each.own.shown),
                 formats.size(each.bytes),
+                formats.money(conversation.cost_usd),
             ]
             if along := len(each.subagents):
                 text = ngettext("with 1 subagent ({messages})", "with {count:,} subagents ({messages})", along)
-                facts.append(text.format(count=along, messages=formats.counted(each.of_subagents.shown, "message")))
-            name = one_line(formats.name(conversation), 42)
-            lines.append(Content.assemble("  ", name, (f"  {' · '.join(facts)}", "dim")))
+                messages = formats.counted(each.of_subagents.shown, "message")
+                cost = formats.money(each.cost_usd) if each.cost_usd != conversation.cost_usd else ""
+                facts.append(f"{text.format(count=along, messages=messages)} {cost}".rstrip())
+            name = one_line(formats.name(conversation), 36)
+            lines.append(Content.assemble("  ", name, (f"  {' · '.join(filter(None, facts))}", "dim")))
         lines += and_more(len(plan.selected) - NAMED)
         if plan.reparented:
             lines.append(Content.styled(f"  {_kept(plan.reparented)}", "dim"))

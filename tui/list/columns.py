@@ -55,7 +55,7 @@ COLUMNS: dict[str, Column] = {
     "age": Column(N_("when"), 0, 0, 0, lambda each, now: formats.moment(each.last_active, now), Sort.ACTIVITY),
     "source": Column(N_("source"), 7, 1, 44, lambda each, now: formats.source(each.source)),
     "messages": Column(N_("msgs"), 5, 0, 50, lambda each, now: formats.number(each.message_count), Sort.MESSAGES),
-    "cost": Column(N_("cost"), 8, 0, 70, lambda each, now: formats.money(each.cost_usd), Sort.COST),
+    "cost": Column(N_("cost"), 8, 0, 70, lambda each, now: formats.money(each.tree_cost_usd), Sort.COST),
     "model": Column(N_("model"), 20, 2, 110, lambda each, now: one_line((each.model or "").rpartition("/")[2])),
     "tokens": Column(N_("tokens"), 7, 0, _NEVER, lambda each, now: _tokens(each), Sort.TOKENS),
     "size": Column(N_("size"), 8, 0, _NEVER, lambda each, now: _size(each), Sort.SIZE),

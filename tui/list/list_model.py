@@ -15,7 +15,7 @@ from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.sessions.catalog import Catalog, sort_key
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.jobs import job_of, name_in_title
-from hermes_browse.store.sessions.models import Conversation, Sort, View, newest_activity
+from hermes_browse.store.sessions.models import Conversation, Sort, View, known_sum, newest_activity
 from hermes_browse.store.sessions.session import Session, Tokens
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, pgettext
@@ -185,16 +185,16 @@ class _Runs(Sequence[Conversation]):
         chains = [forest.segments(forest.sessions[self._roots[place]]) for place in self._places]
         segments = [segment for chain in chains for segment in chain]
         newest = self._catalog.conversation(max(chains, key=newest_activity)[0].id)
-        costs = [cost for each in segments if (cost := each.cost_usd) is not None]
         tokens = map(sum, zip(*(each.tokens for each in segments), strict=True))
         summed = newest.tip._replace(
             title=self._details.jobs.get(job_of(newest.root) or "") or name_in_title(newest.title) or None,
             started_at=newest.root.started_at,
             message_count=sum(each.message_count for each in segments),
-            cost_usd=sum(costs) if costs else None,
+            cost_usd=known_sum(each.cost_usd for each in segments),
             **{f"{kind}_tokens": count for kind, count in zip(Tokens._fields, tokens, strict=True)},
         )
-        return newest._replace(segments=(summed,), rows=None, size=None)
+        cost = known_sum(map(forest.tree_cost, chains))
+        return newest._replace(segments=(summed,), rows=None, size=None, tree_cost_usd=cost)
 
 
 class CatalogRows:
@@ -249,8 +249,7 @@ class CatalogRows:
             row = JobRow(name, runs, runs.total(), name in opened)
             at = bisect_left(others, places[0])
             if order is not None:
-                amount = runs.amount(order.amounts)
-                key = sort_key(order.sort, {} if amount is None else {row.total.id: amount})(row.total.segments)
+                key = _job_rank(row.total, order, runs.amount(order.amounts))
                 is_rising = order.reverse is not (order.sort is Sort.TITLE)
                 at = bisect_left(keys, key) if is_rising else len(keys) - bisect_right(keys, key)
             rows.append((at, places[0], row, runs, places))
@@ -268,7 +267,8 @@ class CatalogRows:
 
     def _keys(self, places: Iterable[int], order: Order) -> list[float | str]:
         """Return the sort keys of some roots, smallest first."""
-        forest, key = self._catalog.forest, sort_key(order.sort, order.amounts)
+        forest = self._catalog.forest
+        key = sort_key(order.sort, order.amounts, forest.tree_cost)
         return sorted(key(forest.segments(forest.sessions[self._roots[place]])) for place in places)
 
     def __len__(self) -> int:
@@ -298,6 +298,12 @@ class CatalogRows:
             return self._layout.index(-other) if self._layout is not None else None
         except (ValueError, StopIteration):
             return None
+
+
+def _job_rank(total: Conversation, order: Order, amount: int | None) -> float | str:
+    """Return the sort key of a job, given its sums and its measured amount."""
+    amounts = {} if amount is None else {total.id: amount}
+    return sort_key(order.sort, amounts, lambda segments: total.tree_cost_usd)(total.segments)
 
 
 def make_rows(

@@ -142,13 +142,16 @@ def _node_facts(row: LineageRow, width: int, now: float) -> str:
     node = row.node
     session, messages = node.session, formats.messages(node.rows)
     reason = session.end_reason if session.end_reason != "compression" else None  # the next line shows that
+    state = formats.end_reason(reason) or (formats.status(node.status) if reason != session.end_reason else "")
+    below = formats.cost_below(session.cost_usd, node.tree_cost_usd)
     facts = [
-        (100, 0, formats.end_reason(reason) or (formats.status(node.status) if reason != session.end_reason else "")),
+        (100, 18, formats.fit(state, 18)),
         (0, max(8, cell_len(messages)), messages),
         (70, 8, formats.money(session.cost_usd)),
+        (70, 11, f" {formats.fit(below, 10)}"),
         (0, formats.date_width() + 1, formats.moment(session.last_active, now)),
     ]
-    return "".join(formats.fit(text, cells or 18, right=bool(cells)) for least, cells, text in facts if width >= least)
+    return "".join(formats.fit(text, cells, right=True) for least, cells, text in facts if width >= least)
 
 
 def _lineage(row: LineageRow, width: int, now: float) -> list[Span]:

@@ -172,7 +172,7 @@ def preview(shown: Preview, now: float) -> Content:
         (
             formats.counted(conversation.message_count, "message"),
             formats.moment(conversation.last_active, now),
-            formats.money(conversation.cost_usd),
+            formats.costs(conversation),
         ),
         (one_line(conversation.cwd or "", 200),),
     )

@@ -25,7 +25,7 @@ PLACES = {
     "measuring": "tui.list.measuring.Measuring",
     "old": "tui.legacy.old_screen.OldScreen",
     "old-transcripts": "tui.legacy.old_screen.read_old_transcripts",
-    "parse-age": "store.cleanup.rules.parse_age",
+    "parse-age": "store.ages.parse_age",
     "prepare-search": "store.search.engine.prepare",
     "prune": "tui.cleanup.prune_screen.PruneScreen",
     "recap": "store.messages.recap.read_recap",

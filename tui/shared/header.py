@@ -126,7 +126,7 @@ def conversation_facts(conversation: Conversation, reading: Reading, width: int,
         one_line(conversation.cwd or "", 60),
         one_line(conversation.git_branch or "", 30),
         _("{count} tok").format(count=formats.number(total)) if total else "",
-        formats.money(conversation.cost_usd),
+        formats.costs(conversation),
     ]
     if reading is not Reading.SAID:
         is_live = reading is Reading.LIVE
@@ -144,6 +144,8 @@ def lineage_title(lineage: Lineage, compactions: int) -> Content:
         return Content.assemble((label, "bold"), (warning, "$warning"))
     is_chain = sum(node.on_path for node in lineage.nodes) > 1
     facts = f" · {lineage.resume.shown_reason}" if is_chain else ""
+    cost = formats.money(lineage.nodes[0].tree_cost_usd) if count > 1 else ""
+    facts += " · " + _("{cost} in all").format(cost=cost) if cost else ""
     if compactions:
         words = ngettext("compressed once", "compressed {count:,} times", compactions)
         facts += " · " + words.format(count=compactions)

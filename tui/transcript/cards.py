@@ -134,7 +134,7 @@ def _tokens(conversation: Conversation, details: Details) -> Iterator[Row]:
 def _cost(conversation: Conversation, details: Details) -> Iterator[Row]:
     status, source = details.facts.get("cost_status", ""), details.facts.get("cost_source", "")
     words = [
-        formats.money(conversation.cost_usd)
+        formats.costs(conversation)
         or (pgettext("cost", "nothing") if conversation.cost_usd == 0 else pgettext("cost", "unknown")),
         _words(_COST_STATUS, status),
         _words(_COST_SOURCES, source),

@@ -1,0 +1,58 @@
+"""Counts, sizes and amounts of money as people write them, read in one way by searches, clean-up rules and options."""
+
+from __future__ import annotations
+
+import re
+
+from .wording import _
+
+_COUNT = re.compile(r"([0-9]+(?:\.[0-9]+)?|[0-9]{1,3}(?:,[0-9]{3})+)([km]?)")
+_BYTES = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?")
+_MONEY = re.compile(r"\$?([0-9]+\.?[0-9]*|\.[0-9]+)([km]?)")
+_THOUSANDS = {"": 1, "k": 1000, "m": 1_000_000}
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+_MOST = 10**15
+"""Of a count: more is a typing error, and too much for some readers of JSON."""
+_MOST_BYTES = 2**53
+_MOST_MONEY = 1e12
+
+
+def parse_count(text: str) -> int:
+    """Parse a count: `5`, `1,000`, `20k`, `1.5M`.
+
+    Raises:
+        ValueError: It is not a count; the message is a sentence for the user.
+    """
+    match = _COUNT.fullmatch(text.strip().lower())
+    count = float(match[1].replace(",", "")) * _THOUSANDS[match[2]] if match is not None else -1.0
+    if not 0 <= count < _MOST or count != int(count):
+        raise ValueError(_("wants a whole number such as 5, 1,000 or 20k, not {text!r}").format(text=text))
+    return int(count)
+
+
+def parse_bytes(text: str) -> int:
+    """Parse a size in bytes: `10M`, `1.5GB`, `512k`, `4MiB`. Units are powers of 1000, with an `i` of 1024.
+
+    Raises:
+        ValueError: It is not a size; the message is a sentence for the user.
+    """
+    match = _BYTES.fullmatch(text.strip().lower())
+    if match is None or (match[3] and not match[2]):
+        raise ValueError(_("wants a size such as 10M, 1.5G or 512k, not {text!r}").format(text=text))
+    size = float(match[1]) * (1024 if match[3] else 1000) ** _POWERS[match[2]]
+    if size > _MOST_BYTES:
+        raise ValueError(_("wants a size that a disk could hold, not {text!r}").format(text=text))
+    return int(size)
+
+
+def parse_money(text: str) -> float:
+    """Parse an amount in US dollars: `5`, `$0.50`, `.5`, `2k`.
+
+    Raises:
+        ValueError: It is not an amount; the message is a sentence for the user.
+    """
+    match = _MONEY.fullmatch(text.strip().lower())
+    amount = float(match[1]) * _THOUSANDS[match[2]] if match is not None else -1.0
+    if not 0 <= amount <= _MOST_MONEY:
+        raise ValueError(_("wants an amount in dollars, not {text!r}").format(text=text))
+    return amount

@@ -1,0 +1,126 @@
+"""Ages, dates and times as people write them: one reader for the search, the clean-up, the options and the settings."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from builders import DAY, make_store
+
+from hermes_browse.store.ages import HOUR, MINUTE, MONTH, WEEK, YEAR, parse_age, parse_when
+from hermes_browse.store.cleanup.rule_line import parse_rules
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.search.conditions import make_conditions
+from hermes_browse.store.search.query import parse
+from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.relations import STALE_AFTER
+
+NOW = datetime(2026, 3, 18, 12, 30).timestamp()  # a Wednesday, local like the dates people type
+UNITS = {"30min": 30 * MINUTE, "5h": 5 * HOUR, "3d": 3 * DAY, "2w": 2 * WEEK, "6mo": 6 * MONTH, "1y": YEAR}
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        *UNITS.items(),
+        ("90", 90 * DAY), ("0", 0), ("1.5", 1.5 * DAY), ("0.5d", 12 * HOUR), (" 12H ", 12 * HOUR), ("3 MO", 3 * MONTH),
+        ("1w 2d", WEEK + 2 * DAY), ("1w2d", WEEK + 2 * DAY), ("1h30min", 1.5 * HOUR),
+    ],
+)  # fmt: skip
+def test_ages(text: str, seconds: float) -> None:
+    """In each unit, as a bare number, which is days, and sums."""
+    assert parse_age(text) == pytest.approx(seconds)
+
+
+NONE = ["", " ", "d", "-1", "-1d", "5q", "1d!", "1 2", "1e3", "nan", "99999999999w", "x1d", "1mon", "2minutes"]
+
+
+@pytest.mark.parametrize("text", NONE)
+def test_no_ages(text: str) -> None:
+    """A slip of the finger is no age."""
+    with pytest.raises(ValueError, match=r"is no age such as|three thousand"):
+        parse_age(text)
+    with pytest.raises(ValueError, match=r"is no age .* and no date"):
+        parse_when(text, NOW)
+
+
+@pytest.mark.parametrize("text", ["3m", "3M", " 3 m", "1h 3m", "3m1d"])
+def test_an_age_in_m_is_refused_by_name(text: str) -> None:
+    """Hermes' `m` is minutes, and a search took it for months; both ways out are named, wherever it is typed."""
+    words = "3m could be minutes or months: write 3min or 3mo"
+    for read in (parse_age, lambda typed: parse_when(typed, NOW)):
+        with pytest.raises(ValueError) as refusal:
+            read(text)
+        assert str(refusal.value) == words
+    word = text.strip().replace(" ", "")
+    assert [each.text for each in parse(f"after:{word}", now=NOW).problems] == [f"after: {words}"]
+    assert parse_rules(f"older:{word}", NOW).problems == (f"older: {words}",)
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "end"),
+    [
+        ("2026", (2026, 1, 1), (2027, 1, 1)),
+        ("2025-12", (2025, 12, 1), (2026, 1, 1)),
+        ("2026-03-05", (2026, 3, 5), (2026, 3, 6)),
+        ("20260305", (2026, 3, 5), (2026, 3, 6)),
+        ("2026-03-05T14:30", (2026, 3, 5, 14, 30), (2026, 3, 5, 14, 30)),
+        ("2026-03-05 14:30:10", (2026, 3, 5, 14, 30, 10), (2026, 3, 5, 14, 30, 10)),
+        ("today", (2026, 3, 18), (2026, 3, 19)),
+        ("yesterday", (2026, 3, 17), (2026, 3, 18)),
+        ("wed", (2026, 3, 18), (2026, 3, 19)),
+        ("Thursday", (2026, 3, 12), (2026, 3, 13)),
+    ],
+)
+def test_dates(text: str, start: tuple[int, ...], end: tuple[int, ...]) -> None:
+    """Days are whole, times are moments, in local time."""
+    when = parse_when(text, NOW)
+    assert when == (datetime(*start).timestamp(), datetime(*end).timestamp(), None)  # type: ignore[arg-type]
+
+
+def test_a_time_may_name_its_zone() -> None:
+    """Such times stand in logs."""
+    assert parse_when("2026-03-05T14:30:00Z", NOW).start == 1_772_721_000.0
+    assert parse_when("2026-03-05t16:30+02:00", NOW).start == 1_772_721_000.0
+
+
+@pytest.mark.parametrize("text", ["money", "2026-13", "2026-02-30", "9999-12-31", "2026-03-05T25:00", "m", "5000y"])
+def test_no_dates(text: str) -> None:
+    """What is beyond the calendar is refused as well."""
+    with pytest.raises(ValueError, match=r"is no age .* and no date"):
+        parse_when(text, NOW)
+
+
+@pytest.mark.parametrize("text", [*UNITS, "90", "1w 2d", "2026", "2026-03", "2026-03-05", "20260305T1430", "mon"])
+def test_a_search_and_a_clean_up_read_the_same(text: str) -> None:
+    """What is `older:` was last active `before:` the same moment."""
+    when = parse_when(text, NOW)
+    assert parse_rules(f'older:"{text}"', NOW).rules.cutoff(NOW) == pytest.approx(when.start)
+    if " " not in text:
+        assert not parse(f"before:{text}", now=NOW).problems
+
+
+def test_stale_is_one_span(tmp_path: Path) -> None:
+    """A search for `is:stale` and the rule `is:stale` select the same conversations."""
+    sessions = [
+        {"id": "a-day", "started_at": NOW - 2 * DAY},
+        {"id": "nearly", "started_at": NOW - STALE_AFTER + 60},
+        {"id": "stale", "started_at": NOW - STALE_AFTER},
+        {"id": "no-messages", "started_at": NOW - 30 * DAY},
+        {"id": "ended", "started_at": NOW - 30 * DAY, "ended_at": NOW - 30 * DAY, "end_reason": "cli_close"},
+    ]
+    rows = [
+        {"session_id": each["id"], "content": "word", "timestamp": each["started_at"]}
+        for each in sessions
+        if each["id"] != "no-messages"
+    ]
+    with Store(make_store(tmp_path / "state.db", "22", sessions, rows)).reader() as reader:
+        catalog = read_catalog(reader, NOW)
+    found = make_conditions(parse("is:stale", now=NOW), NOW).conversation
+    rules = parse_rules("is:stale", NOW).rules
+    assert found is not None
+    conversations = catalog.select()
+    searched = {each.id for each in conversations if found(each)}
+    planned = {each.id for each in conversations if rules.could_match(each, NOW)}
+    assert searched == planned == {"stale", "no-messages"}

@@ -1,0 +1,149 @@
+"""What a conversation cost itself, and with its subagents: exact over chains, nesting, branches and damaged files."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from hermes_browse.store.cleanup.rules import Rules
+from hermes_browse.store.search.conditions import make_conditions
+from hermes_browse.store.search.query import parse
+from hermes_browse.store.sessions.catalog import Catalog
+from hermes_browse.store.sessions.conversations import Forest
+from hermes_browse.store.sessions.models import Conversation, Relation, Sort, View
+from hermes_browse.store.sessions.session import Session
+
+NOW = 1_000_000.0
+
+
+def session(name: str, parent: str | None = None, cost: float | None = None, **columns: object) -> Session:
+    """A session that started before its parent ended."""
+    return Session(name, "cli", parent, cost_usd=cost, started_at=1.0, last_active=2.0, **columns)  # type: ignore[arg-type]
+
+
+FAMILY = [
+    session("root", cost=1.0, end_reason="compression", ended_at=5.0),
+    Session("tip", "cli", "root", cost_usd=0.25, started_at=6.0, last_active=7.0),
+    session("helper", "root", 0.5, delegate_from="root"),
+    session("nested", "helper", 0.125, delegate_from="helper"),
+    session("free", "tip", 0.0, delegate_from="tip"),
+    session("unknown", "tip", None, delegate_from="tip"),
+    session("branch", "tip", 8.0, branched_from="tip"),
+    session("of-branch", "branch", 16.0, delegate_from="branch"),
+    session("branch-of-helper", "helper", 32.0, branched_from="helper"),
+    session("reset", "tip", 64.0, reset_from="tip"),
+    session("nothing"),
+    session("of-nothing", "nothing", None, delegate_from="nothing"),
+    session("dear", "of-nothing", 4.0, delegate_from="of-nothing"),
+    session("bare"),
+]
+OWN_AND_WHOLE = {
+    "tip": (1.25, 1.875), "helper": (0.5, 0.625), "nested": (0.125, 0.125), "free": (0.0, 0.0),
+    "unknown": (None, None), "branch": (8.0, 24.0), "of-branch": (16.0, 16.0), "branch-of-helper": (32.0, 32.0),
+    "reset": (64.0, 64.0), "nothing": (None, 4.0), "of-nothing": (None, 4.0), "dear": (4.0, 4.0), "bare": (None, None),
+}  # fmt: skip
+
+
+def costs(catalog: Catalog) -> dict[str, tuple[float | None, float | None]]:
+    """By tip."""
+    return {each.id: (each.cost_usd, each.tree_cost_usd) for each in catalog.select(View.ALL)}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_cost_is_its_own_and_with_all_subagents(seed: int) -> None:
+    """Over all segments and nested ones; a branch and a chat after a reset are others; unknown stays unknown."""
+    sessions = list(FAMILY)
+    random.Random(seed).shuffle(sessions)
+    assert costs(Catalog(Forest(sessions), NOW)) == OWN_AND_WHOLE
+
+
+def test_a_change_below_reaches_every_parent() -> None:
+    """Also when the sums of the forest before were asked for."""
+    before = Catalog(Forest(FAMILY), NOW)
+    assert costs(before) == OWN_AND_WHOLE
+    dearer = session("nested", "helper", 1.125, delegate_from="helper")
+    after = before.updated([dearer], [], NOW)
+    changed = {"tip": (1.25, 2.875), "helper": (0.5, 1.625), "nested": (1.125, 1.125)}
+    assert costs(after) == OWN_AND_WHOLE | changed
+    orphan = session("nested", None, 1.125, delegate_from="helper")
+    gone = costs(after.updated([orphan], ["helper"], NOW))
+    assert gone["tip"] == (1.25, 1.25) and "helper" not in gone
+    assert costs(before) == OWN_AND_WHOLE
+
+
+def test_lists_searches_and_clean_ups_go_by_the_whole() -> None:
+    """What is sorted, found and cleaned up is what the user paid; an unknown cost is neither high nor low."""
+    catalog = Catalog(Forest(FAMILY), NOW)
+    in_order = [each.id for each in catalog.select(View.ALL, sort=Sort.COST)]
+    assert in_order[:4] == ["reset", "branch-of-helper", "branch", "of-branch"]
+    assert set(in_order[-2:]) == {"bare", "unknown"}
+
+    def found(text: str) -> set[str]:
+        test = make_conditions(parse(text, now=NOW), NOW).conversation
+        assert test is not None
+        return {each.id for each in catalog.select(View.ALL) if test(each)}
+
+    assert found("cost>$1.8") == {
+        "tip",
+        "branch",
+        "of-branch",
+        "branch-of-helper",
+        "reset",
+        "nothing",
+        "of-nothing",
+        "dear",
+    }
+    assert found("cost<=0.125") == {"nested", "free"}
+    low = {each.id for each in catalog.select(View.ALL) if Rules(max_cost=0.125).could_match(each, NOW)}
+    assert low == {"nested", "free"}
+
+
+def _rings() -> Iterator[tuple[str, list[Session]]]:
+    a, b = (session(x, y, c, delegate_from=y) for x, y, c in (("a", "b", 1.0), ("b", "a", 2.0)))
+    yield "two that delegate to each other", [a, b]
+    yield "its own parent", [session("a", "a", 1.0, delegate_from="a")]
+    three = [session(x, y, 1.0, delegate_from=y) for x, y in (("a", "c"), ("b", "a"), ("c", "b"))]
+    yield "a ring of three with a child", [*three, session("d", "b", 4.0, delegate_from="b")]
+    own = [
+        Session(
+            "a", "cli", "b", cost_usd=1.0, started_at=1.0, end_reason="compression", ended_at=2.0, delegate_from="b"
+        ),
+        Session("b", "cli", "a", cost_usd=2.0, started_at=3.0, delegate_from="b"),
+    ]
+    yield "a conversation below itself", own
+
+
+@pytest.mark.parametrize(("name", "sessions"), list(_rings()), ids=[name for name, _sessions in _rings()])
+def test_a_ring_counts_each_session_once(name: str, sessions: list[Session]) -> None:
+    """In a damaged file nothing is counted twice, and nothing hangs."""
+    catalog = Catalog(Forest(sessions), NOW)
+    total = sum(each.cost_usd or 0.0 for each in sessions)
+    whole = {each.id: each for each in catalog.select(View.ALL)}
+    for conversation in whole.values():
+        assert (conversation.cost_usd or 0.0) <= (conversation.tree_cost_usd or 0.0) <= total
+    tops = [each for each in whole.values() if each.relation is not Relation.DELEGATED] or list(whole.values())
+    assert sum(each.tree_cost_usd or 0.0 for each in tops) == total
+
+
+def test_ten_thousand_nested_subagents_are_added_up_at_once() -> None:
+    """Without recursion, and each visited once for all sums together."""
+    count = 10_000
+    sessions = [session("s0", cost=1.0)]
+    sessions += [session(f"s{at}", f"s{at - 1}", 1.0, delegate_from=f"s{at - 1}") for at in range(1, count)]
+    forest = Forest(sessions)
+    visited = 0
+    below = forest._child_agents
+
+    def counted(segments: tuple[Session, ...]) -> list[tuple[Session, ...]]:
+        nonlocal visited
+        visited += 1
+        return below(segments)
+
+    forest._child_agents = counted  # type: ignore[method-assign,assignment]
+    catalog = Catalog(forest, NOW)
+    assert [catalog.conversation(f"s{at}").tree_cost_usd for at in (0, 1, count - 1)] == [count, count - 1, 1]
+    conversations: list[Conversation] = catalog.select(View.ALL)
+    assert sum(each.subagents for each in conversations) == count * (count - 1) // 2
+    assert visited < 4 * count
