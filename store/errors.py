@@ -98,6 +98,10 @@ class RefusedError(BrowseError):
     code = "refused"
 
 
+class StoreRefusedError(RefusedError):
+    """The whole store is not written to, whatever is asked for: another conversation would be refused as well."""
+
+
 class WriteFailedError(BrowseError):
     """SQLite could not carry out a write; it was rolled back."""
 

@@ -27,6 +27,7 @@ from ..trash.tables import Tables
 from ..wording import _, ngettext
 from .flags import read_columns
 from .guards import Needs, check_writable
+from .known_triggers import check_triggers
 from .restore_rows import RestoredRows, read_encoded_messages
 from .search_index import SearchIndexes
 from .transaction import Transaction, write
@@ -120,6 +121,7 @@ def restore(
     index_notes: list[str] = []
 
     def work(tx: Transaction) -> None:
+        check_triggers(tx.rows, manifest.tables)
         rows.insert(tx)
         if check:
             index_notes.extend(SearchIndexes(tx).compare())

@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..connection.connect import Store
-from ..connection.reader import SQLITE_ERRORS, Reader, Row, decode, rows_in, translate
-from ..connection.schema import Schema
+from ..connection.reader import SQLITE_ERRORS, Reader, Row, SqliteError, decode, rows_in, translate
+from ..connection.schema import Schema, read_again
 from ..errors import (
     BrowseError,
     QueryInterruptedError,
@@ -37,7 +37,7 @@ from ..errors import (
 )
 from ..trash.progress import never
 from ..wording import _
-from .guards import Needs, check_writable
+from .guards import Needs, check_version, check_writable
 
 PATIENCE = 5.0
 """Seconds to wait for other writers."""
@@ -129,7 +129,9 @@ def write(
                 has_begun = True
                 try:
                     _check_unchanged(connection, store.path, identity, schema_version)
-                    result = work(Transaction(connection, store.path, reader.schema))
+                    schema = _read_again(connection, store.path, reader.schema)
+                    check_version(schema)
+                    result = work(Transaction(connection, store.path, schema))
                     if stop():
                         raise QueryInterruptedError(_("Stopped. Nothing was changed."))
                     _commit(connection, store.path, result)
@@ -177,7 +179,7 @@ def _finish_rollback(store: Store) -> None:
             return
         with _open_for_writing(store.path) as connection:
             connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
-    except (BrowseError, OSError, sqlite3.Error):
+    except (BrowseError, OSError, *SQLITE_ERRORS):
         return  # there is no journal, or the next process that opens the store rolls it back
 
 
@@ -256,12 +258,20 @@ def _check_unchanged(
         )
 
 
+def _read_again(connection: sqlite3.Connection, path: Path, schema: Schema) -> Schema:
+    """Return the schema with what rows say of it now: SQLite's number for the tables does not change with them."""
+    try:
+        return read_again(connection, schema)
+    except SQLITE_ERRORS as error:
+        raise failure(error, path) from error
+
+
 def _roll_back(connection: sqlite3.Connection) -> None:
     """Roll back, unless SQLite has done so already, as it does after some failures."""
     if connection.in_transaction:
         try:
             connection.execute("ROLLBACK")
-        except sqlite3.Error:
+        except SQLITE_ERRORS:
             return  # closing the connection rolls back as well
 
 
@@ -284,9 +294,9 @@ def _verify(
         ) from error
 
 
-def failure(error: sqlite3.Error | MemoryError, path: Path) -> BrowseError:
+def failure(error: SqliteError, path: Path) -> BrowseError:
     """Translate an error of SQLite into the error for a write that did not happen."""
-    if isinstance(error, MemoryError):
+    if not isinstance(error, sqlite3.Error):
         return _add_nothing_changed(translate(error, path))
     code, said = getattr(error, "sqlite_errorcode", 0) & 0xFF, str(error)
     match code:
