@@ -52,13 +52,13 @@ class TableCounts:
         """
         after = self._count()
         for table, before in self._before.items():
-            expected = gone.get(table, 0)
-            found = before - after.get(table, 0)
+            expected = before - gone.get(table, 0)
+            found = after.get(table, 0)
             if found != expected:
                 raise StoreRefusedError(
                     _(
-                        "The delete would have taken {found:,} rows of {table} and not the {expected:,} that are in "
-                        "the trash, so it was taken back. Nothing was changed."
-                    ).format(found=found, table=one_line(table, 100), expected=expected),
+                        "The table {table} would have {found:,} rows after the delete, not {expected:,}: the trash "
+                        "would not have all that is gone, so the delete was taken back. Nothing was changed."
+                    ).format(table=one_line(table, 100), found=found, expected=expected),
                     remedy=_("Something in this store deletes or adds rows by itself. Use Hermes' own commands for it."),
                 )
