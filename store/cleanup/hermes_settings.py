@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import yaml
 
+from ..regular_files import read_regular
 from ..wording import _
 
 Value = bool | int | float
@@ -134,9 +135,8 @@ def read_block(path: Path) -> SettingsBlock | None:
         None for a file that cannot be read or is not supported.
     """
     try:
-        if path.stat().st_size > _MOST_BYTES:
-            return None
-        return _parse_block(path.read_text(encoding="utf-8-sig"))
+        text = read_regular(path, _MOST_BYTES).decode("utf-8-sig")
+        return _parse_block(text.replace("\r\n", "\n"))
     except FileNotFoundError:
         return SettingsBlock({})
     except (OSError, ValueError, yaml.YAMLError):  # what Hermes makes of such a file is unknown here

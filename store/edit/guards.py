@@ -60,13 +60,13 @@ def _check_file(store: Store, reader: Reader) -> None:
     path = store.path
     if reader.snapshot:
         raise StoreRefusedError(
-            _("{path} can only be read, because its folder takes no files. Nothing was changed.").format(path=path),
+            _("{path} can only be read, because its folder takes no files.").format(path=path),
             remedy=_("Check the permissions of the folder."),
         )
     target = Path(os.path.realpath(path))  # the log lies beside the target of a link
     for place, sentence in (
-        (target, _("{path} cannot be written to: the file is read-only. Nothing was changed.")),
-        (target.parent, _("{path} cannot be written to: its folder is read-only. Nothing was changed.")),
+        (target, _("{path} cannot be written to: the file is read-only.")),
+        (target.parent, _("{path} cannot be written to: its folder is read-only.")),
     ):
         # Root may write anywhere; the mode bits show that a file is meant to stay as it is.
         if not os.access(place, os.W_OK) or not place.stat().st_mode & 0o222:
@@ -76,7 +76,7 @@ def _check_file(store: Store, reader: Reader) -> None:
         raise StoreRefusedError(
             _(
                 "{path} lies on a file system ({system}) where locks of other machines may not be seen, so that two "
-                "could write at once. Nothing was changed."
+                "could write at once."
             ).format(path=path, system=system),
             remedy=_("Run hermes-browse on the machine whose disk it is."),
         )
@@ -107,10 +107,9 @@ def check_version(schema: Schema) -> None:
     """
     if schema.is_newer:
         raise StoreRefusedError(
-            _(
-                "This store has schema {version}, newer than any this version knows how to write to ({known}). "
-                "Nothing was changed."
-            ).format(version=schema.version, known=NEWEST_KNOWN),
+            _("This store has schema {version}, newer than any this version knows how to write to ({known}).").format(
+                version=schema.version, known=NEWEST_KNOWN
+            ),
             remedy=_("Update hermes-browse; reading works meanwhile."),
         )
 
@@ -121,9 +120,7 @@ def _check_needs(reader: Reader, needs: Needs) -> None:
     missing += sorted(f"sessions.{column}" for column in needs.columns - schema.session_columns)
     if missing:
         raise StoreRefusedError(
-            _("This store has no {name}, which this needs: its Hermes is too old. Nothing was changed.").format(
-                name=missing[0]
-            ),
+            _("This store has no {name}, which this needs: its Hermes is too old.").format(name=missing[0]),
             remedy=_("A newer Hermes adds it when it is started."),
         )
 
@@ -163,10 +160,9 @@ def _probe(reader: Reader, what: str, sql: str) -> None:
         raise
     except StoreError as error:
         raise StoreRefusedError(
-            _(
-                "{what} needs something this SQLite does not have ({said}), and a write must keep it true. "
-                "Nothing was changed."
-            ).format(what=what, said=error.__cause__),
+            _("{what} needs something this SQLite does not have ({said}), and a write must keep it true.").format(
+                what=what, said=error.__cause__
+            ),
             remedy=_("Use Hermes' own commands for this store."),
         ) from error
 

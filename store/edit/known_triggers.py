@@ -79,9 +79,10 @@ def check_triggers(rows: Callable[[str], list[Row]], tables: Iterable[str]) -> N
         raise StoreRefusedError(
             _(
                 "The table {table} has a trigger that is not one of Hermes' own, {trigger}: what it would do besides "
-                "could not be undone. Nothing was changed."
+                "could not be undone."
             ).format(
-                table=one_line(as_text(table) or "", _LONGEST_NAME), trigger=one_line(as_text(name) or "", _LONGEST_NAME)
+                table=one_line(as_text(table) or "", _LONGEST_NAME),
+                trigger=one_line(as_text(name) or "", _LONGEST_NAME),
             ),
             remedy=_("Remove the trigger if you know what made it, or use Hermes' own commands for this store."),
         )

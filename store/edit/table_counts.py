@@ -58,7 +58,7 @@ class TableCounts:
                 raise StoreRefusedError(
                     _(
                         "The table {table} would have {found:,} rows after the delete, not {expected:,}: the trash "
-                        "would not have all that is gone, so the delete was taken back. Nothing was changed."
+                        "would not have all that is gone, so the delete was taken back."
                     ).format(table=one_line(table, 100), found=found, expected=expected),
-                    remedy=_("Something in this store deletes or adds rows by itself. Use Hermes' own commands for it."),
+                    remedy=_("Something in this store changes rows by itself. Use Hermes' own commands for it."),
                 )

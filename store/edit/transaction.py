@@ -31,6 +31,7 @@ from ..errors import (
     RefusedError,
     StoreBusyError,
     StoreError,
+    StoreUnreadableError,
     WriteFailedError,
     WriteInDoubtError,
     WriteUnverifiedError,
@@ -184,11 +185,20 @@ def _finish_rollback(store: Store) -> None:
 
 
 def file_identity(path: Path) -> tuple[int, int]:
-    """Return device and inode of a file; zeros if there is none."""
+    """Return device and inode of a file; zeros if there is none.
+
+    Raises:
+        StoreUnreadableError: The system does not tell, which says nothing about the file.
+    """
     try:
         stat = os.stat(path)
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return 0, 0
+    except OSError as error:
+        raise StoreUnreadableError(
+            _("{path} cannot be reached: {reason}.").format(path=path, reason=error.strerror),
+            remedy=_("Check its permissions."),
+        ) from error
     return stat.st_dev, stat.st_ino
 
 
@@ -278,12 +288,12 @@ def _roll_back(connection: sqlite3.Connection) -> None:
 def _verify(
     reader: Reader, path: Path, identity: tuple[int, int], verify: Callable[[Reader, T], None], result: T
 ) -> None:
-    if file_identity(path) != identity:
-        raise WriteUnverifiedError(
-            _("{path} was replaced by another file while it was written to.").format(path=path),
-            remedy=_("Check whether it has the change."),
-        )
     try:
+        if file_identity(path) != identity:
+            raise WriteUnverifiedError(
+                _("{path} was replaced by another file while it was written to.").format(path=path),
+                remedy=_("Check whether it has the change."),
+            )
         verify(reader, result)
     except WriteUnverifiedError:
         raise
@@ -302,30 +312,31 @@ def failure(error: SqliteError, path: Path) -> BrowseError:
     match code:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return StoreBusyError(
-                _("{path} is busy: another process is using it; nothing was changed.").format(path=path),
+                _("{path} is busy: another process is using it.").format(path=path),
                 remedy=_("Try again in a moment."),
+                is_unchanged=True,
             )
         case sqlite3.SQLITE_FULL:
             return WriteFailedError(
-                _("There is no room left on the disk of {path}. Nothing was changed.").format(path=path),
+                _("There is no room left on the disk of {path}.").format(path=path),
                 remedy=_("Free some disk space and try again."),
+                is_unchanged=True,
             )
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM | sqlite3.SQLITE_AUTH:
             return RefusedError(
-                _("{path} cannot be written to: SQLite says “{said}”. Nothing was changed.").format(
-                    path=path, said=said
-                ),
+                _("{path} cannot be written to: SQLite says “{said}”.").format(path=path, said=said),
                 remedy=_("Check the permissions of the file, of its folder, and of the -wal and -shm files beside it."),
+                is_unchanged=True,
             )
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_INTERRUPT:
             return _add_nothing_changed(translate(error, path))
         case _:
-            sentence = _("{path} could not be written to: SQLite says “{said}”. Nothing was changed.")
-            return WriteFailedError(sentence.format(path=path, said=said))
+            sentence = _("{path} could not be written to: SQLite says “{said}”.")
+            return WriteFailedError(sentence.format(path=path, said=said), is_unchanged=True)
 
 
 def _add_nothing_changed(error: BrowseError) -> BrowseError:
-    error.sentence = _("{sentence} Nothing was changed.").format(sentence=error.sentence)
+    error.is_unchanged = True
     return error
 
 

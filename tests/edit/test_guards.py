@@ -159,9 +159,7 @@ def test_triggers_that_cannot_run_here(path: Path) -> None:
 
 @pytest.mark.parametrize("body", ["SELECT nobody_has_this(NEW.id)", "INSERT INTO nowhere VALUES (1)"])
 @pytest.mark.parametrize("event", ["UPDATE", "DELETE", "INSERT"])
-def test_triggers_with_what_is_not_there(
-    path: Path, monkeypatch: pytest.MonkeyPatch, body: str, event: str
-) -> None:
+def test_triggers_with_what_is_not_there(path: Path, monkeypatch: pytest.MonkeyPatch, body: str, event: str) -> None:
     """Functions and tables: looked for before anything is begun."""
     allow_any_trigger(monkeypatch)
     body = body.replace("NEW", "OLD") if event == "DELETE" else body

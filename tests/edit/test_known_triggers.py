@@ -25,7 +25,7 @@ def test_a_delete_takes_nothing_that_is_not_in_the_bundle(tmp_path: Path) -> Non
     path = family(tmp_path / "state.db", journal="delete")
     run(path, TAKES_ALL)
     before = dump(path)
-    with pytest.raises(StoreRefusedError, match="table sessions has a trigger .*, archive_log:") as caught:
+    with pytest.raises(StoreRefusedError, match=r"table sessions has a trigger .*, archive_log:") as caught:
         remove(path, "tip")
     assert caught.value.exit_code == 5 and "Nothing was changed." in caught.value.sentence
     assert dump(path) == before and not list((tmp_path / "trash").glob("*"))
