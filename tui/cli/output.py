@@ -257,7 +257,7 @@ def print_lines(lines: Iterable[OutputLine]) -> None:
 
 
 def print_texts(texts: Iterable[str]) -> None:
-    """Print texts, made printable, each on lines of its own, as they come; empty ones at the end are left out."""
+    """Print texts as they come, made printable, each on lines of its own; empty ones at the end are left out."""
     empty = 0
     for text in texts:
         if not text:

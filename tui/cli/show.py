@@ -23,6 +23,8 @@ from .parser import text_arg
 
 _AT_ONCE = 400
 """Messages."""
+_LONGEST_NAME = 400
+"""Code points; Hermes takes titles of 100."""
 _NAMES = {"user": N_("you"), "assistant": N_("assistant")}
 
 
@@ -105,7 +107,7 @@ def message_json(message: ChatMessage) -> Json:
 
 
 def _name(conversation: Conversation) -> str:
-    return one_line(conversation.title or conversation.preview or conversation.id)
+    return one_line(conversation.title or conversation.preview or conversation.id, _LONGEST_NAME)
 
 
 def heading(message: ChatMessage) -> str:
