@@ -7,6 +7,8 @@ refused.
 
 from __future__ import annotations
 
+from .wording import _
+
 
 class BrowseError(Exception):
     """The base class: an error with a sentence for a person."""
@@ -17,12 +19,20 @@ class BrowseError(Exception):
     code = "error"
     """A stable word for scripts and tests."""
 
-    def __init__(self, sentence: str, *, remedy: str = "") -> None:
+    def __init__(self, sentence: str, *, remedy: str = "", is_unchanged: bool = False) -> None:
         super().__init__(sentence)
-        self.sentence = sentence
-        """What happened, in one sentence."""
+        self._happened = sentence
+        self.is_unchanged = is_unchanged
+        """Whether the sentence says that nothing was changed: not so once other parts of the work are done."""
         self.remedy = remedy
         """What to do about it; empty when there is nothing to do."""
+
+    @property
+    def sentence(self) -> str:
+        """What happened."""
+        if not self.is_unchanged:
+            return self._happened
+        return _("{sentence} Nothing was changed.").format(sentence=self._happened)
 
     def __str__(self) -> str:
         return f"{self.sentence} {self.remedy}".rstrip()
@@ -96,6 +106,16 @@ class RefusedError(BrowseError):
 
     exit_code = 5
     code = "refused"
+
+
+class StoreRefusedError(RefusedError):
+    """The whole store is not written to, whatever is asked for: another conversation would be refused as well.
+
+    The transaction has not begun, or is rolled back.
+    """
+
+    def __init__(self, sentence: str, *, remedy: str = "") -> None:
+        super().__init__(sentence, remedy=remedy, is_unchanged=True)
 
 
 class WriteFailedError(BrowseError):

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
+import hermes_triggers
+
 from hermes_browse.store.demo import store_writer as sample
 
 DATA = Path(__file__).parent / "data"
@@ -188,24 +190,6 @@ def _inline(name: str) -> str:
     return f"INSERT INTO {name}(rowid, content) SELECT id, {text} FROM messages"
 
 
-def _external(name: str, columns: tuple[str, ...], *, source: str, condition: str = "") -> dict[str, str]:
-    """The three triggers of an external-content search table; `condition` names a row as `{row}`."""
-    listed = ", ".join(columns)
-
-    def put(row: str, command: str = "") -> str:
-        values = ", ".join(f"{row}.{column}" for column in columns)
-        head = f"{name}({name}, rowid, {listed})" if command else f"{name}(rowid, {listed})"
-        rows = f"SELECT {command}{row}.id, {values}" + (f" WHERE {condition.format(row=row)}" if condition else "")
-        return f"INSERT INTO {head} {rows};"
-
-    gone = put("old", "'delete', ")
-    bodies = {"insert": put("new"), "delete": gone, "update": f"{gone} {put('new')}"}
-    return {
-        f"{name}_{event}": f"CREATE TRIGGER {name}_{event} AFTER {event.upper()} ON {source} BEGIN {body} END"
-        for event, body in bodies.items()
-    }
-
-
 def _drop(shape: Shape, columns: frozenset[str], tables: frozenset[str] = frozenset()) -> dict[str, tuple[str, ...]]:
     return {
         table: tuple(line for line in lines if column_name(line) not in columns)
@@ -219,7 +203,7 @@ def _shape_6() -> Shape:
     table = f"CREATE VIRTUAL TABLE {sample.WORDS} USING fts5(content, content='messages', content_rowid='id')"
     return Shape(
         "6", 6, _drop(base, _SINCE_7_TO_11, frozenset({"state_meta"})), base.indexes, {sample.WORDS: table},
-        _external(sample.WORDS, ("content",), source="messages"), {sample.WORDS: sample.fill_statement(sample.WORDS)},
+        hermes_triggers.of_6_to_10(sample.WORDS), {sample.WORDS: sample.fill_statement(sample.WORDS)},
     )  # fmt: skip
 
 
@@ -235,8 +219,7 @@ def _shape_26() -> Shape:
         sample.TRIGRAM: f"CREATE VIRTUAL TABLE {sample.TRIGRAM} USING fts5({listed}, content='{view}', "
         "content_rowid='id', tokenize='trigram')",
     }
-    triggers = _external(sample.WORDS, columns, source="messages")
-    triggers |= _external(sample.TRIGRAM, columns, source="messages", condition="{row}.role <> 'tool'")
+    triggers = hermes_triggers.of_23_to_26(sample.WORDS) | hermes_triggers.of_23_to_26(sample.TRIGRAM)
     later = re.compile("|".join(rf"\b{name}\b" for name in (*_SINCE_27_TO_31, "idx_sessions_effective_activity")))
     indexes = {name: sql for name, sql in base.indexes.items() if not later.search(sql)}
     fill = {name: sample.fill_statement(name) for name in (sample.WORDS, sample.TRIGRAM)}
@@ -253,14 +236,8 @@ def _shape_31_migrated() -> Shape:
         # ALTER TABLE appends columns, and constraints of the table come after all of them.
         columns = [line for line in lines if column_name(line)]
         tables[table] = (*columns, *added, *(line for line in lines if not column_name(line)))
-    note = "COALESCE((SELECT CAST(value AS INTEGER) FROM state_meta WHERE key = 'fts_rebuild_{key}'), -1)"
-    low, high = note.format(key="progress"), note.format(key="high_water")
-    gap = f"WHEN {{row}}.id > {high} OR {{row}}.id <= {low}"
     plain = {name: sql for name, sql in new.triggers.items() if not name.startswith(sample.WORDS)}
-    rewritten = {
-        name: sql.replace(" BEGIN ", f" {gap.format(row='new' if name.endswith('_insert') else 'old')} BEGIN ", 1)
-        for name, sql in old.triggers.items()
-    }
+    rewritten = hermes_triggers.upgraded(old.triggers, "0.22")
     meta = {"fts_optimize_available": "1"}
     return Shape("31-migrated", 31, tables, new.indexes, old.search, plain | rewritten, old.fill, meta)
 

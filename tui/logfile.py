@@ -25,6 +25,8 @@ _MAX_BYTES = 512 * 1024
 _MAX_BYTES_DEBUGGING = 8 * 1024 * 1024
 """A longer file is renamed to `….log.1`, replacing the one before."""
 _MAX_SQL = 400
+_NO_WAITING = getattr(os, "O_NONBLOCK", 0)
+"""In place of the log there may be a pipe that nobody reads."""
 
 _lock = threading.Lock()
 _is_debugging = False
@@ -38,7 +40,7 @@ def _write(lines: Sequence[str]) -> str:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             if path.exists() and path.stat().st_size > (_MAX_BYTES_DEBUGGING if _is_debugging else _MAX_BYTES):
                 path.replace(path.with_suffix(".log.1"))
-            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _NO_WAITING, 0o600)
             with os.fdopen(handle, "a", encoding="utf-8", errors="replace") as file:
                 file.write("\n".join(lines) + "\n")
     except OSError as error:

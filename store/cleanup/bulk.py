@@ -16,6 +16,7 @@ from ..errors import (
     QueryInterruptedError,
     RefusedError,
     StoreBusyError,
+    StoreRefusedError,
     WriteInDoubtError,
     WriteUnverifiedError,
 )
@@ -161,6 +162,9 @@ def carry_out(
             start = time.monotonic()
             try:
                 result = _run_unit(store, conversations, unit)
+            except StoreRefusedError as failed:
+                error = failed
+                break
             except RefusedError as refused:
                 if len(conversations) > 1:  # maybe because of only one of them
                     queue[:0] = [[each] for each in conversations]
@@ -191,6 +195,8 @@ def carry_out(
             now = time.monotonic()
             tell(Step(len(done) + len(spared), total, now - began))
             pause(min(_LONGEST_PAUSE, now - start))
+    if error is not None and done:
+        error.is_unchanged = False  # it speaks of its own unit alone
     outcome = plan._replace(selected=tuple(done), spared=(*plan.spared, *spared))
     left = total - len(done) - len(spared) - doubtful
     return Outcome(outcome, tuple(results), len(spared), left, error, doubtful)

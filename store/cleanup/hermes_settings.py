@@ -15,6 +15,7 @@ from pathlib import Path
 
 import yaml
 
+from ..regular_files import read_regular
 from ..wording import _
 
 _MAX_BYTES = 250_000
@@ -30,9 +31,8 @@ def read_block(path: Path) -> dict[str, object] | None:
         Values by setting; None for a file that cannot be read, or has no such form.
     """
     try:
-        if path.stat().st_size > _MAX_BYTES:
-            return None
-        document = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
+        text = read_regular(path, _MAX_BYTES).decode("utf-8-sig")
+        document = yaml.safe_load(text)
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError, yaml.YAMLError):

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from stat import S_ISDIR
+from stat import S_ISDIR, S_ISREG
 from typing import NamedTuple
 
 from ..errors import NotAStoreError, StoreEmptyError, StoreError, StoreMissingError, StoreUnreadableError
@@ -88,7 +88,7 @@ class Store:
         """Check, without opening it, that the store can be opened.
 
         Raises:
-            StoreError: The file is missing, unreachable, a folder, or empty.
+            StoreError: The file is missing, unreachable, a folder, a pipe, a device, or empty.
         """
         try:
             stat = self.path.stat()
@@ -104,7 +104,12 @@ class Store:
                 _("{path} is a folder.").format(path=self.path),
                 remedy=_("Name a Hermes root with --home, a file with --db."),
             )
-        if not any(self.sizes()):
+        if not S_ISREG(stat.st_mode):
+            raise NotAStoreError(
+                _("{path} is no regular file.").format(path=self.path),
+                remedy=_("Name a Hermes root with --home, a file with --db."),
+            )
+        if not stat.st_size and not _size(self.wal_path):
             raise StoreEmptyError(
                 _("{path} is empty: Hermes has not written to it yet.").format(path=self.path),
                 remedy=_("Start a chat in Hermes, or try --demo."),

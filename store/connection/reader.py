@@ -24,6 +24,7 @@ from ..errors import (
     StoreError,
     StoreUnreadableError,
 )
+from ..text import one_line
 from ..wording import _
 from .schema import Schema, sql_name
 
@@ -33,14 +34,20 @@ _T = TypeVar("_T")
 _IOERR_TRIES = 3
 _IOERR_PAUSE = 0.05
 _CHUNK = 400
+_LONGEST_SAID = 200
 
 SQLITE = sqlite3.sqlite_version
 """The version of the SQLite library in use."""
 
 DATA_VERSION = "PRAGMA data_version"
 """Changes when another connection commits (https://sqlite.org/pragma.html#pragma_data_version)."""
-SQLITE_ERRORS = (sqlite3.Error, MemoryError)
-"""What a statement raises. A damaged search index makes SQLite ask for any amount of memory, which is refused."""
+SqliteError = sqlite3.Error | MemoryError | UnicodeDecodeError
+SQLITE_ERRORS = (sqlite3.Error, MemoryError, UnicodeDecodeError)
+"""All that a call of the sqlite3 module raises because of a file.
+
+A damaged search index makes SQLite ask for any amount of memory, which is refused. A damaged name in the schema makes
+a message of SQLite that is not UTF-8, which the module cannot turn into an error of its own (observed, Python 3.11).
+"""
 TIME_LIMIT = 60.0
 """Seconds a statement may take before the watchdog interrupts it."""
 _WATCH_INTERVAL = 0.5
@@ -96,13 +103,22 @@ def decode(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
 
 
-def translate(error: sqlite3.Error | MemoryError, path: Path) -> StoreError | QueryInterruptedError:
+def _damaged(path: Path, said: str) -> StoreDamagedError:
+    return StoreDamagedError(
+        _("{path} is damaged: SQLite says “{said}”.").format(path=path, said=said),
+        remedy=_("Copy the file away first, then try `hermes sessions repair`."),
+    )
+
+
+def translate(error: SqliteError, path: Path) -> StoreError | QueryInterruptedError:
     """Return our error for what SQLite raised on a statement or an open; its sentence names the store."""
     if isinstance(error, MemoryError):
         return StoreDamagedError(
             _("{path} could not be read: SQLite asked for more memory than there is.").format(path=path),
             remedy=_("The file may be damaged, or this machine short of memory."),
         )
+    if isinstance(error, UnicodeDecodeError):
+        return _damaged(path, one_line(decode(bytes(error.object)), _LONGEST_SAID))
     extended = getattr(error, "sqlite_errorcode", 0)
     code, said = extended & 0xFF, str(error)
     if code == sqlite3.SQLITE_INTERRUPT:
@@ -118,10 +134,7 @@ def translate(error: sqlite3.Error | MemoryError, path: Path) -> StoreError | Qu
             remedy=_("Name a Hermes state.db with --db, or its folder with --home."),
         )
     if code == sqlite3.SQLITE_CORRUPT:
-        return StoreDamagedError(
-            _("{path} is damaged: SQLite says “{said}”.").format(path=path, said=said),
-            remedy=_("Copy the file away first, then try `hermes sessions repair`."),
-        )
+        return _damaged(path, said)
     if extended == sqlite3.SQLITE_READONLY_ROLLBACK:
         # A process was killed during a write (DELETE mode). SQLite rolls it back for a writer, not for a reader.
         return StoreUnreadableError(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
+from collections.abc import Container
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
@@ -145,12 +146,33 @@ def _describe_fts(name: str, sql: str, definitions: dict[str, str]) -> FtsIndex:
 
 
 def _version(connection: sqlite3.Connection) -> int | None:
+    if "version" not in _columns(connection, "schema_version"):
+        return None
     (value,) = connection.execute("SELECT max(version) FROM schema_version").fetchone()
     return value if isinstance(value, int) else None
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
     return frozenset(str(row[1]) for row in connection.execute(f"PRAGMA table_info({sql_name(table)})").fetchall())
+
+
+def _notes(connection: sqlite3.Connection, tables: Container[str]) -> tuple[tuple[str, str], ...]:
+    """Return the rows of `state_meta` about the search index."""
+    if "state_meta" not in tables or not {"key", "value"} <= _columns(connection, "state_meta"):
+        return ()
+    rows = connection.execute("SELECT key, value FROM state_meta WHERE key >= 'fts_' AND key < 'fts`'").fetchall()
+    return tuple((str(key), str(value)) for key, value in rows)
+
+
+def read_again(connection: sqlite3.Connection, schema: Schema) -> Schema:
+    """Return a schema with what rows say of it: its version, and the notes about the search index.
+
+    They may change while tables, columns and the schema cookie of SQLite stay as they are.
+
+    Raises:
+        sqlite3.Error: As SQLite says it; the caller translates it.
+    """
+    return schema._replace(version=_version(connection), meta=_notes(connection, schema.tables))
 
 
 def read_schema(connection: sqlite3.Connection, path: Path) -> Schema:
@@ -187,17 +209,13 @@ def read_schema(connection: sqlite3.Connection, path: Path) -> Schema:
             _("{path} has tables named sessions and messages, but they are not those of Hermes.").format(path=path),
             remedy=_("Name a Hermes state.db with --db, or its folder with --home."),
         )
-    meta: tuple[tuple[str, str], ...] = ()
-    if "state_meta" in tables and {"key", "value"} <= _columns(connection, "state_meta"):
-        rows = connection.execute("SELECT key, value FROM state_meta WHERE key >= 'fts_' AND key < 'fts`'").fetchall()
-        meta = tuple((str(key), str(value)) for key, value in rows)
 
     def fts(name: str) -> FtsIndex | None:
         sql = definitions.get(name, "")
         return _describe_fts(name, sql, definitions) if "fts5" in sql.lower() else None
 
     return Schema(
-        version=_version(connection) if "version" in _columns(connection, "schema_version") else None,
+        version=_version(connection),
         tables=frozenset(tables),
         indexes=frozenset(names["index"]),
         triggers=frozenset(names["trigger"]),
@@ -205,7 +223,7 @@ def read_schema(connection: sqlite3.Connection, path: Path) -> Schema:
         message_columns=messages,
         fts=fts("messages_fts"),
         trigram=fts("messages_fts_trigram"),
-        meta=meta,
+        meta=_notes(connection, tables),
         leases=tuple(
             (table, column)
             for table, column in _LEASES

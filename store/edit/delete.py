@@ -28,7 +28,9 @@ from ..trash.tables import Layout, TableRows, filled, prompt_columns, read_links
 from ..wording import _
 from .delete_plan import PREVIEW, Affected, affected_by_delete, plan_delete
 from .guards import Needs, check_writable
+from .known_triggers import check_triggers
 from .search_index import SearchIndexes
+from .table_counts import TableCounts
 from .transaction import Transaction, file_identity, write
 
 NEEDS = Needs(tables=frozenset({"sessions", "messages"}), columns=frozenset({"parent_session_id"}))
@@ -112,7 +114,10 @@ def delete(
                 replaced = _("{path} was replaced by another file meanwhile. Nothing was changed.")
                 raise RefusedError(replaced.format(path=store.path))
             _check_unchanged(tx, affected, written, no_commit_since=version == reader.value(DATA_VERSION))
-            delete_rows(tx, affected, written.layout, progress, doomed.messages)
+            check_triggers(tx.rows, _written_tables(written.layout))
+            counts = TableCounts(tx.rows)
+            prompts = delete_rows(tx, affected, written.layout, progress, doomed.messages)
+            counts.check(_rows_in_bundle(written) | {"system_prompts": prompts})
             indexes = SearchIndexes(tx)
             if indexes.is_ours:
                 index_notes.extend(indexes.compare())
@@ -234,6 +239,18 @@ def _check_unchanged(tx: Transaction, affected: Affected, written: WrittenBundle
         raise RefusedError(_("The conversation is being written to: it has changed meanwhile. Nothing was changed."))
 
 
+def _written_tables(layout: Layout) -> set[str]:
+    """Return the tables whose rows a delete removes or changes."""
+    taken = {part.table for part in layout.parts if part.fate is not RowFate.MENTIONED}
+    return taken | {loose.table for loose in layout.loose}
+
+
+def _rows_in_bundle(written: WrittenBundle) -> dict[str, int]:
+    """Return how many rows of each table the bundle has that the delete removes."""
+    tables = written.manifest.tables.items()
+    return {name: table.rows for name, table in tables if table.fate is RowFate.TAKEN}
+
+
 def _find_busy(tx: Transaction, ids: Sequence[str]) -> str | None:
     """Return a session that has a live lease or lock."""
     for table, column in tx.schema.leases:
@@ -243,10 +260,13 @@ def _find_busy(tx: Transaction, ids: Sequence[str]) -> str | None:
     return None
 
 
-def delete_rows(tx: Transaction, affected: Affected, layout: Layout, progress: Progress, messages: int) -> None:
-    """Delete all rows that belong to the sessions.
+def delete_rows(tx: Transaction, affected: Affected, layout: Layout, progress: Progress, messages: int) -> int:
+    """Delete all rows that belong to the sessions, and their prompts that no other session uses.
 
     `messages`, the number of them, is used only in progress reports.
+
+    Returns:
+        How many prompts were deleted.
 
     Raises:
         QueryInterruptedError: It was stopped; the transaction must be rolled back.
@@ -273,8 +293,8 @@ def delete_rows(tx: Transaction, affected: Affected, layout: Layout, progress: P
         f"NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.{column} = system_prompts.hash)"
         for column in prompt_columns(tx.schema.session_columns)
     )
-    for prompt in prompts:
-        tx.execute(f"DELETE FROM system_prompts WHERE hash = CAST(? AS TEXT) AND {unused}", [prompt])
+    delete_prompt = f"DELETE FROM system_prompts WHERE hash = CAST(? AS TEXT) AND {unused}"
+    return sum(tx.execute(delete_prompt, [prompt]) for prompt in prompts)
 
 
 def _delete_messages(

@@ -11,14 +11,15 @@ from typing import NamedTuple
 
 from ..connection.connect import Store
 from ..connection.reader import Reader
-from ..connection.schema import NEWEST_KNOWN, sql_name
-from ..errors import RefusedError, StoreBusyError, StoreDamagedError, StoreError
+from ..connection.schema import NEWEST_KNOWN, Schema, sql_name
+from ..errors import StoreBusyError, StoreDamagedError, StoreError, StoreRefusedError
 from ..sessions.catalog import Catalog
 from ..sessions.conversations import Forest
 from ..sessions.models import Chain, Status
 from ..sessions.relations import status
 from ..sessions.session_rows import read_busy
 from ..wording import _
+from .known_triggers import check_triggers
 
 _MOUNTS = Path("/proc/self/mountinfo")
 _NETWORK = frozenset(
@@ -36,7 +37,7 @@ class Needs(NamedTuple):
     """What a store must have for an operation."""
 
     tables: frozenset[str] = frozenset()
-    """Tables that are written to; their triggers must be able to run here."""
+    """Tables that are written to; their triggers must be Hermes' own, and able to run here."""
     columns: frozenset[str] = frozenset()
     """Columns of `sessions`."""
 
@@ -45,35 +46,37 @@ def check_writable(store: Store, reader: Reader, needs: Needs) -> None:
     """Refuse to write to a store if that is not safe.
 
     Raises:
-        RefusedError: With the reason.
+        StoreRefusedError: With the reason.
         StoreDamagedError: SQLite finds the file malformed.
     """
     _check_file(store, reader)
-    _check_schema(reader, needs)
-    _check_triggers(reader, needs.tables)
+    check_version(reader.schema)
+    _check_needs(reader, needs)
+    check_triggers(reader.rows, needs.tables)
+    _check_runnable(reader, needs.tables)
 
 
 def _check_file(store: Store, reader: Reader) -> None:
     path = store.path
     if reader.snapshot:
-        raise RefusedError(
-            _("{path} can only be read, because its folder takes no files. Nothing was changed.").format(path=path),
+        raise StoreRefusedError(
+            _("{path} can only be read, because its folder takes no files.").format(path=path),
             remedy=_("Check the permissions of the folder."),
         )
     target = Path(os.path.realpath(path))  # the log lies beside the target of a link
     for place, sentence in (
-        (target, _("{path} cannot be written to: the file is read-only. Nothing was changed.")),
-        (target.parent, _("{path} cannot be written to: its folder is read-only. Nothing was changed.")),
+        (target, _("{path} cannot be written to: the file is read-only.")),
+        (target.parent, _("{path} cannot be written to: its folder is read-only.")),
     ):
         # Root may write anywhere; the mode bits show that a file is meant to stay as it is.
         if not os.access(place, os.W_OK) or not place.stat().st_mode & 0o222:
-            raise RefusedError(sentence.format(path=path), remedy=_("Check the permissions."))
+            raise StoreRefusedError(sentence.format(path=path), remedy=_("Check the permissions."))
     system = _file_system(target)
     if system in _NETWORK:
-        raise RefusedError(
+        raise StoreRefusedError(
             _(
                 "{path} lies on a file system ({system}) where locks of other machines may not be seen, so that two "
-                "could write at once. Nothing was changed."
+                "could write at once."
             ).format(path=path, system=system),
             remedy=_("Run hermes-browse on the machine whose disk it is."),
         )
@@ -96,28 +99,33 @@ def _file_system(path: Path) -> str:
     return ""
 
 
-def _check_schema(reader: Reader, needs: Needs) -> None:
-    schema = reader.schema
+def check_version(schema: Schema) -> None:
+    """Refuse to write to a store of a Hermes that this version does not know.
+
+    Raises:
+        StoreRefusedError: It is newer.
+    """
     if schema.is_newer:
-        raise RefusedError(
-            _(
-                "This store has schema {version}, newer than any this version knows how to write to ({known}). "
-                "Nothing was changed."
-            ).format(version=schema.version, known=NEWEST_KNOWN),
+        raise StoreRefusedError(
+            _("This store has schema {version}, newer than any this version knows how to write to ({known}).").format(
+                version=schema.version, known=NEWEST_KNOWN
+            ),
             remedy=_("Update hermes-browse; reading works meanwhile."),
         )
+
+
+def _check_needs(reader: Reader, needs: Needs) -> None:
+    schema = reader.schema
     missing = sorted(needs.tables - schema.tables)
     missing += sorted(f"sessions.{column}" for column in needs.columns - schema.session_columns)
     if missing:
-        raise RefusedError(
-            _("This store has no {name}, which this needs: its Hermes is too old. Nothing was changed.").format(
-                name=missing[0]
-            ),
+        raise StoreRefusedError(
+            _("This store has no {name}, which this needs: its Hermes is too old.").format(name=missing[0]),
             remedy=_("A newer Hermes adds it when it is started."),
         )
 
 
-def _check_triggers(reader: Reader, tables: Iterable[str]) -> None:
+def _check_runnable(reader: Reader, tables: Iterable[str]) -> None:
     """Refuse to write if triggers of the tables cannot run, because they need a tokenizer that only Hermes loads.
 
     Such a trigger makes the write fail with an obscure error; without the trigger the search index would be wrong.
@@ -151,11 +159,10 @@ def _probe(reader: Reader, what: str, sql: str) -> None:
     except (StoreDamagedError, StoreBusyError):
         raise
     except StoreError as error:
-        raise RefusedError(
-            _(
-                "{what} needs something this SQLite does not have ({said}), and a write must keep it true. "
-                "Nothing was changed."
-            ).format(what=what, said=error.__cause__),
+        raise StoreRefusedError(
+            _("{what} needs something this SQLite does not have ({said}), and a write must keep it true.").format(
+                what=what, said=error.__cause__
+            ),
             remedy=_("Use Hermes' own commands for this store."),
         ) from error
 

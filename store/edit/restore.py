@@ -27,7 +27,8 @@ from ..trash.tables import Tables
 from ..wording import _, ngettext
 from .flags import read_columns
 from .guards import Needs, check_writable
-from .restore_rows import RestoredRows, read_encoded_messages
+from .known_triggers import check_triggers
+from .restore_rows import RestoredRows, gone_meanwhile, read_encoded_messages
 from .search_index import SearchIndexes
 from .transaction import Transaction, write
 
@@ -120,6 +121,7 @@ def restore(
     index_notes: list[str] = []
 
     def work(tx: Transaction) -> None:
+        check_triggers(tx.rows, manifest.tables)
         rows.insert(tx)
         if check:
             index_notes.extend(SearchIndexes(tx).compare())
@@ -248,7 +250,10 @@ def _is_same_session(reader: Reader, tables: Tables, line: TableRow) -> bool:
     """Tell whether the store has a session as the bundle has it, apart from what a restore may change."""
     row = tables.without_unknown_columns(line).row
     row = {name: value for name, value in row.items() if name not in tables.parents}
-    stored = read_columns(reader, line.row["id"], tuple(row))[0]
+    found = read_columns(reader, line.row["id"], tuple(row))
+    if not found:
+        raise gone_meanwhile(line.row["id"])
+    stored = found[0]
     if stored.get("title") != row.get("title") and row.get("title") is not None:
         mark, value = bound(row["title"])
         if reader.rows(f"SELECT 1 FROM sessions WHERE title = {mark} AND id IS NOT ?", [value, line.row["id"]]):

@@ -121,9 +121,13 @@ class RestoredRows:
         """Insert all rows, then restore the references between them and from rows that stayed in the store.
 
         Raises:
-            RefusedError: The key of a session or message has been used by another one meanwhile.
+            RefusedError: The key of a session or message has been used by another one meanwhile, or a session that was
+                in the store is not any more.
             QueryInterruptedError: It was stopped.
         """
+        still_there = {row[0] for row in tx.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", sorted(self.there))}
+        for session in sorted(self.there - still_there):
+            raise gone_meanwhile(session)
         tables = Tables(tx)
         self._note_losses(tables)
         pending: list[TableRow] = []
@@ -267,7 +271,10 @@ class RestoredRows:
         """Set the parent of a session as in its row, or note why not."""
         if _set_parent(tx, session, column, parent):
             return
-        current = read_columns(tx, session, [column])[0][column]
+        found = read_columns(tx, session, [column])
+        if not found:
+            raise gone_meanwhile(session)
+        current = found[0][column]
         if current is not None:  # the session was in the store before
             if current != parent:
                 self._note_elsewhere(session, parent)
@@ -358,6 +365,14 @@ def _set_parent(tx: Transaction, session: str, column: str, parent: Encoded) -> 
         [value, session, value],
     )
     return count == 1
+
+
+def gone_meanwhile(session: Encoded) -> RefusedError:
+    """Return the error for a session that was in the store when the restore began, and has been deleted since."""
+    return RefusedError(
+        _("The session {session} is not there any more. Nothing was changed.").format(session=text_of(session)),
+        remedy=_("Try again."),
+    )
 
 
 def _where(key: Mapping[str, Encoded]) -> tuple[str, list[object]]:

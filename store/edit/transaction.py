@@ -23,21 +23,22 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..connection.connect import Store
-from ..connection.reader import SQLITE_ERRORS, Reader, Row, decode, rows_in, translate
-from ..connection.schema import Schema
+from ..connection.reader import SQLITE_ERRORS, Reader, Row, SqliteError, decode, rows_in, translate
+from ..connection.schema import Schema, read_again
 from ..errors import (
     BrowseError,
     QueryInterruptedError,
     RefusedError,
     StoreBusyError,
     StoreError,
+    StoreUnreadableError,
     WriteFailedError,
     WriteInDoubtError,
     WriteUnverifiedError,
 )
 from ..trash.progress import never
 from ..wording import _
-from .guards import Needs, check_writable
+from .guards import Needs, check_version, check_writable
 
 PATIENCE = 5.0
 """Seconds to wait for other writers."""
@@ -129,7 +130,9 @@ def write(
                 has_begun = True
                 try:
                     _check_unchanged(connection, store.path, identity, schema_version)
-                    result = work(Transaction(connection, store.path, reader.schema))
+                    schema = _read_again(connection, store.path, reader.schema)
+                    check_version(schema)
+                    result = work(Transaction(connection, store.path, schema))
                     if stop():
                         raise QueryInterruptedError(_("Stopped. Nothing was changed."))
                     _commit(connection, store.path, result)
@@ -177,16 +180,25 @@ def _finish_rollback(store: Store) -> None:
             return
         with _open_for_writing(store.path) as connection:
             connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()
-    except (BrowseError, OSError, sqlite3.Error):
+    except (BrowseError, OSError, *SQLITE_ERRORS):
         return  # there is no journal, or the next process that opens the store rolls it back
 
 
 def file_identity(path: Path) -> tuple[int, int]:
-    """Return device and inode of a file; zeros if there is none."""
+    """Return device and inode of a file; zeros if there is none.
+
+    Raises:
+        StoreUnreadableError: The system does not tell, which says nothing about the file.
+    """
     try:
         stat = os.stat(path)
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return 0, 0
+    except OSError as error:
+        raise StoreUnreadableError(
+            _("{path} cannot be reached: {reason}.").format(path=path, reason=error.strerror),
+            remedy=_("Check its permissions."),
+        ) from error
     return stat.st_dev, stat.st_ino
 
 
@@ -256,24 +268,32 @@ def _check_unchanged(
         )
 
 
+def _read_again(connection: sqlite3.Connection, path: Path, schema: Schema) -> Schema:
+    """Return the schema with what rows say of it now: SQLite's number for the tables does not change with them."""
+    try:
+        return read_again(connection, schema)
+    except SQLITE_ERRORS as error:
+        raise failure(error, path) from error
+
+
 def _roll_back(connection: sqlite3.Connection) -> None:
     """Roll back, unless SQLite has done so already, as it does after some failures."""
     if connection.in_transaction:
         try:
             connection.execute("ROLLBACK")
-        except sqlite3.Error:
+        except SQLITE_ERRORS:
             return  # closing the connection rolls back as well
 
 
 def _verify(
     reader: Reader, path: Path, identity: tuple[int, int], verify: Callable[[Reader, T], None], result: T
 ) -> None:
-    if file_identity(path) != identity:
-        raise WriteUnverifiedError(
-            _("{path} was replaced by another file while it was written to.").format(path=path),
-            remedy=_("Check whether it has the change."),
-        )
     try:
+        if file_identity(path) != identity:
+            raise WriteUnverifiedError(
+                _("{path} was replaced by another file while it was written to.").format(path=path),
+                remedy=_("Check whether it has the change."),
+            )
         verify(reader, result)
     except WriteUnverifiedError:
         raise
@@ -284,38 +304,39 @@ def _verify(
         ) from error
 
 
-def failure(error: sqlite3.Error | MemoryError, path: Path) -> BrowseError:
+def failure(error: SqliteError, path: Path) -> BrowseError:
     """Translate an error of SQLite into the error for a write that did not happen."""
-    if isinstance(error, MemoryError):
+    if not isinstance(error, sqlite3.Error):
         return _add_nothing_changed(translate(error, path))
     code, said = getattr(error, "sqlite_errorcode", 0) & 0xFF, str(error)
     match code:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return StoreBusyError(
-                _("{path} is busy: another process is using it; nothing was changed.").format(path=path),
+                _("{path} is busy: another process is using it.").format(path=path),
                 remedy=_("Try again in a moment."),
+                is_unchanged=True,
             )
         case sqlite3.SQLITE_FULL:
             return WriteFailedError(
-                _("There is no room left on the disk of {path}. Nothing was changed.").format(path=path),
+                _("There is no room left on the disk of {path}.").format(path=path),
                 remedy=_("Free some disk space and try again."),
+                is_unchanged=True,
             )
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM | sqlite3.SQLITE_AUTH:
             return RefusedError(
-                _("{path} cannot be written to: SQLite says “{said}”. Nothing was changed.").format(
-                    path=path, said=said
-                ),
+                _("{path} cannot be written to: SQLite says “{said}”.").format(path=path, said=said),
                 remedy=_("Check the permissions of the file, of its folder, and of the -wal and -shm files beside it."),
+                is_unchanged=True,
             )
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_INTERRUPT:
             return _add_nothing_changed(translate(error, path))
         case _:
-            sentence = _("{path} could not be written to: SQLite says “{said}”. Nothing was changed.")
-            return WriteFailedError(sentence.format(path=path, said=said))
+            sentence = _("{path} could not be written to: SQLite says “{said}”.")
+            return WriteFailedError(sentence.format(path=path, said=said), is_unchanged=True)
 
 
 def _add_nothing_changed(error: BrowseError) -> BrowseError:
-    error.sentence = _("{sentence} Nothing was changed.").format(sentence=error.sentence)
+    error.is_unchanged = True
     return error
 
 

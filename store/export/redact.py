@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import quote, quote_plus
 
+from ..regular_files import open_regular
 from ..text import as_text
 from ..wording import N_, _
 from .secrets import (
@@ -230,7 +231,7 @@ def read_env(path: Path) -> list[tuple[str, str]]:
         OSError: It exists and cannot be read.
     """
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             raw = file.read(_MOST_BYTES)
     except (FileNotFoundError, NotADirectoryError):
         return []

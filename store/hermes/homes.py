@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from ..errors import NotFoundError, RefusedError
 from ..hosts.host import Host
+from ..regular_files import read_regular
 from ..wording import _, pgettext
 
 DATABASE = "state.db"
@@ -129,10 +130,14 @@ def _path(text: str) -> Path:
         return path.absolute()
 
 
+_MOST_BYTES = 4096
+"""Of a file that holds the name of a profile."""
+
+
 def active_profile(root: Path) -> str | None:
     """Return the sticky profile of a root; None if none is set."""
     try:
-        name = (root / "active_profile").read_text(encoding="utf-8").strip()
+        name = read_regular(root / "active_profile", _MOST_BYTES).decode("utf-8").strip()
     except (OSError, UnicodeDecodeError):
         return None
     return name if _PROFILE_NAME.fullmatch(name) else None

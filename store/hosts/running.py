@@ -30,7 +30,7 @@ _CHUNK = 65_536
 _ERRORS: Mapping[int, type[BrowseError]] = {3: StoreError, NotFoundError.exit_code: NotFoundError, 5: RefusedError}
 _BUSY = (
     N_("{path} is locked by another process."),
-    N_("{path} is busy: another process is using it; nothing was changed."),
+    N_("{path} is busy: another process is using it."),
 )
 """The sentences of a `StoreBusyError`, by which it is told from other errors of a store: all end with 3."""
 _processes: set[subprocess.Popen[bytes]] = set()
@@ -156,7 +156,7 @@ def refusal(host: Host, reply: Reply) -> BrowseError:
     if not sentence:
         sentence = _("its hermes-browse ended with exit code {code}.").format(code=reply.code)
     kind = _ERRORS.get(reply.code, BrowseError)
-    if kind is StoreError and any(each.removeprefix("{path}") in sentence for each in _BUSY):
+    if kind is StoreError and any(each.removeprefix("{path}").rstrip(".") in sentence for each in _BUSY):
         kind = StoreBusyError
     error = kind(f"{host.name}: {sentence}")
     error.exit_code = reply.code

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from ..regular_files import read_regular
 from .session import Session
 
 # `cron_<job>_20241206_175337`; a suffix distinguishes runs that began in the same second.
@@ -38,9 +39,8 @@ def read_job_names(home: Path) -> Mapping[str, str]:
     """Read the names of the jobs in the folder of a store by id, as stored; none if the file is missing or damaged."""
     path = home / "cron" / "jobs.json"
     try:
-        if path.stat().st_size > _MAX_BYTES:
-            return {}
-        document = json.loads(path.read_text("utf-8-sig", "replace"), strict=False)
+        text = read_regular(path, _MAX_BYTES).decode("utf-8-sig", "replace")
+        document = json.loads(text, strict=False)
     except (OSError, ValueError, RecursionError):
         return {}
     jobs = document.get("jobs") if isinstance(document, dict) else document

@@ -174,9 +174,8 @@ def write_bundle(
     except BundleDamagedError as error:
         remove_folder(temporary)
         raise TrashError(
-            _("The trash at {trash} does not give back what was written, so nothing was deleted. {reason}").format(
-                trash=trash, reason=error
-            )
+            _("The trash at {trash} does not give back what was written. {reason}").format(trash=trash, reason=error),
+            is_unchanged=True,
         ) from error
     except BaseException:
         remove_folder(temporary)
@@ -187,8 +186,9 @@ def write_bundle(
 def _trash_error(trash: Path, error: OSError) -> TrashError:
     reason = error.strerror or str(error)
     return TrashError(
-        _("The trash at {trash} cannot take it ({reason}); nothing was deleted.").format(trash=trash, reason=reason),
+        _("The trash at {trash} cannot take it ({reason}).").format(trash=trash, reason=reason),
         remedy=_("Deleted conversations go there first: free disk space, or check its permissions."),
+        is_unchanged=True,
     )
 
 

@@ -82,6 +82,12 @@ class NewFile:
             with contextlib.suppress(OSError):  # a file system without permissions
                 os.fchmod(self._file.fileno(), mode)  # the umask may have taken some away
 
+    def give_to(self, owner: os.stat_result) -> None:
+        """Give it to the owner and group of something else, as far as the system allows: root may, others need not."""
+        if hasattr(os, "geteuid") and os.geteuid() == 0:
+            with contextlib.suppress(OSError):  # a file system without owners, or one that trusts no root
+                os.fchown(self._file.fileno(), owner.st_uid, owner.st_gid)
+
     def write(self, data: bytes) -> int:
         """Write bytes; the signature is the one that `gzip` requires.
 
@@ -325,11 +331,12 @@ def _is_same(path: Path, kept: Kept) -> bool:
 
 
 def _write_back(kept: Kept, source: Path, target: Path) -> None:
-    """Write a file under a temporary name, flush it to disk, and rename it."""
+    """Write a file under a temporary name, flush it to disk, and rename it; root gives it to the folder's owner."""
     temporary = target.with_name(f".{target.name}.restoring")
     temporary.unlink(missing_ok=True)  # left by a killed process
     file = NewFile(temporary, kept.mode & _MODE & ~0o022)
     try:
+        file.give_to(target.parent.stat())
         with open_plain(source) as raw, gzip.GzipFile(fileobj=raw, mode="rb") as packed:
             while data := packed.read(_CHUNK):
                 file.write(data)

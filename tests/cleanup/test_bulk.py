@@ -18,7 +18,7 @@ from hermes_browse.store.cleanup.plan import Plan, Planned, make_plan
 from hermes_browse.store.cleanup.rules import Rules
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.flags import archive
-from hermes_browse.store.errors import RefusedError, StoreBusyError, StoreError
+from hermes_browse.store.errors import RefusedError, StoreBusyError, StoreError, StoreRefusedError, WriteFailedError
 from hermes_browse.tui.cli import prune
 
 Capture = pytest.CaptureFixture[str]
@@ -218,3 +218,41 @@ def test_broken_off_on_the_command_line(
     with pytest.raises(type(error)):
         prune.carry_out(Store(path), plan_of(path), fails_at_the_third([], error))
     assert "Stopped after 2 of 5" in capsys.readouterr().err
+
+
+def test_what_stops_it_later_does_not_say_that_nothing_was_changed(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    """Two conversations are archived, then the disk is full: the first sentence counts, and the second is no lie."""
+    monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)
+    done: list[str] = []
+
+    def unit(some: Sequence[Planned]) -> None:
+        if len(done) == 2:
+            raise WriteFailedError("The disk is full.", is_unchanged=True)
+        done.append(some[0].conversation.id)
+
+    with pytest.raises(WriteFailedError) as caught:
+        prune.carry_out(Store(path), plan_of(path), unit)
+    assert str(caught.value) == "The disk is full."
+    assert "Stopped after 2 of 5 conversations; the others are as they were." in capsys.readouterr().err
+
+
+def test_what_stops_it_at_once_says_so(path: Path) -> None:
+    """Nothing was done before."""
+
+    def unit(some: Sequence[Planned]) -> None:
+        raise WriteFailedError("The disk is full.", is_unchanged=True)
+
+    outcome = carry_out(Store(path), plan_of(path), unit)
+    assert str(outcome.error) == "The disk is full. Nothing was changed."
+
+
+def test_a_store_that_is_not_written_to_ends_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not asked again for each conversation, and none counts as changed meanwhile."""
+    monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 2)
+    change(path, "CREATE TRIGGER odd AFTER UPDATE ON sessions BEGIN SELECT 1; END")
+    plan = plan_of(path)
+    outcome = carry_out(Store(path), plan, bulk.archive_unit(Store(path), plan))
+    assert isinstance(outcome.error, StoreRefusedError) and "odd" in outcome.error.sentence
+    assert (outcome.refused, outcome.left, outcome.results) == (0, 5, ())

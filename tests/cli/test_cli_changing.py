@@ -125,7 +125,7 @@ def test_a_busy_store(capsys: Capture, path: Path, monkeypatch: pytest.MonkeyPat
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         ended = call(capsys, *on(path), "rename", CHAIN[0], "Ferry")
-    assert ended.code == 3 and "busy" in ended.err and "nothing was changed" in ended.err
+    assert ended.code == 3 and "busy" in ended.err and "Nothing was changed" in ended.err
     assert dump(path) == before
 
 

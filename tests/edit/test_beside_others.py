@@ -69,7 +69,7 @@ def test_locked_by_another_process(path: Path, monkeypatch: pytest.MonkeyPatch) 
     before = dump(path)
     with another_process(_LOCKER, str(path), "BEGIN IMMEDIATE"):
         monkeypatch.setattr(transaction, "PATIENCE", 0.3)
-        with pytest.raises(StoreBusyError, match=r"is busy.*nothing was changed"):
+        with pytest.raises(StoreBusyError, match=r"is busy.*Nothing was changed"):
             write(Store(path), retitle, check)
         monkeypatch.setattr(transaction, "PATIENCE", 60.0)
         # It asks now and then whether it is to go on waiting.
@@ -85,7 +85,7 @@ def test_a_reader_in_delete_mode_holds_up_the_commit(tmp_path: Path, monkeypatch
     monkeypatch.setattr(transaction, "PATIENCE", 0.3)
     path = small_store(tmp_path / "state.db", "delete")
     before = dump(path)
-    with another_process(_LOCKER, str(path), "BEGIN"), pytest.raises(StoreBusyError, match="nothing was changed"):
+    with another_process(_LOCKER, str(path), "BEGIN"), pytest.raises(StoreBusyError, match="Nothing was changed"):
         write(Store(path), retitle, check)
     assert dump(path) == before
     assert not Path(f"{path}-journal").exists()

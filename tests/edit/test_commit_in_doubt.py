@@ -157,7 +157,7 @@ def test_a_commit_that_only_has_to_wait_is_no_doubt(tmp_path: Path, monkeypatch:
     with opened(path, "ro") as reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM sessions").fetchone()
-        with pytest.raises(StoreBusyError, match="nothing was changed"):
+        with pytest.raises(StoreBusyError, match="Nothing was changed"):
             remove(path, "tip")
     assert list_bundles(tmp_path / "trash") == [] and dump(path) == before
 

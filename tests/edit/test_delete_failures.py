@@ -77,7 +77,7 @@ def test_no_room_for_a_restore(tmp_path: Path) -> None:
     name = remove(path, *ids).bundle.name
     gone = dump(path)
     done = limited(path, 110_000, "restore", name)
-    assert done.returncode in (1, 3, 5) and "nothing was changed" in done.stdout.lower(), done.stdout + done.stderr
+    assert done.returncode in (1, 3, 5) and "Nothing was changed" in done.stdout, done.stdout + done.stderr
     assert dump(path) == gone and [each.name for each in list_bundles(tmp_path / "trash")] == [name]
 
 
@@ -88,7 +88,7 @@ def test_a_store_that_is_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("hermes_browse.store.edit.transaction.PATIENCE", 0.3)
     with opened(path) as holder:
         holder.execute("BEGIN IMMEDIATE")
-        with pytest.raises(StoreBusyError, match="nothing was changed"):
+        with pytest.raises(StoreBusyError, match="Nothing was changed"):
             remove(path, "tip")
         assert list((tmp_path / "trash").iterdir()) == []
         holder.execute("ROLLBACK")
@@ -101,7 +101,7 @@ def test_a_store_that_is_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     gone = dump(path)
     with opened(path) as holder:
         holder.execute("BEGIN IMMEDIATE")
-        with pytest.raises(StoreBusyError, match="nothing was changed"):
+        with pytest.raises(StoreBusyError, match="Nothing was changed"):
             put_back(path, name)
         holder.execute("ROLLBACK")
     assert dump(path) == gone

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from trashing import FAMILY, NOW, deleted, dump, family, health, put_back, remove, rows, run
+from trashing import FAMILY, NOW, allow_any_trigger, deleted, dump, family, health, put_back, remove, rows, run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import restore, transaction
@@ -192,8 +192,9 @@ def test_rowids_that_are_taken(tmp_path: Path) -> None:
     assert len(rows(path, "SELECT rowid FROM sessions")) == 9
 
 
-def test_what_does_not_read_back_is_said(tmp_path: Path) -> None:
+def test_what_does_not_read_back_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A trigger of somebody's changes rows behind our back."""
+    allow_any_trigger(monkeypatch)
     path, name = deleted(tmp_path)
     run(
         path,
@@ -237,8 +238,9 @@ def test_a_manifest_is_no_way_into_other_tables(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_a_store_that_takes_nothing(tmp_path: Path) -> None:
+def test_a_store_that_takes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A constraint of somebody's: nothing is put back."""
+    allow_any_trigger(monkeypatch)
     path, name = deleted(tmp_path)
     run(
         path,

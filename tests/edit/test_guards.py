@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 from builders import T0, make_store
-from trashing import dump, family
+from trashing import allow_any_trigger, dump, family
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import flags, guards, titles
 from hermes_browse.store.edit.guards import Needs
 from hermes_browse.store.edit.transaction import write
-from hermes_browse.store.errors import RefusedError, StoreDamagedError, WriteUnverifiedError
+from hermes_browse.store.errors import RefusedError, StoreDamagedError, StoreRefusedError, WriteUnverifiedError
 from hermes_browse.store.sessions.catalog import read_catalog
 
 NOW = T0 + 100 * 86_400.0
@@ -118,6 +118,19 @@ def test_a_schema_from_the_future(path: Path) -> None:
     assert titles.rename(Store(path), "a", "Quay").title == "Quay"
 
 
+@pytest.mark.parametrize("version", [32, 99])
+def test_a_schema_that_becomes_newer_meanwhile(path: Path, version: int) -> None:
+    """Only a row changes, so nothing but that row tells; the version is read again in the transaction that writes."""
+    store = Store(path)
+    with store.reader():
+        pass  # what is known of the file is kept from here on
+    change(path, f"UPDATE schema_version SET version = {version}")
+    before = dump(path)
+    with pytest.raises(StoreRefusedError, match=f"schema {version}, newer") as caught:
+        titles.rename(store, "a", "Quay")
+    assert caught.value.exit_code == 5 and dump(path) == before
+
+
 def test_what_an_operation_needs(tmp_path: Path) -> None:
     """A table or a column that this Hermes does not have."""
     path = make_store(tmp_path / "state.db", "11", [{"id": "a"}])
@@ -146,8 +159,9 @@ def test_triggers_that_cannot_run_here(path: Path) -> None:
 
 @pytest.mark.parametrize("body", ["SELECT nobody_has_this(NEW.id)", "INSERT INTO nowhere VALUES (1)"])
 @pytest.mark.parametrize("event", ["UPDATE", "DELETE", "INSERT"])
-def test_triggers_with_what_is_not_there(path: Path, body: str, event: str) -> None:
+def test_triggers_with_what_is_not_there(path: Path, monkeypatch: pytest.MonkeyPatch, body: str, event: str) -> None:
     """Functions and tables: looked for before anything is begun."""
+    allow_any_trigger(monkeypatch)
     body = body.replace("NEW", "OLD") if event == "DELETE" else body
     change(path, f"CREATE TRIGGER odd AFTER {event} ON sessions BEGIN {body}; END")
     refused(path, "(?i)a trigger of sessions needs something")
@@ -170,8 +184,9 @@ def test_a_damaged_store(path: Path) -> None:
     assert path.read_bytes() == raw
 
 
-def test_a_trigger_that_meddles_is_found_out(path: Path) -> None:
+def test_a_trigger_that_meddles_is_found_out(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was written is read back, and what was found instead is told."""
+    allow_any_trigger(monkeypatch)
     change(
         path,
         "CREATE TRIGGER meddling AFTER UPDATE OF title ON sessions WHEN NEW.title = 'Quay' "

@@ -203,7 +203,7 @@ def test_what_the_system_refuses_is_a_sentence(store: Path, monkeypatch: pytest.
     monkeypatch.setattr(os, call, refuse)
     with pytest.raises(TrashError, match="Permission denied") as caught:
         remove(store, "tip")
-    assert caught.value.exit_code == 5 and "nothing was deleted" in str(caught.value)
+    assert caught.value.exit_code == 5 and "Nothing was changed" in str(caught.value)
     assert list(trash.iterdir()) == []
     assert differences(before, dump(store)) == {}
 

@@ -7,7 +7,7 @@ import json
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from hermes_browse.store.sessions.models import Conversation
     from hermes_browse.store.trash.shelf import Bundle
 
+_LONGEST_CELL = 400
+"""Code points of a cell of a table: every row is padded to the longest. Titles of Hermes have 100, ids about 30."""
 _ONE_LINE = {0x09: "␉", 0x0A: "␊"}
 
 
@@ -38,11 +40,49 @@ class OutputLine(NamedTuple):
 
 def print_json(document: object) -> None:
     """Print one JSON document in UTF-8 in every locale: stored text unchanged, control characters escaped."""
+    _speak_utf_8()
+    print(_json_text(document))
+
+
+def print_json_in_portions(fields: Mapping[str, object]) -> None:
+    """Print one JSON object as `print_json` does, but each item of a field that is an iterator as soon as it comes."""
+    _speak_utf_8()
+    is_indented = sys.stdout.isatty()
+    separator = ",\n" if is_indented else ", "
+    before = ["{\n" if is_indented else "{"]  # what to print ahead of the next text
+    for name, value in fields.items():
+        print(f"{before.pop()}{_indented(json.dumps(name), 1)}: ", end="")
+        before.append(separator)
+        if not isinstance(value, Iterator):
+            print(_indented(_json_text(value), 1).lstrip(" "), end="")
+            continue
+        ahead = "[\n" if is_indented else "["
+        for item in value:
+            print(f"{ahead}{_indented(_json_text(item), 2)}", end="")
+            ahead = separator
+        if ahead != separator:
+            print("[]", end="")
+        else:
+            print(f"\n{_indented(']', 1)}" if is_indented else "]", end="")
+    print("\n}" if is_indented else "}")
+
+
+def _indented(text: str, depth: int) -> str:
+    """Return JSON as it stands within other JSON on a terminal; strings in it hold no line ends."""
+    if not sys.stdout.isatty():
+        return text
+    return "\n".join(f"{'  ' * depth}{line}" for line in text.split("\n"))
+
+
+def _json_text(document: object) -> str:
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2 if sys.stdout.isatty() else None)
+    # Legal in JSON strings, but a terminal or a pager would interpret them.
+    return re.sub(HOSTILE, lambda match: json.dumps(match[0])[1:-1], as_text(text) or "")
+
+
+def _speak_utf_8() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
-    # Legal in JSON strings, but a terminal or a pager would interpret them.
-    print(re.sub(HOSTILE, lambda match: json.dumps(match[0])[1:-1], as_text(text) or ""))
 
 
 def store_json(summary: StoreSummary) -> Json:
@@ -165,12 +205,12 @@ def print_table(
         headers: One for each column.
         rows: May hold stored texts, which are made printable here.
         right: Indexes of right-aligned columns.
-        flexible: Index of the column cut to the remaining width of a terminal; a pipe gets it in full.
+        flexible: Index of the column cut to the remaining width of a terminal; a pipe gets 400 code points of it.
         optional: Indexes of columns dropped on a narrow terminal, in the order of dropping.
     """
     if not rows:
         return
-    safe = [[one_line(cell) for cell in row] for row in rows]
+    safe = [[one_line(cell, _LONGEST_CELL) for cell in row] for row in rows]
     if sys.stdout.isatty():
         _terminal().print_rich_table(headers, safe, right=right, flexible=flexible % len(headers), optional=optional)
         return
@@ -214,8 +254,19 @@ def print_lines(lines: Iterable[OutputLine]) -> None:
         _terminal().print_rich_lines(lines)
         return
     # Not splitlines(), which also splits at characters other programs do not treat as line ends.
-    plain = [f"{' ' * line.indent}{line.lead}{part}".rstrip() for line in lines for part in line.text.split("\n")]
-    print_text("\n".join(plain).rstrip())
+    print_texts(f"{' ' * line.indent}{line.lead}{part}".rstrip() for line in lines for part in line.text.split("\n"))
+
+
+def print_texts(texts: Iterable[str]) -> None:
+    """Print texts as they come, made printable, each on lines of its own; empty ones at the end are left out."""
+    empty = 0
+    for text in texts:
+        if not text:
+            empty += 1
+            continue
+        print("\n" * empty, end="")
+        empty = 0
+        print_text(text)
 
 
 def print_text(text: str) -> None:

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
 
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.messages.block_kinds import SEAM, blocks_of
 from hermes_browse.store.messages.chat_message import ChatMessage, Reading, State
 from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.messages.transcript import read_messages, read_skeleton, read_system_prompt
+from hermes_browse.store.messages.transcript import read_messages_of, read_skeleton, read_system_prompt
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import fenced, one_line, printable
 from hermes_browse.store.wording import N_, _
 
 from ..formats import long_number, state, timestamp
 from .command_context import CommandContext, Subcommand
-from .output import OutputLine, conversation_json, print_json, print_lines, print_text
+from .output import OutputLine, conversation_json, print_json_in_portions, print_lines, print_texts
 from .parser import text_arg
 
+_AT_ONCE = 400
+"""Messages."""
+_LONGEST_NAME = 400
+"""Code points; Hermes takes titles of 100."""
 _NAMES = {"user": N_("you"), "assistant": N_("assistant")}
 
 
@@ -47,22 +53,34 @@ class ShowCommand(Subcommand):
             ((session_id, conversation),) = context.find(reader, [arguments.id])
             conversation = with_details(reader, [conversation])[0]
             segments = [each for each in conversation.segments if not arguments.segment or each.id == session_id]
-            messages = read_messages(reader, read_skeleton(reader, segments, reading).bones)
+            ids = array("q", (bone.id for bone in read_skeleton(reader, segments, reading).bones))
             prompt = read_system_prompt(reader, segments[0].id) if reading is Reading.EVERYTHING else None
             radar = context.radar(reader) if context.json else None
+        messages = _read_in_portions(context.store, ids)
         if context.json:
-            print_json(
+            print_json_in_portions(
                 {
                     "conversation": conversation_json(conversation, radar),
-                    "messages": [message_json(message) for message in messages],
+                    "messages": (message_json(message) for message in messages),
                     "system_prompt": prompt,
                 }
             )
         elif arguments.markdown:
-            print_text(_as_markdown(conversation, messages))
+            print_texts(_as_markdown(conversation, messages))
         else:
             print_lines(as_lines(conversation, messages))
         return 0
+
+
+def _read_in_portions(store: Store, ids: Sequence[int]) -> Iterator[ChatMessage]:
+    """Yield chat messages by id, a portion at a time; rows deleted meanwhile are left out.
+
+    The store is closed while a portion is printed: a pager may keep it waiting for hours.
+    """
+    for start in range(0, len(ids), _AT_ONCE):
+        with store.reader() as reader:
+            portion = read_messages_of(reader, ids[start : start + _AT_ONCE])
+        yield from portion
 
 
 def message_json(message: ChatMessage) -> Json:
@@ -89,7 +107,7 @@ def message_json(message: ChatMessage) -> Json:
 
 
 def _name(conversation: Conversation) -> str:
-    return one_line(conversation.title or conversation.preview or conversation.id)
+    return one_line(conversation.title or conversation.preview or conversation.id, _LONGEST_NAME)
 
 
 def heading(message: ChatMessage) -> str:
@@ -113,7 +131,7 @@ def body_of(message: ChatMessage) -> str:
     return printable("\n".join(lines))
 
 
-def as_lines(conversation: Conversation, messages: Sequence[ChatMessage]) -> Iterator[OutputLine]:
+def as_lines(conversation: Conversation, messages: Iterable[ChatMessage]) -> Iterator[OutputLine]:
     """Yield the conversation as printable lines, with a seam between segments."""
     yield OutputLine("title", f"{_name(conversation)}  [{one_line(conversation.id)}]")
     yield OutputLine("said", "")
@@ -130,20 +148,19 @@ def as_lines(conversation: Conversation, messages: Sequence[ChatMessage]) -> Ite
         yield OutputLine("said", "")
 
 
-def _as_markdown(conversation: Conversation, messages: Sequence[ChatMessage]) -> str:
-    """Format the conversation as Markdown: a heading for each message, tool output in fences."""
-    lines = [f"# {_name(conversation)}", ""]
+def _as_markdown(conversation: Conversation, messages: Iterable[ChatMessage]) -> Iterator[str]:
+    """Yield the conversation as Markdown: a heading for each message, tool output in fences."""
+    yield from (f"# {_name(conversation)}", "")
     facts = [f"`{conversation.id}`", conversation.source, conversation.model or ""]
     facts.append(_("{count} messages").format(count=long_number(conversation.message_count)))
     facts.append(timestamp(conversation.root.started_at))
-    lines += [one_line(" · ".join(fact for fact in facts if fact)), ""]
+    yield from (one_line(" · ".join(fact for fact in facts if fact)), "")
     segment = conversation.root_id
     for message in messages:
         if message.session_id != segment:
             segment = message.session_id
             seam = _("continued in `{id}`").format(id=one_line(segment))
-            lines += ["---", "", f"*{seam}*", ""]
-        lines += [f"### {heading(message)}", ""]
+            yield from ("---", "", f"*{seam}*", "")
+        yield from (f"### {heading(message)}", "")
         if body := body_of(message):
-            lines += [fenced(body) if message.role == "tool" else body, ""]
-    return "\n".join(lines).rstrip()
+            yield from (fenced(body) if message.role == "tool" else body, "")

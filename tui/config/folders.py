@@ -11,8 +11,11 @@ import re
 import sys
 from pathlib import Path
 
+from hermes_browse.store.regular_files import read_regular
 from hermes_browse.store.wording import LANGUAGES, language_of
 
+MOST_CONFIGURED = 1_000_000
+"""Bytes of a configuration; a larger file is none."""
 _NAME = "hermes-browse"
 _XDG = {"config": ("XDG_CONFIG_HOME", ".config"), "data": ("XDG_DATA_HOME", ".local/share")}
 _XDG |= dict.fromkeys(("state", "log"), ("XDG_STATE_HOME", ".local/state"))
@@ -79,7 +82,7 @@ def chosen_language() -> str:
     parser takes longer; whoever parses the whole file reports errors.
     """
     try:
-        text = config_path().read_text(encoding="utf-8", errors="replace")
+        text = read_regular(config_path(), MOST_CONFIGURED).decode("utf-8", "replace")
     except OSError:  # missing or unreadable; `read_config` reports the latter
         return language_of()
     top = re.split(r"(?m)^\s*\[", text, maxsplit=1)[0]

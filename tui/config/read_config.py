@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hermes_browse.store.hosts.host import Host
+from hermes_browse.store.regular_files import FileTooLargeError, read_regular
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
+from .folders import MOST_CONFIGURED
 from .options import COLUMNS, FOREVER, OPTIONS, SURFACES, Options
 
-_MAX_BYTES = 1_000_000
 """A larger file is no configuration."""
 _KEYS = "keys"
 _HOSTS = "hosts"
@@ -252,14 +253,13 @@ def parse_config(text: str, path: Path) -> Configuration:
 def read_config(path: Path) -> Configuration:
     """Read a configuration; a missing file sets nothing."""
     try:
-        with path.open("rb") as file:
-            raw = file.read(_MAX_BYTES + 1)
+        raw = read_regular(path, MOST_CONFIGURED)
     except (FileNotFoundError, NotADirectoryError):
         return Configuration(path)
+    except FileTooLargeError:
+        return _nothing_of(path, Trouble(None, _("it is too large for a configuration.")))
     except OSError as error:
         return _nothing_of(path, Trouble(None, _("it cannot be read: {reason}.").format(reason=error.strerror)))
-    if len(raw) > _MAX_BYTES:
-        return _nothing_of(path, Trouble(None, _("it is too large for a configuration.")))
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

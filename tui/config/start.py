@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from hermes_browse.store.regular_files import read_regular
 from hermes_browse.store.sessions.models import Sort, View
 
 from .. import formats
@@ -47,13 +48,8 @@ def _member(value: object, default: Choice) -> Choice:
 def read_memory(path: Path) -> LastState:
     """Read what is remembered; a missing or invalid value is the default."""
     try:
-        with path.open("rb") as file:
-            raw = file.read(_MAX_BYTES + 1)
-    except OSError:
-        return LastState()
-    try:
-        document = json.loads(raw) if len(raw) <= _MAX_BYTES else None
-    except (ValueError, RecursionError):
+        document = json.loads(read_regular(path, _MAX_BYTES))
+    except (OSError, ValueError, RecursionError):
         return LastState()
     if not isinstance(document, dict):
         return LastState()

@@ -10,11 +10,14 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from hermes_browse.store.regular_files import read_regular
 from hermes_browse.store.wording import _
 
 from ..config.folders import write_private
 
 _MOST = 200
+_MAX_BYTES = 10_000_000
+"""A larger file was not written by us."""
 _LONGEST = 500
 """Maximum code points of a remembered query; longer ones were pasted."""
 
@@ -55,7 +58,7 @@ class QueryHistory:
         if self._path is None:
             return
         try:
-            past, kept = _parse(self._path.read_text(encoding="utf-8", errors="replace"))
+            past, kept = _parse(read_regular(self._path, _MAX_BYTES).decode("utf-8", "replace"))
         except FileNotFoundError:
             return
         except OSError as error:
@@ -154,7 +157,7 @@ class QueryHistory:
         """Return the lines to write, merged with what another browser has written meanwhile."""
         assert self._path is not None
         try:
-            past, kept = _parse(self._path.read_text(encoding="utf-8", errors="replace"))
+            past, kept = _parse(read_regular(self._path, _MAX_BYTES).decode("utf-8", "replace"))
         except FileNotFoundError:
             past, kept = [], []
         with self._lock:

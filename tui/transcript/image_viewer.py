@@ -15,6 +15,7 @@ from pathlib import Path
 from rich.console import Console
 
 from hermes_browse.store.messages.images import LONGEST_HEAD, suffix_of
+from hermes_browse.store.regular_files import open_regular
 from hermes_browse.store.temporary import TemporaryFolder
 from hermes_browse.store.wording import N_, _
 
@@ -66,7 +67,7 @@ def is_image_file(path: str) -> bool:
         absolute = Path(path).expanduser()
         if not absolute.is_absolute() or not absolute.is_file():
             return False
-        with absolute.open("rb") as file:
+        with open_regular(absolute) as file:
             return bool(suffix_of(file.read(LONGEST_HEAD)))
     except (OSError, ValueError, RuntimeError):
         return False

@@ -1,0 +1,83 @@
+"""Long conversations and long titles: printed as they are read, and cut before they are measured."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from builders import make_store
+from commandline import ask, call
+
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.tui.cli import main, output, show
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A conversation of 1,000 messages, and two with titles of a megabyte."""
+    sessions = [{"id": "long"}, {"id": "one", "title": "x" * 1_000_000}, {"id": "two", "title": "字" * 1_000_000}]
+    messages = [{"session_id": "long", "content": f"number {number}"} for number in range(1_000)]
+    messages += [{"session_id": each, "content": "hi"} for each in ("one", "two")]
+    return make_store(tmp_path / "state.db", "22", sessions, messages)
+
+
+@pytest.mark.parametrize("form", ["", "--json", "--markdown"])
+def test_show_reads_as_it_prints(path: Path, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+    """When the second portion is read, the first one has been printed, and the store is closed in between."""
+    printed: list[int] = []
+    opened: list[int] = []
+    real_read, real_reader = show.read_messages_of, Store.open
+    out = io.StringIO()
+
+    def read(reader: object, ids: list[int]) -> object:
+        printed.append(out.getvalue().count("number "))
+        return real_read(reader, ids)  # type: ignore[arg-type]
+
+    def open_store(store: Store) -> object:
+        opened.append(1)
+        return real_reader(store)
+
+    monkeypatch.setattr(show, "read_messages_of", read)
+    monkeypatch.setattr(Store, "open", open_store)
+    monkeypatch.setattr(sys, "stdout", out)
+    arguments = ["--db", str(path), "show", "long", *([form] if form else [])]
+    assert main(arguments) == 0
+    assert printed == [1, 401, 801]  # the name of the conversation is its first message
+    assert len(opened) >= 4
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_json_in_portions_is_the_same_json(monkeypatch: pytest.MonkeyPatch, capsys: Capture, is_terminal: bool) -> None:
+    """As if it were printed at once."""
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal, raising=False)
+    items = [{"a": [1, {"b": "x\ny\x1b"}], "c": {}}, "text", []]
+    for found in (items, []):
+        whole = {"first": {"k": [1]}, "items": found, "last": None}
+        output.print_json(whole)
+        at_once = capsys.readouterr().out
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal, raising=False)
+        output.print_json_in_portions({**whole, "items": iter(found)})
+        assert capsys.readouterr().out == at_once
+        assert json.loads(at_once) == whole
+
+
+def test_titles_are_cut_before_rows_are_padded(path: Path, capsys: Capture) -> None:
+    """In `list` and `prune`, in a pipe; the document has them whole."""
+    for command in (["list"], ["prune", "--older-than", "1d", "--stale-open"], ["lineage", "one"]):
+        ended = call(capsys, "--db", str(path), *command)
+        assert ended.code == 0 and len(ended.out) < 10_000, command
+        assert len(ended.err) < 10_000, command
+    found = ask(capsys, "--db", str(path), "list")
+    assert max(len(each["title"] or "") for each in found["conversations"]) == 1_000_000
+
+
+@pytest.mark.parametrize("command", [["show", "one"], ["show", "--markdown", "one"], ["search", "hi"], ["stats"]])
+def test_titles_elsewhere(path: Path, capsys: Capture, command: list[str]) -> None:
+    """A heading is one line, and so is the name above the hits."""
+    ended = call(capsys, "--db", str(path), *command)
+    assert ended.code == 0 and len(ended.out) < 20_000

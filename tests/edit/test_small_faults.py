@@ -1,0 +1,106 @@
+"""What the system or another process does at the worst moment is told as it is."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from trashing import allow_any_trigger, deleted, dump, family, put_back, remove, run
+
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.edit import restore, titles, transaction
+from hermes_browse.store.errors import BrowseError, RefusedError, WriteUnverifiedError
+from hermes_browse.store.trash import session_files
+
+
+def test_a_stat_that_fails_after_the_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file was not replaced: nobody knows, and the change is in it."""
+    path = family(tmp_path / "state.db")
+    real = transaction._verify
+
+    def fail(place: object, **named: object) -> os.stat_result:
+        raise OSError(5, "Input/output error")
+
+    def verify(*given: object) -> None:
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "stat", fail)
+            real(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(transaction, "_verify", verify)
+    with pytest.raises(WriteUnverifiedError, match=r"was written, but could not be read back.*Input/output") as caught:
+        titles.rename(Store(path), "tip", "Quay")
+    monkeypatch.undo()
+    assert "replaced" not in caught.value.sentence
+    with Store(path).reader() as reader:
+        assert reader.value("SELECT title FROM sessions WHERE id = 'tip'") == "Quay"
+
+
+@pytest.mark.parametrize("moment", ["compare", "insert"])
+def test_a_session_that_goes_during_a_restore(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
+    """A second restore finds the session in the store; then another process deletes it."""
+    path, name = deleted(tmp_path)
+    put_back(path, name)
+    gone = ("DELETE FROM messages WHERE session_id = 'tip'", "DELETE FROM sessions WHERE id = 'tip'")
+    if moment == "compare":
+        real_read = restore.read_columns
+
+        def read(source: object, session_id: object, columns: object) -> object:
+            if session_id == "tip":
+                run(path, *gone)
+            return real_read(source, session_id, columns)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(restore, "read_columns", read)
+    else:
+        real_compare = restore.compare
+
+        def compare(*given: object) -> object:
+            found = real_compare(*given)  # type: ignore[arg-type]
+            run(path, *gone)
+            return found
+
+        monkeypatch.setattr(restore, "compare", compare)
+    with pytest.raises(RefusedError, match=r"tip is not there any more. Nothing was changed") as caught:
+        put_back(path, name)
+    assert "Try again" in caught.value.remedy
+    monkeypatch.undo()
+    assert put_back(path, name).sessions
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
+def test_root_gives_files_back_to_their_owner(tmp_path: Path) -> None:
+    """A Hermes of another user reads what root restores in its home."""
+    path = family(tmp_path / "state.db", journal="delete")
+    folder = tmp_path / "sessions"
+    folder.mkdir()
+    (folder / "tip.jsonl").write_text("{}\n", encoding="utf-8")
+    os.chown(folder / "tip.jsonl", 12345, 23456)
+    os.chown(folder, 12345, 23456)
+    name = remove(path, "tip", sessions_folder=folder).bundle.name
+    assert not (folder / "tip.jsonl").exists()
+    put_back(path, name, sessions_folder=folder)
+    found = (folder / "tip.jsonl").stat()
+    assert (found.st_uid, found.st_gid) == (12345, 23456)
+
+
+def test_others_do_not_try(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever is not root keeps what they write."""
+    monkeypatch.setattr(os, "geteuid", lambda: 1000, raising=False)
+    monkeypatch.setattr(os, "fchown", lambda *given: pytest.fail("tried"), raising=False)
+    file = session_files.NewFile(tmp_path / "x")
+    file.give_to(tmp_path.stat())
+    file.close()
+
+
+def test_a_trigger_that_refuses_is_an_error_that_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What SQLite says is told, and that nothing was changed; the same error within a larger work does not say so."""
+    path = family(tmp_path / "state.db")
+    run(path, "CREATE TRIGGER no BEFORE DELETE ON sessions BEGIN SELECT RAISE(ABORT, 'not here'); END")
+    allow_any_trigger(monkeypatch)
+    before = dump(path)
+    with pytest.raises(BrowseError, match=r"not here.* Nothing was changed") as caught:
+        remove(path, "tip")
+    caught.value.is_unchanged = False
+    assert "Nothing was changed" not in str(caught.value) and dump(path) == before
