@@ -99,8 +99,6 @@ def _quoted(text: str) -> str:
     return "$'" + "".join(escaped) + "'"
 
 
-
-
 def plan_resume(reader: Reader, location: Location, session_id: str, now: float) -> ResumePlan:
     """Plan to resume the conversation of a session, given by any segment; `now` is in Unix seconds.
 
