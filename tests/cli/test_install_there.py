@@ -1,4 +1,4 @@
-"""The line that installs this program on a host: it is run as it is printed, with tools that say what they were given."""
+"""The line that installs this program on a host, run as it is printed, with tools that say what they were given."""
 
 from __future__ import annotations
 
