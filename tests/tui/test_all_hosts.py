@@ -174,7 +174,7 @@ async def test_newer_rows_above_the_view_are_announced(app: BrowseApp, vps: Fake
         row = screen.found.current
         vps.gate.set()
         await browser.wait_until(lambda: "Chat v2" in names(browser))
-        await browser.wait_until(lambda: "2 newer above · g · Enter" in browser.text("#status"))
+        await browser.wait_until(lambda: browser.text("#status").strip() == "2 newer above · g")
         assert screen.found.current is not None and row is not None and screen.found.current.key == row.key
         await browser.press("up", "down")
         assert "2 newer above · g" in browser.text("#status")

@@ -278,7 +278,7 @@ class HostsScreen(EverywhereScreen):
     def tell_keys(self) -> None:
         """Say in the status line what can be done with a conversation."""
         keys = _("Enter resumes it where it is · o opens it there · / searches all")
-        self.tell_parts(self._newer_words(), keys)
+        self.say(self._newer_words() or keys)  # both need a second line at 80 columns, and the list would jump
 
     # The row under the cursor
 
