@@ -8,6 +8,7 @@ import itertools
 import os
 import shutil
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -57,6 +58,7 @@ def _private_world(_homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> N
         "HERMES_LAZY_INSTALL_TARGET",
         "LOCALAPPDATA",
         "NO_COLOR",
+        "SHELL",
         "SSH_CONNECTION",
         "KITTY_LISTEN_ON",
         "KITTY_WINDOW_ID",
@@ -88,6 +90,7 @@ def _private_world(_homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> N
     }.items():
         monkeypatch.setenv(name, value)
     time.tzset()
+    monkeypatch.setattr("sys.argv", [str(home / "hermes-browse"), *sys.argv[1:]])  # a `hermes` is looked for beside it
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ from textual.screen import Screen
 from textual.theme import ThemeProvider
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.hermes.homes import Location, locate
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _, language
@@ -108,6 +108,7 @@ class BrowseApp(_App):
         shown: Conversations that have been read with their previews.
         handover: The terminal and the keys pressed so far, if rows were painted ahead.
         start: The configuration and what was remembered.
+        links: The connections to hosts, if one is open already.
     """
 
     TITLE = "hermes-browse"
@@ -127,11 +128,16 @@ class BrowseApp(_App):
         *,
         handover: Handover | None = None,
         start: Start | None = None,
+        links: Links | None = None,
     ) -> None:
         self.handover = handover or Handover()
         self._is_ready = False
         super().__init__(driver_class=_driver(is_painted=self.handover.is_painted))
-        self.location, self.store, self.here = location, store, location
+        self.location, self.store = location, store
+        self.here = location if location.host is None else locate()
+        """The store of this machine that was opened last, whose profiles are offered."""
+        if links is not None:
+            self.links = links
         self._first, self._shown = first, shown
         self.is_choice_printed = False
         """The chosen command is printed, not run: Hermes need not be installed."""

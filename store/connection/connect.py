@@ -20,7 +20,7 @@ from typing import NamedTuple
 from ..errors import NotAStoreError, StoreEmptyError, StoreError, StoreMissingError, StoreUnreadableError
 from ..wording import _
 from .reader import SQLITE_ERRORS, Reader, decode, translate
-from .schema import Schema, read_schema
+from .schema import NO_CHAT, NO_FILE, NO_STORE, Schema, read_schema
 
 Fingerprint = tuple[int, ...]
 
@@ -95,14 +95,14 @@ class Store:
         except FileNotFoundError:
             raise StoreMissingError(
                 _("There is no session store at {path}.").format(path=self.path),
-                remedy=_("Start Hermes once, name another with --home, --profile or --db, or look around with --demo."),
+                remedy=_(NO_STORE),
             ) from None
         except OSError as error:
             raise self._unreachable(error) from error
         if S_ISDIR(stat.st_mode):
             raise NotAStoreError(
                 _("{path} is a folder.").format(path=self.path),
-                remedy=_("Name a Hermes root with --home, a file with --db."),
+                remedy=_(NO_FILE),
             )
         if not S_ISREG(stat.st_mode):
             raise NotAStoreError(
@@ -112,7 +112,7 @@ class Store:
         if not stat.st_size and not _size(self.wal_path):
             raise StoreEmptyError(
                 _("{path} is empty: Hermes has not written to it yet.").format(path=self.path),
-                remedy=_("Start a chat in Hermes, or try --demo."),
+                remedy=_(NO_CHAT),
             )
 
     def _unreachable(self, error: OSError) -> StoreUnreadableError:

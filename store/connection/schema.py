@@ -15,7 +15,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import NotAStoreError, StoreEmptyError
-from ..wording import _
+from ..wording import N_, _
+
+NO_STORE = N_("Start Hermes once, name another with --home, --profile or --db, or look around with --demo.")
+NO_CHAT = N_("Start a chat in Hermes, or try --demo.")
+NO_FILE = N_("Name a Hermes root with --home, a file with --db.")
+"""Remedies for a store that is not there; they name options, which somebody at another machine cannot give."""
 
 NEWEST_KNOWN = 31
 """The newest schema seen in a released Hermes (0.22.2)."""
@@ -194,7 +199,7 @@ def read_schema(connection: sqlite3.Connection, path: Path) -> Schema:
     if not tables:
         raise StoreEmptyError(
             _("{path} has no tables yet: Hermes makes them at its first chat.").format(path=path),
-            remedy=_("Start a chat in Hermes, or try --demo."),
+            remedy=_(NO_CHAT),
         )
     if not {"sessions", "messages"} <= tables:
         raise NotAStoreError(

@@ -136,7 +136,7 @@ def problems_of(summary: StoreSummary, search: SearchHealth, executable: str | N
         remedy = _("It shrinks when the last Hermes process exits; one may be stuck in a long read.")
         problems.append(StoreProblem("warning", "wal-large", text, remedy))
     if executable is None:
-        text = _("There is no `hermes` on PATH: conversations cannot be resumed from here.")
+        text = _("There is no `hermes` on PATH or in ~/.local/bin: conversations cannot be resumed from here.")
         remedy = _("Put its folder on PATH, or install Hermes Agent.")
         problems.append(StoreProblem("warning", "no-hermes", text, remedy))
     return problems

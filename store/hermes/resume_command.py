@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from ..sessions.models import Conversation, ConversationKind, Relation, ResumeTa
 from ..sessions.relations import AUTOMATION_SOURCES, RESET_REASONS
 from ..text import one_line
 from ..wording import _
+from .find_hermes import find_hermes, hermes_word
 from .homes import Location
 
 GATEWAY_SOURCES = frozenset(
@@ -57,7 +57,7 @@ class ResumePlan:
     target: ResumeTarget
     warnings: tuple[Caution, ...] = ()
     executable: str | None = None
-    """Full path of `hermes`; None if not found."""
+    """Full path of `hermes`; None if `find_hermes` knows none."""
     host: str = ""
     """Name of the machine where it resumes, and the program is `ssh`; empty for this one."""
 
@@ -99,11 +99,6 @@ def _quoted(text: str) -> str:
     return "$'" + "".join(escaped) + "'"
 
 
-def find_hermes() -> str | None:
-    """Return the full path of the `hermes` program; None if it is not on PATH."""
-    return shutil.which("hermes")
-
-
 def plan_resume(reader: Reader, location: Location, session_id: str, now: float) -> ResumePlan:
     """Plan to resume the conversation of a session, given by any segment; `now` is in Unix seconds.
 
@@ -135,7 +130,7 @@ def plan_resume(reader: Reader, location: Location, session_id: str, now: float)
         others = [each for each in warnings if each.code not in ("no-hermes", "missing-directory")]
         warnings = [*others, Caution("sample", text)]
     return ResumePlan(
-        argv=("hermes", "-p", location.profile or "default", f"--resume={target.id}"),
+        argv=(hermes_word(executable), "-p", location.profile or "default", f"--resume={target.id}"),
         env={} if location.demo else {"HERMES_HOME": str(location.root)},
         conversation=conversation,
         target=target,
@@ -148,7 +143,7 @@ def _warnings(conversation: Conversation, predicted: str, executable: str | None
     warnings: list[Caution] = []
     source = conversation.source
     if executable is None:
-        text = _("There is no `hermes` on PATH: copy the command and run it where there is.")
+        text = _("There is no `hermes` on PATH or in ~/.local/bin: copy the command and run it where there is.")
         warnings.append(Caution("no-hermes", text))
     if predicted != conversation.id:
         text = _("Hermes will open {session} instead: it follows the newest unmarked child (0.18 and later).")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 
+from ..connection.schema import NO_CHAT, NO_FILE, NO_STORE
 from ..errors import StoreError
 from ..text import one_line
 from ..wording import N_, _
@@ -12,8 +13,12 @@ from .host import Host
 
 SSH_FAILED = 255
 """The exit code of ssh when it failed itself; any other is that of the command on the host (ssh(1), OpenSSH 9)."""
-NOT_FOUND = (126, 127)
+_NOT_FOUND = (126, 127)
 """Exit codes of a POSIX shell for a program that cannot be run, or is not there."""
+_TCSH_SAYS = ": Command not found."
+"""The end of what tcsh says about a program that is not there; its exit code is 1."""
+_CANNOT_RUN = re.compile("bad interpreter|required file not found|cannot execute|[Pp]ermission denied|[Ee]xec format")
+"""What shells say about a program that is there: its interpreter is missing, say, as after an upgrade of Python."""
 _USAGE = 2
 """Exit code of a hermes-browse that does not know the command."""
 
@@ -27,8 +32,11 @@ class HostError(StoreError):
     """
 
     def __init__(self, host: Host, code: str, sentence: str, *, remedy: str = "") -> None:
-        super().__init__(sentence, remedy=remedy)
+        more = _("`hermes-browse hosts check {name}` says more.").format(name=host.name)
+        super().__init__(sentence, remedy=f"{remedy} {more}".lstrip())
         self.host, self.code = host, code
+        self.mend = remedy
+        """The remedy alone, without the command that says more; may be empty."""
 
 
 _SAID = (
@@ -54,22 +62,31 @@ _SENTENCES = {
     "host-unknown": N_("{name}: there is no machine of this name ({said})."),
     "host-login": N_("{name}: it wants a password or another key."),
     "host-down": N_("{name}: it cannot be reached ({said})."),
+    "host-closed": N_("{name}: it closed the connection before the login ({said})."),
     "host-lost": N_("{name}: the connection was lost."),
     "host-ssh": N_("{name}: ssh failed ({said})."),
     "host-silent": N_("{name}: it has not answered for {seconds:.0f} seconds."),
     "host-noise": N_("{name}: what came back is not an answer of hermes-browse ({said})."),
     "host-refused": N_("{name}: {said}"),
     "host-program": N_("{name}: its shell does not find “{command}”."),
+    "host-broken": N_("{name}: “{command}” is there and cannot be run ({said})."),
     "host-old": N_("{name}: its hermes-browse is too old for this ({said})."),
     "host-version": N_("{name}: its hermes-browse {version} is too old for this; lists and searches work."),
 }
-_CODES = {"host-new": "host-key", "host-old": "host-version"}
+_CODES = {
+    "host-new": "host-key",
+    "host-old": "host-version",
+    "host-closed": "host-down",
+    "host-broken": "host-program",
+}
 """Codes of faults that have two sentences."""
 _REMEDIES = {
     "host-key": N_("If the machine was set up anew, remove its old key: `{ssh}` says how."),
     "host-new": N_("Connect once in another terminal and compare the key: `{ssh}`."),
     "host-unknown": N_("Correct `ssh` of this host in the configuration, or its alias in ~/.ssh/config."),
-    "host-login": N_("Log in once in another terminal, with ssh-agent or a key: `{ssh}`."),
+    "host-login": N_("If your key has a passphrase, type `ssh-add`; if it asks for a password, `{copy}`."),
+    "host-closed": N_("Its sshd refuses this machine, or has too many logins at once; its log says which."),
+    "host-broken": N_("Install it there again: its Python may be gone."),
     "host-program": N_("Install it there, or name its full path as `command` of this host in the configuration."),
     "host-ssh": N_("Try it in another terminal: `{ssh}`."),
     "host-old": N_("Install the newest there."),
@@ -93,6 +110,7 @@ def fault(host: Host, code: str, *, said: str = "", seconds: float = 0.0, versio
         "command": one_line(host.command, 80),
         "version": one_line(version, 20),
         "ssh": one_line(f"ssh {host.ssh}", 120),
+        "copy": one_line(f"ssh-copy-id {host.ssh}", 120),
     }
     remedy = _(_REMEDIES[code]).format(**fields) if code in _REMEDIES else ""
     return HostError(host, _CODES.get(code, code), _(_SENTENCES[code]).format(**fields), remedy=remedy)
@@ -105,26 +123,68 @@ def cannot_start(host: Host, error: OSError | ValueError) -> HostError:
     return fault(host, "host-ssh", said=said)
 
 
-def explain(host: Host, exit_code: int | None, said: str, has_greeted: bool) -> HostError:
+def explain(host: Host, exit_code: int | None, said: str, has_greeted: bool, noise: str = "") -> HostError:
     """Return why a connection ended.
 
     Args:
         exit_code: Of the ssh process; None if it has not ended.
         said: Its standard error.
         has_greeted: Whether the program there had said hello.
+        noise: What it printed instead of a hello.
     """
-    lines = [line.strip() for line in said.splitlines() if line.strip()] or [""]
-    last = re.sub(r"^ssh: (connect to host \S+ port \d+: )?", "", lines[-1])
+    last = re.sub(r"^ssh: (connect to host \S+ port \d+: )?", "", _last_line(said))
     if exit_code == SSH_FAILED:
         default = "host-ssh" if last and not has_greeted else "host-lost"
-        return fault(host, next((code for text, code in _SAID if text in said), default), said=last)
-    if exit_code in NOT_FOUND and not has_greeted:
-        return fault(host, "host-program")
-    if exit_code == _USAGE and not has_greeted:
-        return fault(host, "host-old", said=last)
+        code = next((code for text, code in _SAID if text in said), default)
+        is_refused = code == "host-lost" and last and not has_greeted
+        return fault(host, "host-closed" if is_refused else code, said=last)
+    if not has_greeted:
+        if is_no_program(host, exit_code, said):
+            return no_program(host, exit_code, said)
+        if exit_code == _USAGE:
+            return fault(host, "host-old", said=last)
+        last = last or _last_line(noise)  # such as of an account that nobody may use: nologin(8)
     if exit_code and last:
-        return fault(host, "host-refused", said=last.removeprefix("hermes-browse: "))
+        return refused(host, last.removeprefix("hermes-browse: "))
     return fault(host, "host-lost")
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else ""
+
+
+def is_no_program(host: Host, exit_code: int | None, said: str) -> bool:
+    """Tell whether a shell has ended because it has no such program, or cannot run it."""
+    word = host.command.split()[0]
+    return exit_code in _NOT_FOUND or (exit_code == 1 and _last_line(said) == word + _TCSH_SAYS)
+
+
+def no_program(host: Host, exit_code: int | None, said: str) -> HostError:
+    """Return the error for a program that is not there, or is there and cannot be run."""
+    if exit_code == _NOT_FOUND[0] or _CANNOT_RUN.search(said):
+        return fault(host, "host-broken", said=_last_line(said))
+    return fault(host, "host-program")
+
+
+def refused(host: Host, said: str) -> HostError:
+    """Return the error of the program there, given its sentence."""
+    sentence, remedy = advised(host, said)
+    sentence = _(_SENTENCES["host-refused"]).format(name=host.name, said=one_line(sentence, 400) or "?")
+    return HostError(host, "host-refused", sentence, remedy=remedy)
+
+
+def advised(host: Host, said: str) -> tuple[str, str]:
+    """Return a sentence of the program there, and the remedy for it here.
+
+    Options that name a store are advice for whoever sits at that machine; here it is a line of the configuration.
+    """
+    for remedy in (NO_STORE, NO_CHAT, NO_FILE):
+        for told in (remedy, _(remedy)):  # a program that prints JSON says it in English
+            if told in said:
+                elsewhere = _('If its store is elsewhere there, name the root as `home` of this host: home = "/path".')
+                return said.replace(told, "").strip(), elsewhere
+    return host.advice(said), ""
 
 
 def login_command(host: Host) -> str:

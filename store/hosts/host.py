@@ -13,6 +13,11 @@ from ..wording import _
 PROGRAM = "hermes-browse"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
+_NAMED_COMMAND = re.compile(
+    f"`{PROGRAM} (?=(?:archive|delete|doctor|list|pin|prune|resume|search|show|trash|unarchive|unpin)\\b)"
+)
+"""The beginning of a command for a store, as sentences name it."""
+
 
 class Host(NamedTuple):
     """A machine that `ssh` reaches and that has hermes-browse."""
@@ -35,6 +40,10 @@ class Host(NamedTuple):
         """
         store = [*(("--home", self.home) if self.home else ()), *(("--profile", self.profile) if self.profile else ())]
         return " ".join([self.command, *map(shlex.quote, [*store, *arguments])])
+
+    def advice(self, sentence: str) -> str:
+        """Return a sentence of the program there, with the commands that it names as they are typed here."""
+        return _NAMED_COMMAND.sub(f"`{PROGRAM} --host {self.name} ", sentence)
 
     def problem(self) -> tuple[str, str]:
         """Return the name of the value that is wrong, and what is wrong in a sentence; both empty if nothing is."""

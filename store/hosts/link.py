@@ -93,6 +93,8 @@ class Link:
         self._number = 0
         self._failed_at = float("-inf")
         self._closed = False
+        self._noise = ""
+        """The last line that the newest connection printed instead of a hello."""
 
     def open(self) -> Hello:
         """Connect, unless connected; return what the host said. HostError if it cannot, or has no such program."""
@@ -149,6 +151,7 @@ class Link:
             self._failed(problem)
             raise problem from error
         self._process, self._greeted, self._asked, self.error = process, Future(), {}, None
+        self._noise = ""
         name, own = f"host {self.host.name}", (process, self._greeted)
         threading.Thread(target=self._listen, args=own, name=name, daemon=True).start()
 
@@ -284,7 +287,8 @@ class Link:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(_END_SECONDS)
                 saying.join(_END_SECONDS)
-            error = explain(self.host, process.poll(), said.decode("utf-8", "replace"), greeted.done())
+            told = said.decode("utf-8", "replace")
+            error = explain(self.host, process.poll(), told, greeted.done(), self._noise)
         except HostError as noise:
             error = noise
         self._end(process, error)
@@ -317,6 +321,7 @@ class Link:
         if not isinstance(answer, dict):
             if greeted.done():
                 raise fault(self.host, "host-noise", said=line[:80].decode("utf-8", "replace"))
+            self._noise = line[:400].decode("utf-8", "replace").strip() or self._noise
             return  # what a login shell prints
         mark = answer.get("fingerprint")
         if isinstance(mark, list) and len(mark) == 8 and all(isinstance(each, int) for each in mark):

@@ -16,7 +16,7 @@ from ..connection.stored_values import Json
 from ..errors import QueryInterruptedError
 from ..hermes.homes import DEFAULT_PROFILE, Location
 from ..text import one_line
-from .faults import fault
+from .faults import fault, refused
 from .link import Link, Links
 
 _CHANNELS = itertools.count(1)
@@ -88,7 +88,7 @@ class RemoteConnection:
         except QueryInterruptedError as interrupted:
             raise _sqlite_error(str(interrupted), sqlite3.SQLITE_INTERRUPT) from interrupted
         if isinstance(said := answer.get("refused"), str):
-            raise fault(self._link.host, "host-refused", said=said)
+            raise refused(self._link.host, said)
         if isinstance(said := answer.get("error"), str):
             code = answer.get("code")
             raise _sqlite_error(said, code if isinstance(code, int) else sqlite3.SQLITE_ERROR)

@@ -19,7 +19,7 @@ from ..connection.stored_values import Json
 from ..errors import BrowseError, NotFoundError, RefusedError, StoreBusyError, StoreError
 from ..text import one_line
 from ..wording import N_, _
-from .faults import NOT_FOUND, SSH_FAILED, cannot_start, explain, fault
+from .faults import SSH_FAILED, advised, cannot_start, explain, fault, is_no_program
 from .host import Host, ssh_command
 from .link import ANSWER_BYTES, ANSWER_SECONDS, CONNECT_SECONDS, NOISE_BYTES, Reply
 
@@ -48,6 +48,7 @@ class Running:
     def __init__(self, host: Host, line: str, *, seconds: float | None = None, most: int | None = None) -> None:
         self._host, self._line, self._seconds, self._most = host, line, seconds, most
         self._said = bytearray()
+        self._noise = ""
         self.code = -1
         """Its exit code, at the end."""
 
@@ -79,10 +80,12 @@ class Running:
             for stream in (process.stdout, process.stderr):
                 if stream is not None:
                     stream.close()
-        if self.code == SSH_FAILED or self.code in NOT_FOUND:
-            raise explain(self._host, self.code, self.said, has_greeted=False)
+        has_ended_early = not has_begun and self.code != 0
+        is_missing = is_no_program(self._host, self.code, self.said)
+        if self.code == SSH_FAILED or is_missing or has_ended_early:
+            raise explain(self._host, self.code, self.said, has_greeted=False, noise=self._noise)
         if not has_begun:
-            raise fault(self._host, "host-noise", said=self.said)
+            raise fault(self._host, "host-noise", said=self.said or self._noise)
 
     def _read(self, process: subprocess.Popen[bytes]) -> Generator[bytes, None, bool]:
         """Yield what follows the mark, until both streams end; return whether the mark was there."""
@@ -117,6 +120,7 @@ class Running:
                         if self._most is not None and size > self._most:
                             self._refuse()
                         yield chunk
+        self._noise = bytes(head).decode("utf-8", "replace")
         return has_begun
 
     def _refuse(self) -> NoReturn:
@@ -158,7 +162,8 @@ def refusal(host: Host, reply: Reply) -> BrowseError:
     kind = _ERRORS.get(reply.code, BrowseError)
     if kind is StoreError and any(each.removeprefix("{path}").rstrip(".") in sentence for each in _BUSY):
         kind = StoreBusyError
-    error = kind(f"{host.name}: {sentence}")
+    sentence, remedy = advised(host, sentence)
+    error = kind(f"{host.name}: {sentence}", remedy=remedy)
     error.exit_code = reply.code
     return error
 

@@ -37,7 +37,16 @@ _IDLE_SECONDS = 3.0
 _WATCH_SECONDS = 0.5
 """Between checks whether the file has changed."""
 _QUESTION_BYTES = 4_000_000
-_PRAGMAS = {"data_version", "schema_version", "journal_mode"}
+_PRAGMAS = {
+    "data_version",
+    "schema_version",
+    "journal_mode",
+    "page_size",
+    "page_count",
+    "freelist_count",
+    "auto_vacuum",
+}
+"""Those of a connection and its schema, and of the sizes that the map of the clean-up shows."""
 _PRAGMAS_WITH_VALUE = {"table_info", "query_only", "temp_store"}
 _TEMPORARY = {sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_CREATE_VTABLE}
 _READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}

@@ -4,7 +4,7 @@ The servers share one process, the connections are in another that does nothing 
 this machine too, so times of many hosts at once also show how many processors it has.
 
     python tests/bench/measures_hosts.py servers FOLDER HOME COUNT
-    python tests/bench/measures_hosts.py client < what the former prints
+    python tests/bench/measures_hosts.py client WORD < what the former prints
 """
 
 from __future__ import annotations
@@ -16,13 +16,16 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 if __name__ == "__main__":
     sys.path[:0] = [str(Path(__file__).parent.parent / "hosts")]
 
 from figures import Bench, Figure, Line, Skipped, copied
+from measures_store import common_word
 
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Link, Links
 
@@ -30,7 +33,6 @@ COUNTS = (1, 10, 50)
 LATENCY = 0.05
 """Seconds in each direction."""
 _IDLE = 5.0
-_WORD = "harbour"
 _REMOTE_MIB = 100
 """Memory that one host may take on this machine: its program, ssh, and the server's part."""
 
@@ -41,7 +43,9 @@ def measure(bench: Bench) -> list[Line]:
     """Figures for each count that this machine has the memory for."""
     home = bench.folder / "hosts"
     home.mkdir()
-    copied(bench.small, home / "state.db")
+    store = copied(bench.small, home / "state.db")
+    with Store(store).reader() as reader:
+        word = common_word(reader)  # of this store, which may be a user's own
     lines: list[Line] = []
     for count in COUNTS:
         name = "1 host" if count == 1 else f"{count} hosts"
@@ -50,7 +54,7 @@ def measure(bench: Bench) -> list[Line]:
             lines.append(Skipped("14", name, f"needs {count * _REMOTE_MIB} MiB, {free} are free"))
             continue
         print(f"measuring {name}", file=sys.stderr)
-        runs = [_measured(bench.folder / f"hosts-{count}", home, count) for _ in range(3 if count == 1 else 1)]
+        runs = [_measured(bench.folder / f"hosts-{count}", home, count, word) for _ in range(3 if count == 1 else 1)]
         found = {name: [value for run in runs for value in run[name]] for name in runs[0]}
         trip = 2 * LATENCY * 1000
         limit = 0.5 if count > 1 else None  # with one, what is needed once for all counts too
@@ -70,7 +74,7 @@ def measure(bench: Bench) -> list[Line]:
     return lines
 
 
-def _measured(folder: Path, home: Path, count: int) -> Measured:
+def _measured(folder: Path, home: Path, count: int, word: str) -> Measured:
     command = [sys.executable, __file__]
     pipe = subprocess.PIPE
     servers = subprocess.Popen(
@@ -79,9 +83,9 @@ def _measured(folder: Path, home: Path, count: int) -> Measured:
     try:
         assert servers.stdout is not None
         hosts = servers.stdout.readline()
-        done = subprocess.run([*command, "client"], input=hosts, stdout=pipe, text=True, check=True, timeout=600)
+        done = subprocess.run([*command, "client", word], input=hosts, stdout=pipe, text=True, check=True, timeout=600)
     except subprocess.SubprocessError as error:
-        raise RuntimeError(f"{count} hosts: {error}") from error
+        raise RuntimeError(f"with {count}: {error}") from error
     finally:
         servers.communicate("")
     found: Measured = json.loads(done.stdout)
@@ -131,14 +135,14 @@ def _listed(link: Link) -> None:
         raise RuntimeError(f"no rows: {reply.err}")
 
 
-def _searched(link: Link) -> None:
-    reply = link.run(["search", "--json", "--limit", "50", "--", _WORD])
+def _searched(word: str, link: Link) -> None:
+    reply = link.run(["search", "--json", "--limit", "50", "--", word])
     if reply.code or not json.loads(reply.out)["hits"]:
-        raise RuntimeError(f"no hits: {reply.err}")
+        raise RuntimeError(f"no hits for {word}: {reply.err}")
 
 
-def _timed_search(link: Link) -> float:
-    return _timed(lambda: _searched(link))
+def _timed_search(word: str, link: Link) -> float:
+    return _timed(partial(_searched, word, link))
 
 
 def _programs_of(parent: int) -> list[int]:
@@ -149,7 +153,7 @@ def _programs_of(parent: int) -> list[int]:
     return [int(pid) for pid, _of, group, args in table if group in groups and "python" in args]
 
 
-def _connect(hosts: list[Host], servers: int) -> Measured:
+def _connect(hosts: list[Host], servers: int, word: str) -> Measured:
     links = Links()
     opened = [links.of(host) for host in hosts]
     found: Measured = {}
@@ -158,11 +162,12 @@ def _connect(hosts: list[Host], servers: int) -> Measured:
         found["hello"] = [_timed(lambda: list(pool.map(Link.open, opened)))]
         # One after the other: otherwise the programs of all hosts share the processors of this machine.
         found["rows"] = [_timed(lambda link=each: _listed(link)) for each in opened]  # type: ignore[misc]
-        list(pool.map(_searched, opened))
+        timed_search = partial(_timed_search, word)
+        list(pool.map(timed_search, opened))
         found["all"], found["slowest"] = [], []
         for _round in range(3):
             single = [0.0]
-            found["all"].append(_timed(lambda: single.extend(pool.map(_timed_search, opened))))  # noqa: B023
+            found["all"].append(_timed(lambda: single.extend(pool.map(timed_search, opened))))  # noqa: B023
             found["slowest"].append(max(single))
         processes = [each._process.pid for each in opened if each._process is not None]
         there = _programs_of(servers)
@@ -183,4 +188,4 @@ if __name__ == "__main__":
         _serve(Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4]))
     else:
         parent, named = json.load(sys.stdin)
-        json.dump(_connect([Host(*each) for each in named], parent), sys.stdout)
+        json.dump(_connect([Host(*each) for each in named], parent, sys.argv[2]), sys.stdout)

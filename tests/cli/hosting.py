@@ -28,6 +28,8 @@ PROGRAMS = {
     "old": f'case "$*" in *serve*) echo "invalid choice" >&2; exit 2;; esac\nexec {BIN}/hermes-browse "$@"',
     "liar": "printf 'bad\\033[31m\\n' >&2\nexec cat ~/answer",
     "slow": "exec sleep 600",
+    "broken": "#!/no/such/python",
+    "closed": "",
 }
 """The hermes-browse of each machine: None for this one, empty for none on the PATH."""
 
@@ -46,7 +48,8 @@ def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
             made[name] = stack.enter_context(ThrowAwayServer(folder / name, folder / name / "hermes", name))
             made[name].environment["SHELL"] = "/bin/sh"
             if program is not None:
-                (folder / name / "hermes-browse").write_text(f"#!/bin/sh\n{program}\n")
+                text = program if program.startswith("#!") else f"#!/bin/sh\n{program}"
+                (folder / name / "hermes-browse").write_text(f"{text}\n")
                 (folder / name / "hermes-browse").chmod(0o755 if program else 0o644)
                 made[name].environment["PATH"] = f"{folder / name}:/usr/bin:/bin"
         build_home(made["vps"].home, now=time.time() - 86_400)

@@ -82,6 +82,8 @@ def test_names_of_hosts(capsys: Capture, tmp_path: Path, monkeypatch: pytest.Mon
     script.write_text(call(capsys, "completions", shell).out)
     assert ask(shell, script, ["list", "--host", ""]) == {"vps", "nas"}
     assert ask(shell, script, ["--host", "v"]) == {"vps"}
+    assert ask(shell, script, ["hosts", "check", "n"]) == {"nas"}
+    assert ask(shell, script, ["hosts", "n"]) == ask(shell, script, ["rename", "check", "n"]) == set()
 
 
 def test_bash_parts_words_at_the_equals_sign(capsys: Capture, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import time
 from pathlib import Path
@@ -54,11 +55,12 @@ def test_no_hosts(capsys: Capture) -> None:
 
 
 CHECKS = [
-    ("locked", "host-login", "Log in once in another terminal"),
+    ("locked", "host-login", "~/.ssh/authorized_keys of that user"),
+    ("broken", "host-program", "Its Python may be gone. Install it there again: `"),
     ("changed", "host-key", "ssh-keygen -f "),
     ("stranger", "host-key", "Connect once in another terminal"),
     ("login", "host-program", f'command = "{BIN}/hermes-browse"'),
-    ("bare", "host-program", "uv tool install hermes-browse"),
+    ("bare", "host-program", "Its login shell does not find it either. Install it there: `"),
     pytest.param("unknown", "host-unknown", "Correct `ssh` of this host", marks=pytest.mark.slow),
     pytest.param("empty", "host-store", "name the root as `home`", marks=pytest.mark.slow),
     pytest.param("old", "host-version", "Install the newest there", marks=pytest.mark.slow),
@@ -76,9 +78,87 @@ def test_a_check_says_what_mends_it(machines: Machines, capsys: Capture, name: s
     assert problem["code"] == code and remedy in problem["remedy"]
 
 
-def test_a_check_of_a_host_where_nothing_is_missing(machines: Machines, capsys: Capture) -> None:
+def test_a_program_that_cannot_be_run_is_not_looked_for(machines: Machines, capsys: Capture) -> None:
+    """Its interpreter is gone, say; its own path as `command` would be no help."""
+    configure(machines, "broken")
+    (problem,) = ask_check(capsys, "broken")
+    program = machines["broken"].folder / "hermes-browse"
+    assert problem["text"].startswith(f"broken: {program} is there and cannot be run (")
+    assert "command =" not in problem["remedy"]
+    configure(machines, "broken", more=f'command = "{program}"\n')
+    (named,) = ask_check(capsys, "broken")
+    assert named == problem
+
+
+def test_a_wrapper_that_runs_is_not_blamed(machines: Machines, capsys: Capture) -> None:
+    """`docker exec` is there; it is the program in the container that is not."""
+    configure(machines, "vps", more='command = "env no-such-browse"\n')
+    (problem,) = ask_check(capsys, "vps")
+    assert problem["code"] == "host-program" and "command = " not in problem["remedy"]
+
+
+def ask_check(capsys: Capture, name: str) -> list[dict[str, str]]:
+    """The problems of a host."""
+    ended = call(capsys, "hosts", "check", name, "--json")
+    assert ended.code == 3
+    problems: list[dict[str, str]] = ended.document["problems"]
+    return problems
+
+
+def test_a_login_is_told_by_what_lacks(machines: Machines, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key with a passphrase, a key that is not known there, no key, and a server that takes no keys."""
+    configure(machines, "closed")
+    server = machines["closed"]
+    server.refuses = server.takes_passwords = True
+    key = server.folder / "id"
+    (unknown,) = ask_check(capsys, "closed")
+    copy = f"ssh-copy-id {server.host.ssh}"
+    assert unknown["remedy"] == f"It does not know your key. Copy it there: `{copy}`"
+    change = ["ssh-keygen", "-q", "-p", "-P", "", "-N", "secret", "-f", str(key)]
+    subprocess.run(change, check=True, capture_output=True)
+    monkeypatch.setenv("SSH_AUTH_SOCK", "/no/such/socket")
+    (locked,) = ask_check(capsys, "closed")
+    assert locked["remedy"].endswith(f"Type: `ssh-add {key}`")
+    monkeypatch.delenv("SSH_AUTH_SOCK")
+    (locked,) = ask_check(capsys, "closed")
+    assert locked["remedy"].endswith(f'Type: `eval "$(ssh-agent)" && ssh-add {key}`')
+    key.unlink()
+    (keyless,) = ask_check(capsys, "closed")
+    assert keyless["remedy"].endswith(f"`ssh-keygen -t ed25519 && {copy}`")
+    server.takes_keys = False
+    (passwords,) = ask_check(capsys, "closed")
+    assert passwords["remedy"].startswith("It takes no keys, only: keyboard-interactive, password.")
+
+
+def test_a_check_tries_to_resume(
+    machines: Machines, capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As Hermes' own installer sets it up, nothing is missing; without `hermes`, something is."""
+    for name in ("hermes", "hermes-browse"):
+        (tmp_path / name).mkdir()
+    program = tmp_path / "hermes-browse" / "hermes-browse"
+    program.write_text(f"#!{BIN}/python\nimport sys\nfrom hermes_browse.tui.cli import main\nsys.exit(main())\n")
+    program.chmod(0o755)
+    server = machines["nas"]
+    monkeypatch.setitem(server.environment, "PATH", "/usr/bin:/bin")
+    configure(machines, "nas", more=f'command = "{program}"\n')
+    (problem,) = ask_check(capsys, "nas")
+    assert problem["code"] == "host-resume" and "does not find `hermes`" in problem["text"]
+    made = server.folder / "home" / ".local" / "bin" / "hermes"
+    made.parent.mkdir(parents=True)
+    made.write_text("#!/bin/sh\n")
+    made.chmod(0o755)
+    ended = call(capsys, "hosts", "check", "nas")
+    made.unlink()
+    assert ended.code == 0 and "opened and resumed from here" in ended.out
+
+
+def test_a_check_of_a_host_where_nothing_is_missing(
+    machines: Machines, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """And of one that is not configured."""
     configure(machines, "vps")
+    monkeypatch.setattr("hermes_browse.tui.cli.hosts.resume_problem", lambda host, session: None)  # see below
     ended = call(capsys, "hosts", "check", "vps")
     assert ended.code == 0 and "Nothing is missing" in ended.out and ended.err == ""
     ended = call(capsys, "hosts", "check", "vsp")
@@ -156,6 +236,21 @@ def test_a_change_there(machines: Machines, capsys: Capture) -> None:
     assert call(capsys, "rename", "--host", "old", newest, "Called from afar").code == 0
     shown = ask(capsys, "show", newest, "--host", "old")["conversation"]
     assert (shown["title"], shown["host"]) == ("Called from afar", "old")
+
+
+def test_what_takes_a_change_back_is_typed_here(machines: Machines, capsys: Capture) -> None:
+    """The command that is named runs there too."""
+    configure(machines, "old")
+    newest = ask(capsys, "list", "--host", "old", "--limit", "1")["conversations"][0]["id"]
+    deleted = call(capsys, "delete", "--host", "old", newest, "--yes").out
+    found = re.search(r"`hermes-browse (--host old trash restore \S+)` restores them", deleted)
+    assert found is not None
+    assert call(capsys, *found[1].split()).code == 0
+    assert ask(capsys, "list", "--host", "old", "--limit", "1")["conversations"][0]["id"] == newest
+    archived = call(capsys, "--host", "old", "archive", newest).out
+    assert f"`hermes-browse --host old unarchive {newest}` undoes it" in archived
+    assert call(capsys, "--host", "old", "unarchive", newest).code == 0
+    assert "`hermes-browse --host old list`" in call(capsys, "show", "--host", "old", "nosuch").err
 
 
 def test_an_export_arrives_here(

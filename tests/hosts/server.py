@@ -75,6 +75,8 @@ class ThrowAwayServer:
         """Whether nothing gets through, in either direction; new connections are accepted."""
         self.refuses = False
         """Whether the user's key is not accepted."""
+        self.takes_keys, self.takes_passwords = True, False
+        """Ways to log in that are offered; no password is right."""
         self.noise: Sequence[bytes] = ()
         """What is printed before the output of a program."""
         self.cut_at = b""
@@ -351,7 +353,13 @@ class _Login(asyncssh.SSHServer):
         self._server = server
 
     def public_key_auth_supported(self) -> bool:
-        return True
+        return self._server.takes_keys
+
+    def password_auth_supported(self) -> bool:
+        return self._server.takes_passwords
+
+    def validate_password(self, username: str, password: str) -> bool:
+        return False
 
     def validate_public_key(self, username: str, key: asyncssh.SSHKey) -> bool:
         return not self._server.refuses and key.public_data == _key("user").public_data

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shlex
+import socket
 import sqlite3
+import struct
 import subprocess
 import sys
 import threading
@@ -19,7 +21,7 @@ from server import ThrowAwayServer
 
 from hermes_browse.store.errors import BrowseError, WriteInDoubtError
 from hermes_browse.store.hosts import edits, link
-from hermes_browse.store.hosts.faults import HostError
+from hermes_browse.store.hosts.faults import HostError, explain
 from hermes_browse.store.hosts.host import Host, ssh_command
 from hermes_browse.store.hosts.link import Link, Links
 
@@ -82,7 +84,26 @@ def test_a_login_that_is_refused(links: Links, server: ThrowAwayServer) -> None:
     """It says how to log in, and never asks."""
     server.refuses = True
     error = failure(links.of(server.host))
-    assert error.code == "host-login" and f"ssh {server.host.ssh}" in error.remedy
+    assert error.code == "host-login" and f"ssh-copy-id {server.host.ssh}" in error.remedy
+    assert error.remedy.endswith("`hermes-browse hosts check vps` says more.")
+
+
+def test_a_server_that_hangs_up_at_once(links: Links, server: ThrowAwayServer) -> None:
+    """It says so: nothing was connected that could be lost."""
+    server.stop()
+    with socket.create_server(("127.0.0.1", server.port)) as listener:
+
+        def hang_up() -> None:
+            caller, _address = listener.accept()
+            caller.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # a reset
+            caller.close()
+
+        hanging = threading.Thread(target=hang_up)
+        hanging.start()
+        error = failure(links.of(server.host))
+        hanging.join(120)
+    assert error.code == "host-down" and "closed the connection before the login" in str(error)
+    assert "Connection reset" in str(error) or "Connection closed" in str(error)
 
 
 @pytest.mark.parametrize("before", slow_but(["the hello"], ["the login", "the hello"]))
@@ -210,6 +231,34 @@ def test_rows_that_no_store_has(links: Links, server: ThrowAwayServer, rows: str
 # What is there
 
 
+def test_an_account_that_nobody_may_use(links: Links, server: ThrowAwayServer) -> None:
+    """What nologin(8) prints, on standard output, is the reason."""
+    said = "This account is currently not available."
+    host = server.host._replace(command=f"echo '{said}'; exit 1 #")
+    error = failure(links.of(host))
+    assert (error.code, error.sentence) == ("host-refused", f"vps: {said}")
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "broken"),
+    [
+        (127, "bash: line 1: hermes-browse: command not found", False),
+        (127, "sh: 1: hermes-browse: not found", False),
+        (127, "fish: Unknown command: hermes-browse", False),
+        (1, "hermes-browse: Command not found.", False),  # tcsh
+        (126, "bash: line 1: /x/hermes-browse: /x/python: bad interpreter: No such file or directory", True),
+        (127, "bash: line 1: /x/hermes-browse: cannot execute: required file not found", True),
+        (127, "zsh:1: /x/hermes-browse: bad interpreter: /x/python: no such file or directory", True),
+        (126, "sh: 1: /x/hermes-browse: Permission denied", True),
+    ],
+)
+def test_words_of_shells_about_a_program(code: int, said: str, broken: bool) -> None:
+    """One that is not there is told from one that cannot be run."""
+    error = explain(Host("vps", "vps"), code, f"Welcome\n{said}\n", has_greeted=False)
+    assert error.code == "host-program" and ("cannot be run" in error.sentence) is broken
+    assert (said in error.sentence) is broken
+
+
 def test_no_hermes_browse_there(links: Links, server: ThrowAwayServer) -> None:
     """It names the program that was looked for."""
     error = failure(links.of(server.host._replace(command="no-such-browse")))
@@ -237,6 +286,7 @@ def test_no_store_there(links: Links, ssh_server: Started, tmp_path: Path) -> No
     with pytest.raises(HostError) as caught, store.reader():
         pass
     assert caught.value.code == "host-refused" and str(home / "state.db") in str(caught.value)
+    assert "--demo" not in str(caught.value) and 'home = "/path"' in caught.value.remedy
 
 
 @pytest.mark.slow

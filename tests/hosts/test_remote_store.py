@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from server import ThrowAwayServer
 
+from hermes_browse.store.cleanup.space_map import read_space_map
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import NotFoundError, QueryInterruptedError, RefusedError, StoreError
@@ -69,6 +70,15 @@ def test_it_answers_as_the_file_does(there: Callable[[str], RemoteStore], shape:
         expected = _answers(here)
     with store.reader() as reader:
         assert _answers(reader) == expected
+
+
+def test_its_map_of_bytes_is_that_of_the_file(there: Callable[[str], RemoteStore]) -> None:
+    store = there("v31")
+    with Store(Path(str(store.path).partition(":")[2])).reader() as here:
+        expected = read_space_map(here, read_catalog(here, NOW))
+    with store.reader() as reader:
+        assert read_space_map(reader, read_catalog(reader, NOW)) == expected
+    assert expected.file.file_bytes > 0
 
 
 def test_flags_titles_and_deletes_go_through_the_program_there(there: Callable[[str], RemoteStore]) -> None:

@@ -162,6 +162,26 @@ async def test_own_rows_come_at_once_and_those_of_hosts_without_moving_the_curso
         assert browser.text("#found-head").split()[0] == "where"
 
 
+async def test_newer_rows_above_the_view_are_announced(app: BrowseApp, vps: FakeLink, nas: FakeLink) -> None:
+    """Until they have been on screen; the cursor stays on its row."""
+    vps.gate.clear()
+    async with everything(app) as browser:
+        screen = app.screen
+        assert isinstance(screen, HostsScreen)
+        await browser.wait_until(lambda: "Chat n1" in names(browser))
+        assert "newer" not in browser.text("#status"), "what came below the first row is on screen, or older"
+        await browser.send("end")
+        row = screen.found.current
+        vps.gate.set()
+        await browser.wait_until(lambda: "Chat v2" in names(browser))
+        await browser.wait_until(lambda: browser.text("#status").strip() == "2 newer above · g")
+        assert screen.found.current is not None and row is not None and screen.found.current.key == row.key
+        await browser.press("up", "down")
+        assert "2 newer above · g" in browser.text("#status")
+        await browser.press("g")
+        assert names(browser)[0] == "Chat v1" and "newer" not in browser.text("#status")
+
+
 async def test_a_host_that_is_away_is_one_line_and_comes_back_by_itself(
     app: BrowseApp, vps: FakeLink, nas: FakeLink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,8 +196,10 @@ async def test_a_host_that_is_away_is_one_line_and_comes_back_by_itself(
         assert lines(browser) == [told] and "Chat n1" not in names(browser)
         assert "without @nas" in browser.text("#header")
         await browser.send("home")
-        await browser.wait_until(lambda: "ssh-agent" in browser.text("#preview"))
-        assert "`ssh me@nas`" in browser.text("#preview") and "`ssh me@nas`" in browser.text("#status")
+        await browser.wait_until(lambda: "ssh-add" in browser.text("#preview"))
+        assert "`ssh-copy-id me@nas`" in browser.text("#preview")
+        for place in ("#preview", "#status"):
+            assert "`hermes-browse hosts check nas` says more" in browser.text(place)
         await browser.send("down")
         await browser.wait_until(lambda: "Enter resumes" in browser.text("#status"))
         row = screen.found.current

@@ -253,7 +253,7 @@ async def test_enter_resumes_by_ending_with_the_plan(hermes_home: Path, monkeypa
         await browser.pilot.press("enter")
         await browser.pilot.pause(0.5)
     plan = app.return_value
-    assert plan is not None and plan.argv == ("hermes", "-p", "default", f"--resume={tip}")
+    assert plan is not None and plan.argv == ("/usr/bin/hermes", "-p", "default", f"--resume={tip}")
     assert plan.env == {"HERMES_HOME": str(hermes_home)}
 
 

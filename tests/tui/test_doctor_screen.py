@@ -31,7 +31,7 @@ async def test_problems_first_then_how_everything_is(tmp_path: Path, monkeypatch
         assert isinstance(browser.app.screen, DoctorScreen)
         text = browser.text("#report")
         found = checkup.examine(app.store, app.location, sys.__stdout__)
-        assert "! warning" in text and "line 1" in text and "not on PATH" in text
+        assert "! warning" in text and "line 1" in text and "not found" in text
         for name, told in checkup.facts(found):
             assert name in text and told.split(" (")[0][:60] in text
         assert text.index("→") < text.index("journal mode")

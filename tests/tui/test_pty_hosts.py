@@ -36,6 +36,34 @@ def _archived(home: Path) -> set[str]:
         return set(catalog.order(View.ARCHIVED))
 
 
+def test_it_opens_on_a_host(ssh_server: Callable[..., ThrowAwayServer], tmp_path: Path) -> None:
+    """`--host` without a command; what this machine has is a key away, and nothing stays there at the end."""
+    server = ssh_server(_home(tmp_path / "vps", "v31"), "vps")
+    config_path().parent.mkdir(parents=True, exist_ok=True)
+    config_path().write_text(f'[[hosts]]\nname = "vps"\nssh = "{server.host.ssh}"\n')
+    here = _home(tmp_path / "here", "v11")
+    terminal = Terminal(["--host", "vps"], HERMES_HOME=str(here))
+    terminal.wait_for("hermes-browse  vps")
+    terminal.wait_for("search:")
+    terminal.send("0")
+    terminal.wait_for("Profiles and hosts")
+    terminal.wait_for("default")
+    terminal.send("\x1b")
+    terminal.read_until(lambda: "Profiles and hosts" not in terminal.text, "the card is still there")
+    terminal.send("q")
+    assert terminal.wait_for_end() == 0
+    assert server.alive() == []
+
+
+def test_a_host_that_is_away_does_not_open(tmp_path: Path) -> None:
+    """A sentence with the command that says more, and the exit code of a store that cannot be read."""
+    config_path().parent.mkdir(parents=True, exist_ok=True)
+    config_path().write_text('[[hosts]]\nname = "vps"\nssh = "-F none -p 1 127.0.0.1"\n')
+    terminal = Terminal(["--host", "vps"])
+    assert terminal.wait_for_end() == 3
+    assert "cannot be reached" in terminal.text and "hosts check vps" in terminal.text
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not HERMES.exists(), reason="hermes-agent is not installed beside this Python")
 def test_find_read_resume_and_archive_on_the_third_while_the_second_dies(

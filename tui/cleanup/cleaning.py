@@ -221,10 +221,10 @@ class Cleaning:
         else:
             title = ngettext("Moving 1 conversation to the trash", "Moving {count:,} conversations to the trash", count)
         title = title.format(count=count)
+        self._context.say(f"{title} …")  # also behind a card, which may be closed before the end
         is_many = count > _FEW_CONVERSATIONS
         messages = sum(each.rows for each in plan.selected) if not is_many else 0
         if not is_many and messages < _MANY_MESSAGES:
-            self._context.say(f"{title} …")
             return title, None
         progress = ProgressCard(f"{title} · {counted(messages, 'message')}" if messages else title)
         self._panes.app.push_screen(progress)

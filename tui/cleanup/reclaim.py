@@ -17,7 +17,7 @@ from textual.widgets import Static
 from hermes_browse.store.cleanup.space_map import FileSpace, read_file_space
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.hermes.resume_command import find_hermes
+from hermes_browse.store.hermes.find_hermes import find_hermes, hermes_word
 from hermes_browse.store.text import printable
 from hermes_browse.store.wording import _
 
@@ -80,7 +80,7 @@ class ReclaimCard(Card[bool]):
             if reclaim.lacks_room:
                 yield Static(Content.styled("! " + _("there may not be enough room"), "$warning"))
             if reclaim.executable is None:
-                warning = _("there is no hermes on PATH: copy the command")
+                warning = _("there is no hermes on PATH or in ~/.local/bin: copy the command")
                 yield Static(Content.styled(f"! {warning}", "$warning"))
             yield Static(Content.styled(printable(reclaim.shell), "dim"), id="command")
             yield keys_line(self.keys_text(without=("run",) if reclaim.executable is None else ()))
@@ -108,10 +108,11 @@ def open_reclaim(controllers: Controllers, app: App[Any]) -> None:
         return
 
     def work(reader: Reader) -> Reclaim:
+        executable = find_hermes()
         return Reclaim(
-            argv=("hermes", "-p", location.profile or "default", "sessions", "optimize"),
+            argv=(hermes_word(executable), "-p", location.profile or "default", "sessions", "optimize"),
             home=str(location.root),
-            executable=find_hermes(),
+            executable=executable,
             file=read_file_space(reader, store.sizes()[1]),
             disk_free=shutil.disk_usage(store.path.parent).free,
         )

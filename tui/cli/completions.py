@@ -48,6 +48,8 @@ class Place(NamedTuple):
     takes: dict[str, str]
     """Options with a value, and its kind: the choices separated by blanks, `DIR`, `FILE`, `HOST`, or empty for free
     text."""
+    before_host: tuple[str, ...] = ()
+    """Words after which the name of a host stands, such as `check`."""
 
 
 def _plain_help(text: str | None) -> str:
@@ -61,6 +63,8 @@ def places(parser: argparse.ArgumentParser, path: str = "") -> Iterator[Place]:
     words: list[tuple[str, str]] = []
     takes: dict[str, str] = {}
     below: list[Place] = []
+    before_host: tuple[str, ...] = ()
+    last: tuple[str, ...] = ()
     for action in parser._actions:  # argparse has no public accessor
         if action.help == argparse.SUPPRESS:
             continue
@@ -70,13 +74,15 @@ def places(parser: argparse.ArgumentParser, path: str = "") -> Iterator[Place]:
                 words.append((name, helps.get(name, "")))
                 below += places(child, f"{path}/{name}")
         elif not action.option_strings:
-            words += [(str(each), "") for each in action.choices or ()]
+            before_host += last if action.metavar == "HOST" else ()
+            last = tuple(str(each) for each in action.choices or ())
+            words += [(each, "") for each in last]
         else:
             words += [(name, _plain_help(action.help)) for name in action.option_strings]
             if action.nargs != 0:
                 kind = _KINDS.get(str(action.metavar), "") if action.choices is None else " ".join(action.choices)
                 takes |= dict.fromkeys(action.option_strings, kind)
-    yield Place(path, tuple(words), takes)
+    yield Place(path, tuple(words), takes, before_host)
     yield from below
 
 
@@ -87,7 +93,8 @@ def _case_branches(tree: list[Place], choices: str, folders: str, files: str, ho
     """
     offers = {"DIR": folders, "FILE": files, "HOST": hosts, "": "return"}
     options = [(place.path, name, kind) for place in tree for name, kind in place.takes.items()]
-    lines = [f"    '{path} {name}') {choices.format(kind)} ;;" for path, name, kind in options if kind not in offers]
+    lines = [f"    '{place.path} {word}') {hosts} ;;" for place in tree for word in place.before_host]
+    lines += [f"    '{path} {name}') {choices.format(kind)} ;;" for path, name, kind in options if kind not in offers]
     for value, offer in offers.items():
         patterns = "|".join(f"*' {name}'" for name in sorted({name for _path, name, kind in options if kind == value}))
         lines.append(f"    {patterns}) {offer} ;;")
@@ -116,6 +123,9 @@ def _in_fish(place: Place) -> str:
         if name in place.takes:
             line += offers.get(place.takes[name], f" -x -a '{place.takes[name]}'")
         lines.append(f"{line} -d '{summary}'" if summary else line)
+    for word in place.before_host:
+        at = f'__hermes_browse_at "{place.path}"; and string match -q -- {word} (commandline -opc)[-1]'
+        lines.append(f"complete -c hermes-browse -n '{at}' -a '({_HOSTS})'")
     return "\n".join(lines)
 
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
@@ -19,6 +20,9 @@ from ..shared.glyphs import is_unicode, replace_unencodable
 from ..version import version
 from .command_context import opened_location
 from .output import complain, note, print_text
+
+if TYPE_CHECKING:
+    from hermes_browse.store.hermes.resume_command import ResumePlan
 
 USAGE = 2
 INTERRUPTED = 130
@@ -47,7 +51,36 @@ def read_quickly(argv: Sequence[str]) -> SimpleNamespace | None:
             return None
     if (named["db"] is not None) + flags["demo"] + (named["home"] is not None or named["profile"] is not None) > 1:
         return None
-    return SimpleNamespace(command=None, version=False, **named, **flags)
+    return SimpleNamespace(command=None, version=False, host=None, **named, **flags)
+
+
+def _has_terminal() -> bool:
+    """Tell whether the browser can draw here; Textual draws on standard error, so that must be a terminal too."""
+    if all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+        return True
+    complain(_("the browser needs a terminal; try `hermes-browse list`, or `hermes-browse --help`."))
+    return False
+
+
+def _run_chosen(code: int, plan: ResumePlan | None) -> int:
+    """Resume what was chosen in the browser; return the exit code, that of the browser if nothing was."""
+    if plan is None:
+        return code
+    from .resume import run_plan  # start time: the browser does not need it
+
+    return run_plan(plan)
+
+
+def _browse_there(name: str) -> int:
+    """Open the browser on the store of a configured host."""
+    from .on_host import named_host  # start time: rarely needed
+
+    host = named_host(name)
+    if not _has_terminal():
+        return USAGE
+    from ..start.launch import choose_there  # the command line never loads the screen
+
+    return _run_chosen(*choose_there(host))
 
 
 def _browse(location: Location, arguments: SimpleNamespace) -> int:
@@ -61,18 +94,11 @@ def _browse(location: Location, arguments: SimpleNamespace) -> int:
         return talk(location)
     if arguments.print_command:
         return _print_command(location)
-    # Textual draws on standard error, so it must be a terminal too.
-    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
-        complain(_("the browser needs a terminal; try `hermes-browse list`, or `hermes-browse --help`."))
+    if not _has_terminal():
         return USAGE
     from ..start.launch import choose  # the command line never loads the screen
 
-    code, plan = choose(location)
-    if plan is None:
-        return code
-    from .resume import run_plan  # start time: the browser does not need it
-
-    return run_plan(plan)
+    return _run_chosen(*choose(location))
 
 
 @contextmanager
@@ -148,6 +174,8 @@ def _run(argv: Sequence[str]) -> int:
         return run_everywhere(command, arguments, argv)
     if command is not None:
         return command.start(arguments)
+    if arguments.host is not None:
+        return _browse_there(arguments.host)
     with opened_location(arguments) as location:
         return _browse(location, arguments)
 

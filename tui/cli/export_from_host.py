@@ -52,7 +52,7 @@ def export_from_host(arguments: SimpleNamespace) -> int:
         running = Running(host, host.command_line(words))
         size = write_file(path, _exported(host, running), force=arguments.force, keep=keep)
         files.append({"path": str(path), "conversations": group, "sessions": None, "messages": None, "bytes": size})
-        repeat_notes(running.said)
+        repeat_notes(host, running.said)
         if not arguments.json:
             line = _("{path}  (from {name}, {size})")
             print_text(line.format(path=one_line(str(path)), name=host.name, size=formats.size(size)))

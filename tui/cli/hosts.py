@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import argparse
 import re
-import shlex
-import subprocess
 from types import SimpleNamespace
 from typing import NamedTuple
 
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hosts.faults import HostError, fault, login_command
-from hermes_browse.store.hosts.host import PROGRAM, Host
+from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Link, Links, Reply
-from hermes_browse.store.hosts.running import Running, asked_at_once, read_document, refusal, run_once
+from hermes_browse.store.hosts.running import asked_at_once, read_document, refusal, run_once
 from hermes_browse.store.temporary import removed_on_signals
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
@@ -23,6 +21,7 @@ from ..config.folders import config_path
 from ..config.read_config import read_config
 from ..formats import timestamp
 from .all_hosts import SOME_SILENT
+from .check_host import HostProblem, problem_of, resume_problem
 from .command_context import Subcommand
 from .on_host import how_to_add, named_host
 from .output import note, print_json, print_table, print_text
@@ -31,8 +30,6 @@ from .parser import text_arg
 _SILENT = ("host-unknown", "host-down", "host-key", "host-login", "host-silent", "host-lost", "host-ssh")
 """Codes of hosts on which nothing could be run."""
 _NEWEST = ("list", "--view", "all", "--limit", "1", "--json")
-_FIND = "command -v {word} || \"$SHELL\" -lc 'command -v {word}' || true"
-"""Looks for a program in the PATH of a login shell: that of sh, then the user's own."""
 
 
 class HostState(NamedTuple):
@@ -45,6 +42,8 @@ class HostState(NamedTuple):
     """Seconds from a question to its answer on the open connection."""
     sessions: int | None = None
     last_active: float | None = None
+    newest: str | None = None
+    """Id of its most recently used conversation."""
 
     @property
     def is_reachable(self) -> bool:
@@ -82,7 +81,7 @@ class HostsCommand(Subcommand):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         what_help = _("say what is missing on a host, and what mends it")
         parser.add_argument("what", nargs="?", choices=["check"], help=what_help)
-        parser.add_argument("name", metavar="NAME", nargs="?", type=text_arg, help=_("its name in the configuration"))
+        parser.add_argument("name", metavar="HOST", nargs="?", type=text_arg, help=_("its name in the configuration"))
         parser.add_argument("--names", action="store_true", help=_("print the names only, and ask nobody"))
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
@@ -146,10 +145,12 @@ def _with_newest(seen: HostState, reply: Reply) -> HostState:
     document = read_document(seen.host, reply.out)
     store, newest = document.get("store"), document.get("conversations")
     sessions = store.get("sessions") if isinstance(store, dict) else None
-    last = newest[0].get("last_active") if isinstance(newest, list) and newest and isinstance(newest[0], dict) else None
+    first = newest[0] if isinstance(newest, list) and newest and isinstance(newest[0], dict) else {}
+    last, session = first.get("last_active"), first.get("id")
     return seen._replace(
         sessions=sessions if isinstance(sessions, int) else None,
         last_active=last if isinstance(last, int | float) else None,
+        newest=session if isinstance(session, str) else None,
     )
 
 
@@ -169,84 +170,29 @@ def _print_hosts(hosts: list[HostState], *, is_table: bool) -> None:
 
 def _report(seen: HostState, *, as_json: bool) -> int:
     """Print what was seen of one host, and what mends what is wrong; return 0 if nothing is, else 3."""
-    code, text, remedy = _problem(seen) if seen.error is not None else ("", "", "")
+    problem = _problem(seen)
     if as_json:
-        problems = [{"severity": "error", "code": code, "text": text, "remedy": remedy}] if code else []
+        problems = [{"severity": "error", **problem._asdict()}] if problem is not None else []
         print_json(seen.json() | {"problems": problems})
-        return 3 if code else 0
+        return 0 if problem is None else 3
     facts = [f"{seen.host.name} ({login_command(seen.host)})", *seen.facts()]
     line, labels = _("{label}: {text}"), (_("host"), _("version"), _("sessions"), _("last active"), _("round trip"))
     for label, fact in zip(labels, facts, strict=True):
         if fact:
             print_text(line.format(label=label, text=fact))
-    if not code:
-        print_text(_("Nothing is missing: it is listed, searched and opened from here."))
-        return 0
-    note(text)
-    if remedy:
-        note(remedy)
-    return 3
+    if problem is None and seen.newest is None:
+        print_text(_("Nothing is missing: it is listed, searched and opened from here. It has nothing to resume yet."))
+    elif problem is None:
+        print_text(_("Nothing is missing: it is listed, searched, opened and resumed from here."))
+    else:
+        note(problem.text)
+        if problem.remedy:
+            note(problem.remedy)
+    return 0 if problem is None else 3
 
 
-def _problem(seen: HostState) -> tuple[str, str, str]:
-    """Return the code of what is wrong with a host, a sentence, and what mends it."""
-    host, error = seen.host, seen.error
-    assert error is not None
-    if not isinstance(error, HostError):  # its hermes-browse has said so
-        remedy = _('If Hermes keeps its store elsewhere there, name the root as `home` of this host: home = "/path".')
-        return "host-store", error.sentence, remedy
-    if error.code == "host-program":
-        return error.code, error.sentence, _found_by_login(host) or error.remedy
-    if error.code == "host-key":
-        return (error.code, *_about_key(host, error))
-    if error.code == "host-version":
-        sentence = _("{name}: its hermes-browse {version} lacks `serve`, so only commands with --host work there.")
-        return error.code, sentence.format(name=host.name, version=seen.version or ""), error.remedy
-    look = _("To see what is wrong, type: `{command}`").format(command=login_command(host))
-    return error.code, error.sentence, error.remedy or look
-
-
-def _found_by_login(host: Host) -> str:
-    """Return the line for the configuration, if a login shell of the host finds the program; else nothing."""
-    try:
-        word, *more = shlex.split(host.command)
-    except ValueError:
-        return ""
-    if not re.fullmatch(r"[\w.~/+-]+", word):
-        return ""
-    try:
-        reply = run_once(host, f"sh -lc {shlex.quote(_FIND.format(word=word))}")
-    except HostError:
-        return ""
-    found = [line.strip() for line in reply.out.splitlines() if line.strip().startswith("/")]
-    if not found:
-        install = shlex.join([*shlex.split(login_command(host)), f"uv tool install {PROGRAM}"])
-        return _("Its login shell does not find it either. Install it there: `{command}`").format(command=install)
-    command = shlex.join([found[-1], *more]).replace("\\", "\\\\").replace('"', '\\"')
-    sentence = _('Its login shell finds it. Write below this host in the configuration: command = "{command}"')
-    return sentence.format(command=one_line(command, 400))
-
-
-def _about_key(host: Host, error: HostError) -> tuple[str, str]:
-    """Return a sentence about the key of a host, and what to type; if it has changed, what forgets the old one."""
-    probe = Running(host, "true")
-    try:
-        for _chunk in probe:
-            pass
-    except HostError:
-        pass
-    if "HAS CHANGED" not in probe.said:
-        return error.sentence, error.remedy
-    try:
-        shown = subprocess.run(
-            ["ssh", "-G", *host.ssh_words()], capture_output=True, text=True, timeout=10, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return error.sentence, error.remedy
-    settings = dict(line.split(" ", 1) for line in shown.stdout.splitlines() if " " in line)
-    name, port = settings.get("hostkeyalias", settings.get("hostname", "")), settings.get("port", "22")
-    entry = name if port == "22" or "hostkeyalias" in settings else f"[{name}]:{port}"
-    file = settings.get("userknownhostsfile", "").split(" ")[0]
-    command = shlex.join(["ssh-keygen", *(["-f", file] if file else []), "-R", entry])
-    remedy = _("If the machine was set up anew, forget its old key, then log in once: `{command}`")
-    return error.sentence, remedy.format(command=command)
+def _problem(seen: HostState) -> HostProblem | None:
+    """Return what is wrong with a host; where nothing else is, a resume is planned there."""
+    if seen.error is not None:
+        return problem_of(seen.host, seen.error, seen.version)
+    return resume_problem(seen.host, seen.newest) if seen.newest is not None else None

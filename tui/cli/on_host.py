@@ -27,6 +27,8 @@ from .resume import become
 
 _LONG = 1_000_000
 """Characters of a line that are printed before its end has come."""
+_CHANGING = ("archive", "delete", "pin", "prune", "rename", "trash", "unarchive", "unpin")
+"""Commands that print sentences of their own, which name the command that takes the change back."""
 _MOST = 16 * ANSWER_BYTES
 """Bytes of the one document that was asked for."""
 
@@ -97,9 +99,9 @@ def run_on_host(arguments: SimpleNamespace, argv: Sequence[str]) -> int:
         sys.stdout.buffer.flush()
     else:
         for text in _whole_lines(texts_of(running)):
-            sys.stdout.write(printable(text))
+            sys.stdout.write(printable(host.advice(text) if arguments.command in _CHANGING else text))
             sys.stdout.flush()
-    repeat_notes(running.said)
+    repeat_notes(host, running.said)
     return running.code
 
 
@@ -127,16 +129,16 @@ def _whole_lines(texts: Iterable[str]) -> Iterator[str]:
     yield rest
 
 
-def repeat_notes(said: str) -> None:
+def repeat_notes(host: Host, said: str) -> None:
     """Print what a host printed on standard error."""
     for line in said.split("\n"):
         if line.strip():
-            note(line.rstrip("\r"))
+            note(host.advice(line.rstrip("\r")))
 
 
 def _print_document(host: Host, words: Sequence[str]) -> int:
     reply = run_once(host, host.command_line(words), seconds=None, most=_MOST)
-    repeat_notes(reply.err)
+    repeat_notes(host, reply.err)
     if reply.code == 0 or reply.out.strip():
         document = read_document(host, reply.out)
         name_host(document, host.name)

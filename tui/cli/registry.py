@@ -139,7 +139,9 @@ def _contradiction_of_hosts(arguments: SimpleNamespace, command: Subcommand | No
         return _("--all-hosts is about stores, and --old about files beside one")
     if arguments.host is None:
         return ""
-    if command is None or not (command.takes_host and command.takes_common_options):
+    if command is None and (arguments.plain or arguments.print_command):
+        return _("--host opens the browser's own screen: it goes without --plain and --print-command")
+    if command is not None and not (command.takes_host and command.takes_common_options):
         return _("--host goes with a command that reads or writes a store")
     if arguments.home is not None or arguments.db is not None or arguments.demo or are_all:
         return _("--host names a store elsewhere: it goes without --home, --db, --demo and --all-hosts")

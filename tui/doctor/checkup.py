@@ -12,11 +12,11 @@ from typing import NamedTuple, TextIO
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import StoreError
+from hermes_browse.store.hermes.find_hermes import find_hermes
 from hermes_browse.store.hermes.health import StoreProblem, StoreSummary, hermes_version, problems_of, summarize
 from hermes_browse.store.hermes.holders import Holder, holders
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hermes.index_health import SearchHealth, search_health
-from hermes_browse.store.hermes.resume_command import find_hermes
 from hermes_browse.store.legacy.transcript_files import count_files
 from hermes_browse.store.wording import _, ngettext
 
@@ -215,7 +215,7 @@ def facts(checkup: Checkup) -> list[tuple[str, str]]:
     else:
         names = _(", ").join(f"{each.name} ({each.pid})" for each in checkup.holders)
         rows.append((_("open in"), names or _("no other process")))
-    hermes = f"{checkup.hermes} {checkup.hermes_version or ''}".rstrip() if checkup.hermes else _("not on PATH")
+    hermes = f"{checkup.hermes} {checkup.hermes_version or ''}".rstrip() if checkup.hermes else _("not found")
     rows.append(("hermes", hermes))
     rows.append((_("terminal"), _terminal_words(term)))
     rows.append((_("clipboard"), _("by {tool}").format(tool=term["clipboard"])))

@@ -19,6 +19,7 @@ from textual.widgets import OptionList
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.hermes.homes import Location
+from hermes_browse.store.hosts.faults import HostError
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.hosts.link import Links
 from hermes_browse.store.hosts.remote import open_store
@@ -33,7 +34,7 @@ from ..screens.controllers import Controllers
 from ..shared.lines import Paragraph
 from .asking import AGAIN_SECONDS, Asking, HostListing, complete_there, list_there, on_own_thread, search_there
 from .everywhere import EverywhereScreen
-from .profile_rows import AwayRow, Preview, preview, read_preview_of
+from .profile_rows import AwayRow, FoundRow, Preview, preview, read_preview_of
 from .profiles_card import ProfilesCard
 from .read_profiles import AllProfiles, FoundHits, Profile, ProfileMatch, newest_first
 
@@ -125,6 +126,8 @@ class HostsScreen(EverywhereScreen):
         self._stores: dict[Path, Store] = {}
         self._soon: Timer | None = None
         self._is_about_host = False
+        self._newer: set[str] = set()
+        """Keys of rows that have come above the view and have not been on screen since."""
 
     def on_mount(self) -> None:
         """Ask those that are away from time to time; Textual calls the inherited handler as well."""
@@ -176,6 +179,41 @@ class HostsScreen(EverywhereScreen):
             self.tell_hits()
 
     # What is shown
+
+    def begin(self) -> None:
+        """Expect other rows, of which none is newer than what was there."""
+        super().begin()
+        self._newer.clear()
+
+    def show_rows(self) -> None:
+        """Show what is known; rows that come above the view are counted, as nothing else shows them."""
+        known = {row.key for row in self._rows}
+        super().show_rows()
+        above = self._rows[: self.found.scroll_offset.y]
+        news = {row.key for row in above if isinstance(row, FoundRow) and row.key not in known}
+        if known and news:
+            self._count_newer(self._newer | news)
+
+    @on(ConversationList.Shown)
+    def newer_shown(self, event: ConversationList.Shown) -> None:
+        """Count only what is still above the view; Textual calls the inherited handler as well."""
+        if self._newer:
+            self._count_newer(self._newer & {row.key for row in self._rows[: event.first]})
+
+    def _count_newer(self, newer: set[str]) -> None:
+        """Say how many there are, if that has changed."""
+        before, self._newer = self._newer, newer
+        if len(before) == len(newer) or self._is_about_host:
+            return
+        if not self.is_searching:
+            self.tell_keys()
+        elif self.answer is not None or self._searches.answers:
+            self.tell_hits()
+
+    def _newer_words(self) -> str:
+        """Return how many rows have come above the view, and the key that shows them; empty if none has."""
+        count = len(self._newer)
+        return ngettext("1 newer above · g", "{count:,} newer above · g", count).format(count=count) if count else ""
 
     def found_here(self) -> Sequence[ProfileMatch]:
         """Return the conversations, or the hits, of the profiles and of the hosts that have answered."""
@@ -234,11 +272,13 @@ class HostsScreen(EverywhereScreen):
         without = _("without {hosts}").format(hosts=_names(list(searches.away))) if searches.away else ""
         here = _("searching the profiles …") if answer is None else ""
         count = ngettext("1 hit", "{count} hits", len(found)).format(count=hits)
-        self.tell_parts(count, here, answered, without, *chain.from_iterable(each.notes for each in answers))
+        notes = chain.from_iterable(each.notes for each in answers)
+        self.tell_parts(self._newer_words(), count, here, answered, without, *notes)
 
     def tell_keys(self) -> None:
         """Say in the status line what can be done with a conversation."""
-        self.say(_("Enter resumes it where it is · o opens it there · / searches all"))
+        keys = _("Enter resumes it where it is · o opens it there · / searches all")
+        self.say(self._newer_words() or keys)  # both need a second line at 80 columns, and the list would jump
 
     # The row under the cursor
 
@@ -247,14 +287,16 @@ class HostsScreen(EverywhereScreen):
         """Say in the status line what to do about a host that is away."""
         if isinstance(event.row, AwayRow):
             self._is_about_host = True
-            self.tell_parts(self._remedy(event.row) or event.row.reason, _("Enter asks it again"))
+            more = _("`hermes-browse hosts check {name}` says more").format(name=event.row.host.name)
+            self.tell_parts(_("Enter asks it again"), more, self._remedy(event.row))
         elif self._is_about_host:
             self._is_about_host = False
             (self.tell_hits if self.is_searching else self.tell_keys)()
 
     def _remedy(self, row: AwayRow) -> str:
         error = self._asking.away.get(row.host.name)
-        return one_line(error.remedy, 300) if error is not None else ""
+        mend = error.mend if isinstance(error, HostError) else error.remedy if error is not None else ""
+        return one_line(mend, 300)
 
     def about(self, row: ListRow | None) -> Content:
         """Return why a host is away, and what to do about it."""
@@ -265,6 +307,7 @@ class HostsScreen(EverywhereScreen):
             Content.styled(f"@{row.host.name}", "bold"),
             Content.styled(row.reason, "$error"),
             Content(self._remedy(row)),
+            Content(_("`hermes-browse hosts check {name}` says more.").format(name=row.host.name)),
             Content.styled(again, "dim"),
         ]
         return Content("\n\n").join(part for part in parts if str(part))

@@ -18,13 +18,36 @@ from .prepaint import painted, terminal_size
 
 if TYPE_CHECKING:
     from hermes_browse.store.hermes.resume_command import ResumePlan
+    from hermes_browse.store.hosts.host import Host
+    from hermes_browse.store.hosts.link import Links
 
 
-def choose(location: Location, *, is_printed: bool = False) -> tuple[int, ResumePlan | None]:
+def choose_there(host: Host) -> tuple[int, ResumePlan | None]:
+    """Run the browser on the store of a host until it ends, and return as `choose`.
+
+    Raises:
+        StoreError: The host cannot be reached, or its store cannot be read.
+    """
+    from hermes_browse.store.hosts.link import Links  # the browser of this machine does not need it
+    from hermes_browse.store.hosts.remote import locate_there, open_store
+
+    links = Links()
+    try:
+        location = locate_there(links.of(host))
+        return choose(location, store=open_store(location, links), links=links)
+    finally:
+        links.close()
+
+
+def choose(
+    location: Location, *, is_printed: bool = False, store: Store | None = None, links: Links | None = None
+) -> tuple[int, ResumePlan | None]:
     """Run the browser on a store until it ends.
 
     Args:
         is_printed: The chosen command will be printed, not run, so it may be one that cannot run here.
+        store: The store at the location, if it is on a host.
+        links: The connections to hosts, if one is open already.
 
     Returns:
         The exit code, and the plan of what to resume.
@@ -36,7 +59,7 @@ def choose(location: Location, *, is_printed: bool = False) -> tuple[int, Resume
     # times in each.
     sys.setswitchinterval(0.001)
     gc.disable()  # nothing is garbage yet, and searching for it takes a tenth of the start
-    store = Store(location.path)
+    store = store or Store(location.path)
     now = time.time()
     start = read_start()
     set_rows(start.options)
@@ -45,7 +68,7 @@ def choose(location: Location, *, is_printed: bool = False) -> tuple[int, Resume
         os.environ.setdefault("TEXTUAL_FPS", "240")  # results from threads wait for the next frame
         from ..app import BrowseApp  # imported after the first rows are painted
 
-        app = BrowseApp(location, store, first, shown, handover=handover, start=start)
+        app = BrowseApp(location, store, first, shown, handover=handover, start=start, links=links)
         app.is_choice_printed = is_printed
         handover.is_done = True
         try:

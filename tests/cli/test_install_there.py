@@ -1,0 +1,127 @@
+"""The line that installs this program on a host, run as it is printed, with tools that say what they were given."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from server import ThrowAwayServer
+
+from hermes_browse.tui.cli import install_there
+from hermes_browse.tui.cli.install_there import install_line
+
+PARTS = ("pyproject.toml", "README.md", "LICENSE", "tui", "store", "styles")
+
+
+@pytest.fixture
+def bare(ssh_server: Callable[..., ThrowAwayServer], tmp_path: Path) -> ThrowAwayServer:
+    """A machine with the tools that a test puts there, and nothing else."""
+    (tmp_path / "tools").mkdir()
+    server = ssh_server(tmp_path, "bare")
+    for name in ("cat", "mkdir", "tar", "sh", "ln"):
+        found = shutil.which(name)
+        assert found is not None
+        (tmp_path / "tools" / name).symlink_to(found)
+    server.environment |= {"PATH": str(tmp_path / "tools"), "SHELL": "/bin/sh"}
+    (server.folder / "home" / ".profile").write_text(f"PATH={tmp_path / 'tools'}\n")
+    return server
+
+
+def _tool(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+
+
+def _came_from(monkeypatch: pytest.MonkeyPatch, origin: object) -> None:
+    """Let this program be installed from somewhere (PEP 610)."""
+    text = json.dumps(origin) if origin is not None else None
+    found = SimpleNamespace(read_text=lambda name: text if name == "direct_url.json" else None)
+    monkeypatch.setattr(install_there, "distribution", lambda name: found)
+
+
+def _checkout(folder: Path) -> Path:
+    for name in PARTS:
+        part = folder / name
+        if "." in name or name.isupper():
+            part.parent.mkdir(parents=True, exist_ok=True)
+            part.write_text(f"this is {name}")
+        else:
+            part.mkdir(parents=True)
+    (folder / "secret").write_text("stays here")
+    return folder
+
+
+def _run(line: str) -> str:
+    return subprocess.run(line, shell=True, capture_output=True, text=True, check=True, timeout=120).stdout
+
+
+def test_a_checkout_is_sent_and_installed_with_uv(
+    bare: ThrowAwayServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only what is needed to build it; uv is found where its own installer puts it."""
+    home = bare.folder / "home"
+    _tool(home / ".local" / "bin" / "uv", 'echo "$@"; cat "$4/README.md"')
+    checkout = _checkout(tmp_path / "a check out")
+    _came_from(monkeypatch, {"url": checkout.as_uri(), "dir_info": {"editable": True}})
+    line = install_line(bare.host)
+    assert line is not None
+    assert _run(line) == f"tool install --force {home}/hermes-browse-source\nthis is README.md"
+    assert not (home / "hermes-browse-source" / "secret").exists()
+
+
+def test_a_wheel_is_sent_and_installed_with_pipx(
+    bare: ThrowAwayServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Under its own name, which an installer reads."""
+    _tool(tmp_path / "tools" / "pipx", 'echo "$@"; cat "$3"')
+    wheel = tmp_path / "hermes_browse-9.9-py3-none-any.whl"
+    wheel.write_text("wheel")
+    _came_from(monkeypatch, {"url": wheel.as_uri(), "archive_info": {}})
+    line = install_line(bare.host)
+    assert line is not None
+    assert _run(line) == f"install --force {bare.folder}/home/{wheel.name}\nwheel"
+
+
+def test_python_alone_makes_an_environment(
+    bare: ThrowAwayServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the program is linked to where `hosts check` finds it."""
+    home = bare.folder / "home"
+    makes = (
+        f'mkdir -p "$3/bin"; printf "#!/bin/sh\\necho \\$@\\n" >"$3/bin/pip"; {shutil.which("chmod")} +x "$3/bin/pip"'
+    )
+    _tool(tmp_path / "tools" / "python3", f'test "$1" = -c && exit 0; {makes}')
+    wheel = tmp_path / "hermes_browse-9.9-py3-none-any.whl"
+    wheel.write_text("wheel")
+    _came_from(monkeypatch, {"url": wheel.as_uri(), "archive_info": {}})
+    line = install_line(bare.host)
+    assert line is not None
+    assert _run(line) == f"install {home}/{wheel.name}\n"
+    link = home / ".local" / "bin" / "hermes-browse"
+    assert link.readlink() == home / ".local" / "lib" / "hermes-browse" / "bin" / "hermes-browse"
+
+
+def test_nothing_there_and_nothing_here(bare: ThrowAwayServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """uv is fetched first; a repository is named; a wheel that is gone cannot be sent."""
+    _came_from(monkeypatch, {"url": "https://git.example/x", "vcs_info": {"vcs": "git", "commit_id": "abc"}})
+    line = install_line(bare.host)
+    assert line is not None and "astral.sh/uv/install.sh" in line
+    assert line.endswith('uv tool install --force git+https://git.example/x@abc"')
+    _came_from(monkeypatch, None)
+    line = install_line(bare.host)
+    assert line is not None and line.endswith('uv tool install --force hermes-browse"')
+    _came_from(monkeypatch, {"url": (tmp_path / "gone.whl").as_uri(), "archive_info": {}})
+    assert install_line(bare.host) is None
+
+    def fail(name: str) -> None:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(install_there, "distribution", fail)
+    assert install_line(bare.host) is None
