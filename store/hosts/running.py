@@ -19,7 +19,7 @@ from ..connection.stored_values import Json
 from ..errors import BrowseError, NotFoundError, RefusedError, StoreBusyError, StoreError
 from ..text import one_line
 from ..wording import N_, _
-from .faults import NOT_FOUND, SSH_FAILED, cannot_start, explain, fault
+from .faults import NOT_FOUND, SSH_FAILED, HostError, cannot_start, explain, fault
 from .host import Host, ssh_command
 from .link import ANSWER_BYTES, ANSWER_SECONDS, CONNECT_SECONDS, NOISE_BYTES, Reply
 
@@ -47,7 +47,7 @@ class Running:
 
     def __init__(self, host: Host, line: str, *, seconds: float | None = None, most: int | None = None) -> None:
         self._host, self._line, self._seconds, self._most = host, line, seconds, most
-        self._said = bytearray()
+        self._said, self._head = bytearray(), bytearray()
         self.code = -1
         """Its exit code, at the end."""
 
@@ -82,12 +82,20 @@ class Running:
         if self.code == SSH_FAILED or self.code in NOT_FOUND:
             raise explain(self._host, self.code, self.said, has_greeted=False)
         if not has_begun:
-            raise fault(self._host, "host-noise", said=self.said)
+            raise self._not_run()
+
+    def _not_run(self) -> HostError:
+        """Return the error for a line that the host did not run: it said something else."""
+        if b'{"hello"' in self._head:
+            return fault(self._host, "host-serves")
+        if self.code == RefusedError.exit_code:
+            return explain(self._host, self.code, self.said, has_greeted=False)
+        return fault(self._host, "host-noise", said=self.said)
 
     def _read(self, process: subprocess.Popen[bytes]) -> Generator[bytes, None, bool]:
         """Yield what follows the mark, until both streams end; return whether the mark was there."""
         assert process.stdout is not None and process.stderr is not None
-        begun, head, size = time.monotonic(), bytearray(), 0
+        begun, head, size = time.monotonic(), self._head, 0
         has_begun = False
         with selectors.DefaultSelector() as selector:
             selector.register(process.stdout, selectors.EVENT_READ)

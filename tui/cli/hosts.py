@@ -30,7 +30,6 @@ from .parser import text_arg
 
 _SILENT = ("host-unknown", "host-down", "host-key", "host-login", "host-silent", "host-lost", "host-ssh")
 """Codes of hosts on which nothing could be run."""
-_NEWEST = ("list", "--view", "all", "--limit", "1", "--json")
 _FIND = "command -v {word} || \"$SHELL\" -lc 'command -v {word}' || true"
 """Looks for a program in the PATH of a login shell: that of sh, then the user's own."""
 
@@ -124,18 +123,15 @@ def _look(link: Link) -> HostState:
     try:
         seen = seen._replace(version=one_line(link.open().version, 40))
         seen = seen._replace(round_trip=link.round_trip())
-        return _with_newest(seen, link.run(_NEWEST))
+        return _with_newest(seen, link.call("list", {"view": "all", "limit": 1}))
     except HostError as error:
         if error.code != "host-version":
             return seen._replace(error=error)
-    try:  # before `serve` there was: a connection for each command
+    try:
         said = run_once(host, host.command_line(["--version"])).out
         found = re.search(r"\d\S*", said)
         version = found[0] if found is not None else ""
-        too_old = fault(host, "host-version", version=version)
-        return _with_newest(
-            seen._replace(version=version or None), run_once(host, host.command_line(_NEWEST))
-        )._replace(error=too_old)
+        return seen._replace(version=version or None, error=fault(host, "host-version", version=version))
     except BrowseError as error:
         return seen._replace(error=error)
 
@@ -199,9 +195,6 @@ def _problem(seen: HostState) -> tuple[str, str, str]:
         return error.code, error.sentence, _found_by_login(host) or error.remedy
     if error.code == "host-key":
         return (error.code, *_about_key(host, error))
-    if error.code == "host-version":
-        sentence = _("{name}: its hermes-browse {version} lacks `serve`, so only commands with --host work there.")
-        return error.code, sentence.format(name=host.name, version=seen.version or ""), error.remedy
     look = _("To see what is wrong, type: `{command}`").format(command=login_command(host))
     return error.code, error.sentence, error.remedy or look
 

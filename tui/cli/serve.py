@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import io
-import sys
-from collections.abc import Sequence
+import os
+from functools import partial
+from types import SimpleNamespace
 
 from hermes_browse.store.connection.stored_values import Json
-from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.hosts.link import Reply
-from hermes_browse.store.hosts.serving import Server, redirect_standard_output
+from hermes_browse.store.errors import RefusedError
+from hermes_browse.store.hosts.link import SERVE
+from hermes_browse.store.hosts.serving import Server, take_standard_streams
 from hermes_browse.store.wording import _
 
 from ..version import version
+from .calls import carry_out_call
 from .command_context import CommandContext, Subcommand
-from .entry import run
+
+_FLAG = "--allow-changes"
 
 
 class ServeCommand(Subcommand):
@@ -28,22 +29,25 @@ class ServeCommand(Subcommand):
         parser.add_argument(
             "--stdio", action="store_true", required=True, help=_("on standard input and output, the only way")
         )
+        changes_help = _("also archive, pin, rename, delete, restore and clean up; without it nothing is changed")
+        parser.add_argument(_FLAG, action="store_true", dest="may_change", help=changes_help)
+
+    def start(self, arguments: SimpleNamespace) -> int:
+        """Serve, unless a key that may only do this was used for something else."""
+        wanted = os.environ.get("SSH_ORIGINAL_COMMAND", "").removesuffix(_FLAG).rstrip()
+        if wanted and not wanted.endswith(" ".join(SERVE)):
+            raise RefusedError(_only_serves())
+        return super().start(arguments)
 
     def run(self, context: CommandContext) -> int:
         location = context.location
         hello: Json = {"version": version(), "path": str(location.path), "profile": location.profile or ""}
-        answers = redirect_standard_output()
-        Server(context.store, lambda arguments: _reply(location, arguments), answers).serve(sys.stdin.buffer, hello)
+        questions, answers = take_standard_streams()
+        run = partial(carry_out_call, location)
+        Server(context.store, run, answers, may_change=context.arguments.may_change).serve(questions, hello)
         return 0
 
 
-def _reply(location: Location, arguments: Sequence[str]) -> Reply:
-    """Run a command line on the same store, and return what it printed."""
-    store = ["--db", str(location.path)]
-    if location.root is not None:
-        store = ["--home", str(location.root), "--profile", location.profile or ""]
-    printed = io.BytesIO(), io.BytesIO()
-    out, err = (io.TextIOWrapper(each, encoding="utf-8", write_through=True) for each in printed)
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = run([*store, *arguments])
-    return Reply(code, *(each.getvalue().decode("utf-8", "replace") for each in printed))
+def _only_serves() -> str:
+    """Return the sentence for a command that sshd has replaced by this one (`command=` in authorized_keys)."""
+    return _("This key may only serve the browser of another machine; no other command is run with it.")
