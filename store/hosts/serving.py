@@ -254,6 +254,8 @@ class _Channel:
 def _failure(error: BrowseError) -> Json:
     """Return what an answer says of an error."""
     cause = error.__cause__
+    if isinstance(cause, MemoryError):
+        return {"refused": _("This takes more memory than a question may have.")}
     if isinstance(cause, sqlite3.Error):  # the caller translates it, with its own name for the file
         code = getattr(cause, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
         if code == sqlite3.SQLITE_TOOBIG:

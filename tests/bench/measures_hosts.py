@@ -126,13 +126,13 @@ def _timed(work: Callable[[], object]) -> float:
 
 
 def _listed(link: Link) -> None:
-    reply = link.run(["list", "--json", "--limit", "50"])
+    reply = link.call("list", {"limit": 50})
     if reply.code or not json.loads(reply.out)["conversations"]:
         raise RuntimeError(f"no rows: {reply.err}")
 
 
 def _searched(link: Link) -> None:
-    reply = link.run(["search", "--json", "--limit", "50", "--", _WORD])
+    reply = link.call("search", {"query": [_WORD], "limit": 50})
     if reply.code or not json.loads(reply.out)["hits"]:
         raise RuntimeError(f"no hits: {reply.err}")
 
