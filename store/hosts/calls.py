@@ -184,8 +184,6 @@ def checked(name: object, given: object, *, may_change: bool) -> tuple[str, Json
     if not isinstance(given, dict):
         raise RefusedError(_("The arguments of “{call}” are no object.").format(call=name))
     if call.changes and not may_change:
-        raise RefusedError(
-            _("“{call}” would change the store, and this connection only reads.").format(call=name),
-            remedy=_("The machine of the store decides that: `serve --stdio --allow-changes` may change it."),
-        )
+        sentence = _("This connection may only read: “{call}” needs `serve --stdio --allow-changes` there.")
+        raise RefusedError(sentence.format(call=name))
     return name, call.check(name, given)

@@ -25,7 +25,7 @@ from ..text import one_line
 from ..trash.progress import Tell, never, quiet
 from ..trash.shelf import Bundle
 from ..wording import N_, _, ngettext
-from .faults import HostError
+from .faults import HostError, fault
 from .link import CHANGE_SECONDS
 from .remote import RemoteStore
 from .running import document_of
@@ -42,7 +42,8 @@ _COMMANDS: Mapping[str, tuple[str, int, str, Callable[..., Change]]] = {
 def _run(store: RemoteStore, call: str, values: Mapping[str, object], is_done: Callable[[], bool]) -> Json | None:
     """Ask for a change; None if the connection was lost but the store shows that it is done."""
     link = store.link
-    link.open()  # what fails here has sent nothing
+    if "change" not in link.open().rights:  # what fails here has sent nothing
+        raise fault(link.host, "host-rights")
     try:
         return document_of(link.host, link.call(call, values, seconds=CHANGE_SECONDS))
     except HostError as lost:

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from real_sshd import NEEDS, RESTRICTED, SECRET, RealServer, machine
 
-from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.hosts import edits
 from hermes_browse.store.hosts.calls import CALLS
+from hermes_browse.store.hosts.faults import HostError
 from hermes_browse.store.hosts.link import Links
 from hermes_browse.store.hosts.remote import RemoteStore, locate_there
 
@@ -200,8 +200,9 @@ def test_the_browser_with_each_key(server: RealServer) -> None:
         store = RemoteStore(link, locate_there(link).path)
         assert link.hello is not None and link.hello.rights == ("read",)
         newest = json.loads(link.call("list").out)["conversations"][0]["id"]
-        with pytest.raises(RefusedError, match=r"^vps: .*--allow-changes"):
+        with pytest.raises(HostError, match=r"^vps: .*only reads; .*--allow-changes") as caught:
             edits.archive(store, [newest])
+        assert caught.value.code == "host-rights"
         for key in ("change", "any"):
             link = links.of(server.host(key)._replace(name=key))
             store = RemoteStore(link, locate_there(link).path)

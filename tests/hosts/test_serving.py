@@ -262,6 +262,19 @@ def test_the_program_holds_no_handle_and_ends_with_its_input(
     assert program.wait(120) == 0
 
 
+def test_the_program_ends_well_in_the_middle_of_everything(program: subprocess.Popen[bytes]) -> None:
+    """Python aborts a program that ends while a thread holds one of its streams."""
+    assert program.stdin is not None and program.stdout is not None and program.stderr is not None
+    caller = Caller(program.stdin, program.stdout)  # type: ignore[arg-type]
+    for channel in range(10):
+        caller.send(channel=channel, sql=ENDLESS)
+        caller.send(call="list")
+        caller.send(argv=["serve", "--stdio"])
+        caller.send(call="serve")
+    caller.end()
+    assert program.wait(120) == 0 and program.stderr.read() == b""
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
 def test_a_channel_that_is_left_open_is_closed_when_idle(program: subprocess.Popen[bytes], hermes_home: Path) -> None:
