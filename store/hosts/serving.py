@@ -23,6 +23,7 @@ import json
 import os
 import queue
 import sqlite3
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -42,7 +43,7 @@ _IDLE_SECONDS = 3.0
 _WATCH_SECONDS = 0.5
 """Between checks whether the file has changed, and whether a question has taken too long."""
 _END_SECONDS = 5.0
-"""How long a thread may take to end with the input."""
+"""How long threads may take to end with the input."""
 QUESTION_SECONDS = 60.0
 """How long a question that reads may take."""
 CHANGE_SECONDS = 600.0
@@ -51,12 +52,14 @@ VALUE_BYTES = 64_000_000
 """Of one value of a statement, at every step of its computation."""
 _SQLITE_BYTES = 512_000_000
 """Of memory that SQLite may have for all statements together."""
+_PROCESS_BYTES = 2_000_000_000
+"""Of memory that the program may have, the stacks of its threads included; macOS does not keep to it."""
 _QUESTION_BYTES = 4_000_000
 _WAITING_BYTES = 16_000_000
 """Of all questions that have no answer yet."""
 _QUESTION_COST = 1_000
 """Bytes that each of them counts for beside its own."""
-_CHANNELS = 200
+_CHANNELS = 50
 _PRAGMAS = {"data_version", "schema_version", "journal_mode"}
 _PRAGMAS_WITH_VALUE = {"table_info", "query_only", "temp_store"}
 _TEMPORARY = {sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_CREATE_VTABLE}
@@ -208,7 +211,7 @@ class _Channel:
         with self._lock:
             self._is_late = False
             self._running = _Running(number, time.monotonic() + seconds, seconds, is_change)
-        if number in self._server.cancelled:
+        if number in self._server.cancelled or self._server.has_ended:
             raise QueryInterruptedError(_("The query was interrupted."))
 
     def _call(self, question: Json) -> Reply:
@@ -298,7 +301,6 @@ class Server:
 
     def serve(self, source: IO[bytes], hello: Json) -> None:
         """Say hello, and answer until the source ends."""
-        _limit_memory()
         self.say({"hello": hello | {"rights": ["read", "change"] if self.may_change else ["read"]}})
         threading.Thread(target=self._watch, name="watch", daemon=True).start()
         # While the hello travels: the modules of the first list are loaded, and its pages are read.
@@ -313,13 +315,19 @@ class Server:
                     self._heard(question, len(line))
         finally:
             self._ended.set()
+            until = time.monotonic() + _END_SECONDS
             channels = list(self._channels.values())
             for channel in channels:
                 channel.questions.put(None)
                 channel.cancel()
             # Python aborts if a thread is inside an output stream while the program ends.
             for channel in channels:
-                channel.thread.join(_END_SECONDS)
+                channel.thread.join(max(0.0, until - time.monotonic()))
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the caller is gone."""
+        return self._ended.is_set()
 
     def say(self, answer: Json) -> None:
         """Send an answer, from any thread; nothing if nobody reads any more."""
@@ -385,10 +393,16 @@ class Server:
                 return
 
 
-def _limit_memory() -> None:
-    """Limit what SQLite may take in this process (https://sqlite.org/pragma.html#pragma_hard_heap_limit)."""
+def limit_memory() -> None:
+    """Limit what this process may take, and SQLite within that (https://sqlite.org/pragma.html#pragma_hard_heap_limit)."""
     with contextlib.closing(sqlite3.connect(":memory:")) as connection:
         connection.execute(f"PRAGMA hard_heap_limit={_SQLITE_BYTES}")
+    if sys.platform != "win32":
+        import resource
+
+        _soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        most = _PROCESS_BYTES if hard == resource.RLIM_INFINITY else min(_PROCESS_BYTES, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
 
 
 def take_standard_streams() -> tuple[IO[bytes], IO[bytes]]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hermes_browse.store.errors import RefusedError
 from hermes_browse.store.hermes.homes import locate
 from hermes_browse.store.hosts.calls import CALLS, checked
-from hermes_browse.tui.cli import calls
+from hermes_browse.tui.cli import calls, serve
 from hermes_browse.tui.cli.registry import parse
 
 LINES = {
@@ -168,7 +168,7 @@ def test_anything_else_is_refused(name: Any, values: Any, may_change: bool) -> N
 def test_a_call_that_prints_without_end_is_refused(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before it fills the memory."""
     copy_store("state-v22", tmp_path)
-    monkeypatch.setattr(calls, "_PRINTED", 1_000)
+    monkeypatch.setattr(serve, "_PRINTED", 1_000)
     _name, values = checked("list", {}, may_change=False)
-    reply = calls.carry_out_call(locate(home=str(tmp_path)), "list", values, lambda: False)
+    reply = serve.carry_out_call(locate(home=str(tmp_path)), "list", values, lambda: False)
     assert reply.code == 5 and "too large" in reply.err and len(reply.out) <= 1_000
