@@ -63,19 +63,19 @@ class FakeLink:
         """Set by `fail`: why it is away."""
         self.away_since: float | None = None
         self.fingerprint: tuple[int, ...] = ()
-        self.asked: list[list[str]] = []
-        """The command lines so far."""
+        self.asked: list[tuple[str, Json]] = []
+        """The calls so far, with their arguments."""
         self.statements = 0
         """How many statements were sent."""
         self.cancelled: list[int] = []
         self.gate = threading.Event()
-        """A command waits for it."""
+        """A call waits for it."""
         self.reading = threading.Event()
         """A statement waits for it."""
         self.gate.set()
         self.reading.set()
-        self.answer: Callable[[Sequence[str]], str] = self._answer
-        """Returns what a command line prints."""
+        self.answer: Callable[[str, Json], str] = self._answer
+        """Returns what a call prints."""
 
     def fail(self, code: str = "host-down", *, said: str = "Connection refused", since: float | None = None) -> None:
         """Be away from now on."""
@@ -93,11 +93,11 @@ class FakeLink:
 
     reconnect = open
 
-    def run(
-        self, arguments: Sequence[str], *, seconds: float = 0, sent: Callable[[int], object] | None = None
+    def call(
+        self, name: str, values: Json, *, seconds: float = 0, sent: Callable[[int], object] | None = None
     ) -> Reply:
         """As of `Link`."""
-        self.asked.append(list(arguments))
+        self.asked.append((name, values))
         number = len(self.asked)
         if sent is not None:
             sent(number)
@@ -106,7 +106,7 @@ class FakeLink:
             if number in self.cancelled:
                 raise QueryInterruptedError("cancelled")
         self.open()
-        return Reply(0, self.answer(arguments), "")
+        return Reply(0, self.answer(name, values), "")
 
     def send(self, question: Json) -> int:
         """As of `Link`, but it has no store to read: the connection is lost while it is read."""
@@ -122,12 +122,12 @@ class FakeLink:
         """As of `Link`."""
         self.cancelled.append(number)
 
-    def _answer(self, arguments: Sequence[str]) -> str:
-        if arguments[0] == "search":
-            return json.dumps({"query": arguments[-1], "complete": True, "more": False, "hits": self.hits, "notes": []})
-        limit = int(arguments[arguments.index("--limit") + 1])
+    def _answer(self, name: str, values: Json) -> str:
+        if name == "search":
+            query = values["query"][0]
+            return json.dumps({"query": query, "complete": True, "more": False, "hits": self.hits, "notes": []})
         store = {"sessions": self.total, "bytes": 4096}
-        return json.dumps({"store": store, "total": self.total, "conversations": self.conversations[:limit]})
+        return json.dumps({"store": store, "total": self.total, "conversations": self.conversations[: values["limit"]]})
 
 
 class FakeLinks:

@@ -219,32 +219,40 @@ class Reader:
             StoreError: With the sentence for what SQLite said.
             QueryInterruptedError: `interrupt` was called.
         """
+        return self.collect(sql, parameters, lambda cursor: cursor.fetchall())
+
+    def collect(
+        self, sql: str, parameters: Sequence[object] | dict[str, object], take: Callable[[sqlite3.Cursor], list[_T]]
+    ) -> list[_T]:
+        """Run one statement as `rows` does, and return what `take` makes of its rows; it may be called again."""
         if self._timed_out:
             raise self._too_long()
         self.check()
         self.statements += 1
         if observe is None:
-            return self._fetch(sql, parameters)
+            return self._fetch(sql, parameters, take)
         start = time.perf_counter()
         try:
-            rows = self._fetch(sql, parameters)
+            rows = self._fetch(sql, parameters, take)
         except StoreError:
             observe(sql, time.perf_counter() - start, None)
             raise
         observe(sql, time.perf_counter() - start, len(rows))
         return rows
 
-    def _fetch(self, sql: str, parameters: Sequence[object] | dict[str, object]) -> list[Row]:
+    def _fetch(
+        self, sql: str, parameters: Sequence[object] | dict[str, object], take: Callable[[sqlite3.Cursor], list[_T]]
+    ) -> list[_T]:
         for attempt in range(1, _IOERR_TRIES + 1):
             self.began = time.monotonic()
             try:
-                return self._connection.execute(sql, parameters).fetchall()
+                return take(self._connection.execute(sql, parameters))
             except sqlite3.OperationalError as error:
                 if self._connection.text_factory is str and "decode to UTF-8" in str(error):
                     # The file holds invalid bytes: decode in Python from here on. That costs a call for each
                     # text, so other stores are spared it.
                     self._connection.text_factory = decode
-                    return self._fetch(sql, parameters)
+                    return self._fetch(sql, parameters, take)
                 if self._timed_out:
                     raise self._too_long() from error
                 # SQLite does not always say "interrupted": a virtual table that is being set up says that it failed.
@@ -308,9 +316,15 @@ class Reader:
             value = self._cache[kind] = kind()
         return value
 
-    def authorize(self, callback: Callable[[int, str | None, str | None, str | None, str | None], int]) -> None:
-        """Have SQLite ask whether a statement may do something (https://sqlite.org/c3ref/set_authorizer.html)."""
-        self._connection.set_authorizer(callback)
+    def confine(self, may: Callable[[int, str | None, str | None, str | None, str | None], int], longest: int) -> None:
+        """Confine statements that somebody else wrote.
+
+        Args:
+            may: Asked whether a statement may do something (https://sqlite.org/c3ref/set_authorizer.html).
+            longest: Bytes of a value (https://sqlite.org/limits.html#max_length).
+        """
+        self._connection.set_authorizer(may)
+        self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
 
     def begin(self) -> None:
         """Start another piece of work: clear an interrupt or a time-out."""

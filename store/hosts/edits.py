@@ -1,7 +1,7 @@
 """Change conversations on the machine of their store, this one or another.
 
 Arguments and errors are those of the functions of the same name in `store.edit` and `store.cleanup.bulk`, which change
-a store of this machine. On another one a command line does it, which keeps all of its guards. If the connection is lost
+a store of this machine. On another one its hermes-browse does it, with all of its guards. If the connection is lost
 before the answer, the store there is asked what was done before anything is said; nothing is sent twice.
 """
 
@@ -25,27 +25,27 @@ from ..text import one_line
 from ..trash.progress import Tell, never, quiet
 from ..trash.shelf import Bundle
 from ..wording import N_, _, ngettext
-from .faults import HostError
+from .faults import HostError, fault
+from .link import CHANGE_SECONDS
 from .remote import RemoteStore
 from .running import document_of
 
-_SECONDS = 600.0
-"""How long a change may take."""
 _COMMANDS: Mapping[str, tuple[str, int, str, Callable[..., Change]]] = {
     "archive": ("archived", 1, N_("archived {conversations}"), flags.archive),
     "unarchive": ("archived", 0, N_("brought back {conversations}"), flags.unarchive),
     "pin": ("pinned", 1, N_("pinned {conversations}"), flags.pin),
     "unpin": ("pinned", 0, N_("unpinned {conversations}"), flags.unpin),
 }
-"""Commands that set a flag: its column, its value, the sentence, and what sets it here."""
+"""Calls that set a flag: its column, its value, the sentence, and what sets it here."""
 
 
-def _run(store: RemoteStore, arguments: Sequence[str], is_done: Callable[[], bool]) -> Json | None:
-    """Run a command that changes the store; None if the connection was lost but the store shows that it is done."""
+def _run(store: RemoteStore, call: str, values: Mapping[str, object], is_done: Callable[[], bool]) -> Json | None:
+    """Ask for a change; None if the connection was lost but the store shows that it is done."""
     link = store.link
-    link.open()  # what fails here has sent nothing
+    if "change" not in link.open().rights:  # what fails here has sent nothing
+        raise fault(link.host, "host-rights")
     try:
-        return document_of(link.host, link.run(arguments, seconds=_SECONDS))
+        return document_of(link.host, link.call(call, values, seconds=CHANGE_SECONDS))
     except HostError as lost:
         if lost.code not in ("host-lost", "host-silent"):
             raise
@@ -88,7 +88,7 @@ def _set_flag(command: str, store: Store, ids: Sequence[str]) -> Change:
     def is_done() -> bool:
         return set(_flags_of(store, ids, column).values()) == {value}
 
-    document = _run(store, [command, "--json", "--", *ids], is_done)
+    document = _run(store, command, {"ids": list(ids)}, is_done)
     touched = tuple(ids) if document is None else _texts(document.get("sessions"))
     rows = tuple(RowChange(each, {column: 1 - value}, {column: value}) for each in touched)
     count = len(ids)
@@ -113,7 +113,7 @@ def rename(store: Store, session_id: str, typed: str) -> titles.Renamed:
         return value if isinstance(value, str) else None
 
     before = title()
-    document = _run(store, ["rename", "--json", "--", session_id, typed], lambda: title() != before)
+    document = _run(store, "rename", {"id": session_id, "title": [typed]}, lambda: title() != before)
     after = title() if document is None else document.get("title")
     after = after if isinstance(after, str) else None
     rows = (RowChange(session_id, {"title": before}, {"title": after}),) if after != before else ()
@@ -167,9 +167,9 @@ def delete(store: RemoteStore, ids: Sequence[str]) -> Deleted:
         BrowseError: Another reason; nothing was deleted.
         WriteInDoubtError: The connection was lost, and the machine does not answer any more.
     """
-    document = _run(store, ["delete", "--json", "--yes", "--", *ids], lambda: not _flags_of(store, ids, "archived"))
+    document = _run(store, "delete", {"ids": list(ids), "yes": True}, lambda: not _flags_of(store, ids, "archived"))
     if document is None:  # the answer was lost, so the bundle is looked for
-        listed = document_of(store.link.host, store.link.run(["trash", "list", "--json"])).get("bundles")
+        listed = document_of(store.link.host, store.link.call("trash")).get("bundles")
         bundles = listed if isinstance(listed, list) else []
         bundle: object = next((each for each in bundles if set(ids) <= set(_texts(_get(each, "sessions")))), None)
         document = {"bundle": bundle, "deleted": _get(bundle, "sessions"), "messages": _get(bundle, "messages")}
@@ -204,7 +204,8 @@ def restore(store: Store, trash: Path, deleted: Deleted, files: Path | None, *, 
         return restoring.restore(store, trash, bundle, sessions_folder=files, check=check)
     document = _run(
         store,
-        ["trash", "restore", "--json", "--", bundle],
+        "restore",
+        {"bundles": [bundle]},
         lambda: len(_flags_of(store, ids, "archived")) == len(ids) > 0,
     )
     if document is None:

@@ -28,7 +28,8 @@ class HostError(StoreError):
 
     Args:
         code: `host-unknown`, `host-down`, `host-key`, `host-login`, `host-silent`, `host-lost`,
-            `host-noise`, `host-program`, `host-version`, `host-ssh` or `host-refused`.
+            `host-noise`, `host-program`, `host-version`, `host-ssh`, `host-serves`, `host-rights`
+            or `host-refused`.
     """
 
     def __init__(self, host: Host, code: str, sentence: str, *, remedy: str = "") -> None:
@@ -68,10 +69,12 @@ _SENTENCES = {
     "host-silent": N_("{name}: it has not answered for {seconds:.0f} seconds."),
     "host-noise": N_("{name}: what came back is not an answer of hermes-browse ({said})."),
     "host-refused": N_("{name}: {said}"),
+    "host-rights": N_("{name}: this key only reads; `serve --stdio --allow-changes` in its line there allows changes."),
+    "host-serves": N_("{name}: this key may only serve the browser, and this command needs one of its own there."),
     "host-program": N_("{name}: its shell does not find “{command}”."),
     "host-broken": N_("{name}: “{command}” is there and cannot be run ({said})."),
     "host-old": N_("{name}: its hermes-browse is too old for this ({said})."),
-    "host-version": N_("{name}: its hermes-browse {version} is too old for this; lists and searches work."),
+    "host-version": N_("{name}: its hermes-browse {version} is too old for this."),
 }
 _CODES = {
     "host-new": "host-key",

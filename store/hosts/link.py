@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotInTime
 from pathlib import Path
@@ -30,8 +30,12 @@ from .host import Host, ssh_command
 
 CONNECT_SECONDS = 20.0
 """How long a host may take until its program says hello."""
+SERVE = ("serve", "--stdio")
+"""What runs at the other end; a key may be restricted to it."""
 ANSWER_SECONDS = 90.0
-"""How long an answer may take; more than the limit of a statement there."""
+"""How long an answer may take; more than the limit of a question there."""
+CHANGE_SECONDS = 660.0
+"""How long a change may take; more than its limit there."""
 RETRY_SECONDS = 5.0
 """After a failure, questions fail at once for this long; then the next one connects again."""
 POLL_SECONDS = 15.0
@@ -48,7 +52,7 @@ _SOCKET_PATH = 86
 
 
 class Reply(NamedTuple):
-    """What a command printed on a host."""
+    """What a call, or a command, printed on a host."""
 
     code: int
     """Its exit code."""
@@ -64,6 +68,8 @@ class Hello(NamedTuple):
     """The store there."""
     profile: str
     """Its profile in Hermes; empty for none."""
+    rights: tuple[str, ...] = ()
+    """What may be asked for: `read`, and `change` where the machine allows changes."""
 
 
 class Link:
@@ -105,11 +111,19 @@ class Link:
                 self._start()
             greeted, process = self._greeted, self._process
         try:
-            return greeted.result(CONNECT_SECONDS)
+            return self._checked(greeted.result(CONNECT_SECONDS))
         except NotInTime:
             error = fault(self.host, "host-silent", seconds=CONNECT_SECONDS)
             self._end(process, error)
             raise error from None
+
+    def _checked(self, hello: Hello) -> Hello:
+        """Return a hello. HostError if it is about another profile than was asked for: the key may decide that."""
+        if self.host.profile and hello.profile != self.host.profile:
+            sentence = _("this key may serve only the profile “{own}”, not “{wanted}”.")
+            said = sentence.format(own=hello.profile, wanted=self.host.profile)
+            raise fault(self.host, "host-refused", said=said)
+        return hello
 
     def _why(self) -> HostError:
         # One error is raised many times, and would keep the frames of each.
@@ -131,7 +145,7 @@ class Link:
             self.reconnect()
 
     def _start(self) -> None:
-        line = self.host.command_line(["serve", "--stdio"])
+        line = self.host.command_line([*SERVE, "--allow-changes"])
         command = ssh_command(self.host, line, control=self.control)
         # No process that the user's configuration asks for stays behind when this one ends.
         master = "no" if self.control is None else "yes"
@@ -213,23 +227,31 @@ class Link:
             future.set_exception(QueryInterruptedError(_("The query was interrupted.")))
         self._write(process, {"cancel": number})
 
-    def run(
-        self, arguments: Sequence[str], *, seconds: float = ANSWER_SECONDS, sent: Callable[[int], object] | None = None
+    def call(
+        self,
+        name: str,
+        values: Mapping[str, object] | None = None,
+        *,
+        seconds: float = ANSWER_SECONDS,
+        sent: Callable[[int], object] | None = None,
     ) -> Reply:
-        """Run a command of hermes-browse there.
+        """Ask for something that `calls.py` lists.
 
         Args:
-            arguments: Without the options that name a store.
+            name: Of the call.
+            values: Its arguments; the others have their defaults.
             sent: Called with the number of the question, for `cancel`.
 
         Raises:
-            HostError: The host cannot be reached, or the connection was lost; the command may have run.
+            HostError: The host cannot be reached, or the connection was lost; it may have been done.
             QueryInterruptedError: `cancel` was called.
         """
-        number = self.send({"argv": list(arguments)})
+        number = self.send({"call": name, "with": dict(values or {})})
         if sent is not None:
             sent(number)
         answer = self.answer_of(number, seconds)
+        if isinstance(said := answer.get("refused"), str):
+            raise fault(self.host, "host-refused", said=said)
         code, out, err = answer.get("code"), answer.get("out"), answer.get("err")
         if not isinstance(code, int) or not isinstance(out, str) or not isinstance(err, str):
             raise fault(self.host, "host-noise", said=str(answer)[:80])
@@ -328,7 +350,7 @@ class Link:
             self.fingerprint = tuple(mark)
         if isinstance(hello := answer.get("hello"), dict):
             self.away_since = None
-            self.hello = Hello(*(one_line(str(hello.get(name) or ""), 400) for name in Hello._fields))
+            self.hello = _hello(hello)
             with contextlib.suppress(Exception):  # too late
                 greeted.set_result(self.hello)
         number = answer.get("id")
@@ -336,6 +358,13 @@ class Link:
         if future is not None:
             with contextlib.suppress(Exception):  # cancelled meanwhile
                 future.set_result(answer)
+
+
+def _hello(said: Json) -> Hello:
+    version, path, profile = (one_line(str(said.get(name) or ""), 400) for name in ("version", "path", "profile"))
+    rights = said.get("rights")
+    words = tuple(one_line(str(each), 40) for each in rights[:8]) if isinstance(rights, list) else ()
+    return Hello(version, path, profile, words)
 
 
 def _keep_end(stream: IO[bytes], said: bytearray) -> None:

@@ -27,7 +27,7 @@ def plan_on_host(link: Link, reader: Reader, session_id: str) -> ResumePlan:
     if conversation is None:
         raise NotFoundError(_("There is no session {session} in this store.").format(session=session_id))
     target = resume_target(conversation)
-    document = document_of(link.host, link.run(["resume", "--print", "--json", "--", target.id]))
+    document = document_of(link.host, link.call("cautions", {"id": target.id}))
     listed = document.get("warnings")
     warnings = [
         Caution(str(each.get("code")), f"{link.host.name}: {each.get('text')}")  # its “here” is that machine

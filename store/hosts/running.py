@@ -85,7 +85,9 @@ class Running:
         if self.code == SSH_FAILED or is_missing or has_ended_early:
             raise explain(self._host, self.code, self.said, has_greeted=False, noise=self._noise)
         if not has_begun:
-            raise fault(self._host, "host-noise", said=self.said or self._noise)
+            is_serving = '{"hello"' in self._noise
+            code = "host-serves" if is_serving else "host-noise"
+            raise fault(self._host, code, said=self.said or self._noise)
 
     def _read(self, process: subprocess.Popen[bytes]) -> Generator[bytes, None, bool]:
         """Yield what follows the mark, until both streams end; return whether the mark was there."""

@@ -130,13 +130,13 @@ def _timed(work: Callable[[], object]) -> float:
 
 
 def _listed(link: Link) -> None:
-    reply = link.run(["list", "--json", "--limit", "50"])
+    reply = link.call("list", {"limit": 50})
     if reply.code or not json.loads(reply.out)["conversations"]:
         raise RuntimeError(f"no rows: {reply.err}")
 
 
 def _searched(word: str, link: Link) -> None:
-    reply = link.run(["search", "--json", "--limit", "50", "--", word])
+    reply = link.call("search", {"query": [word], "limit": 50})
     if reply.code or not json.loads(reply.out)["hits"]:
         raise RuntimeError(f"no hits for {word}: {reply.err}")
 

@@ -26,13 +26,22 @@ PROGRAMS = {
     "login": "",
     "bare": "",
     "old": f'case "$*" in *serve*) echo "invalid choice" >&2; exit 2;; esac\nexec {BIN}/hermes-browse "$@"',
-    "liar": "printf 'bad\\033[31m\\n' >&2\nexec cat ~/answer",
+    "liar": f"printf 'bad\\033[31m\\n' >&2\nexec {sys.executable} ~/liar.py",
     "slow": "exec sleep 600",
     "broken": "#!/no/such/python",
     "closed": "",
 }
 """The hermes-browse of each machine: None for this one, empty for none on the PATH."""
 
+
+_LIAR = """
+import json, pathlib, sys
+answer = (pathlib.Path.home() / "answer").read_text()
+print(json.dumps({"hello": {"version": "9"}}), flush=True)
+for line in sys.stdin:
+    print(json.dumps({"id": json.loads(line)["id"], "code": 0, "out": answer, "err": "bad\\033[31m\\n"}), flush=True)
+"""
+"""Greets, and answers the same to every call."""
 
 Machines = dict[str, ThrowAwayServer]
 
@@ -56,6 +65,7 @@ def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
         copy_store("state-v31", made["nas"].home)
         copy_store("state-v22", made["old"].home)
         made["nas"].noise = [b"Welcome to nas\n"]
+        (made["liar"].folder / "home" / "liar.py").write_text(_LIAR)
         (made["login"].folder / "home" / ".profile").write_text(f"PATH={BIN}:$PATH\n")
         yield made
 
@@ -88,5 +98,5 @@ def configure(machines: Machines, *names: str, more: str = "") -> None:
 
 
 def lies(machines: Machines, text: str) -> None:
-    """What the machine `liar` answers to every command."""
+    """What the machine `liar` answers to every call."""
     (machines["liar"].folder / "home" / "answer").write_bytes(text.encode())

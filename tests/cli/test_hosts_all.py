@@ -73,14 +73,14 @@ def test_without_hosts_it_is_this_machine(capsys: Capture) -> None:
 
 def test_one_search_over_everything(machines: Machines, capsys: Capture, tmp_path: Path) -> None:
     """Newest first; incomplete as long as one did not answer. A machine without a store of its own is no failure."""
-    configure(machines, "vps", "old")
+    configure(machines, "vps", "nas")
     ended = call(capsys, "search", "auth", "--all-hosts", "--limit", "200", "--json")
     assert ended.code == 0 and ended.document["complete"] is True
     times = [each["timestamp"] for each in ended.document["hits"]]
     assert times == sorted(times, reverse=True)
-    assert {each["host"] for each in ended.document["hits"]} == {"vps", "old"}
+    assert {each["host"] for each in ended.document["hits"]} == {"vps", "nas"}
     assert ended.document["total"] == len(times)
-    configure(machines, "old", "down")
+    configure(machines, "nas", "down")
     store = str(copy_store("state-v22", tmp_path))
     people = call(capsys, "--db", store, "search", "auth", "--all-hosts", "--limit", "2", "--context", "1")
     assert people.code == 6 and people.out.startswith("host") and "1 of 2 hosts answered" in people.err

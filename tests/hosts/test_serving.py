@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -61,15 +61,18 @@ def caller(hermes_home: Path) -> Iterator[Caller]:
     with os.fdopen(source, "rb") as read, os.fdopen(answers, "rb") as heard, os.fdopen(output, "wb") as write:
         store = Store(hermes_home / "state.db")
 
-        def run(words: Sequence[str]) -> Reply:
+        def run(_name: str, values: dict[str, Any], stop: Callable[[], bool]) -> Reply:
             with store.reader() as reader:
-                return Reply(0, str(reader.value(words[0])), "")
+                text = str(reader.value(values["query"][0])) if "query" in values else ""
+            while values.get("ids") == ["until it is stopped"] and not stop():
+                time.sleep(0.01)
+            return Reply(1 if stop() else 0, text, "one is done")
 
-        server = serving.Server(store, run, write)
+        server = serving.Server(store, run, write, may_change=True)
         thread = threading.Thread(target=server.serve, args=(read, {"version": "1"}))
         thread.start()
         one = Caller(os.fdopen(questions, "wb"), heard)
-        assert one.heard("hello")["hello"] == {"version": "1"}
+        assert one.heard("hello")["hello"] == {"version": "1", "rights": ["read", "change"]}
         yield one
         one.end()
         thread.join(120)
@@ -166,20 +169,64 @@ def test_a_cancelled_statement_stops(caller: Caller) -> None:
     assert caller.ask("SELECT 2")["rows"] == [[2]]
 
 
-@pytest.mark.parametrize("endless", [{"channel": 1, "sql": ENDLESS}, {"argv": [ENDLESS]}], ids=["sql", "argv"])
+@pytest.mark.parametrize(
+    "endless", [{"channel": 1, "sql": ENDLESS}, {"call": "search", "with": {"query": [ENDLESS]}}], ids=["sql", "call"]
+)
 def test_a_question_that_was_cancelled_before_it_began_does_not_run(caller: Caller, endless: dict[str, Any]) -> None:
     """It waits behind another one of its channel, as a search waits for that of the letter before."""
     first, second = caller.send(**endless), caller.send(**endless)
     caller.send(cancel=second)
     caller.send(cancel=first)
     assert caller.heard("id", first) and caller.heard("id", second)["code"] == sqlite3.SQLITE_INTERRUPT
-    assert caller.heard("id", caller.send(argv=["SELECT 3"]))["out"] == "3"
+    assert caller.heard("id", caller.send(call="search", **{"with": {"query": ["SELECT 3"]}}))["out"] == "3"
 
 
 def test_an_answer_that_is_too_large_is_refused(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     """The caller would end the connection."""
     monkeypatch.setattr(serving, "ANSWER_BYTES", 1000)
     assert "too large" in caller.ask("SELECT hex(zeroblob(1000))")["refused"]
+    assert caller.ask("SELECT 1")["rows"] == [[1]]
+
+
+def test_a_value_that_is_too_long_is_refused(caller: Caller) -> None:
+    """Also one that is only computed."""
+    assert "longer than 64 MB" in caller.ask("SELECT hex(zeroblob(4e8))")["refused"]
+    assert "longer than 64 MB" in caller.ask("SELECT length(zeroblob(1e9) || 'x')")["refused"]
+    assert caller.ask("SELECT 1")["rows"] == [[1]]
+
+
+@pytest.mark.parametrize(
+    "endless", [{"channel": 1, "sql": ENDLESS}, {"call": "search", "with": {"query": [ENDLESS]}}], ids=["sql", "call"]
+)
+def test_a_question_that_takes_too_long_is_refused(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch, endless: dict[str, Any]
+) -> None:
+    """And what comes after it is answered."""
+    monkeypatch.setattr(serving, "QUESTION_SECONDS", 0.2)
+    number = caller.send(**endless)
+    assert "took longer" in caller.heard("id", number)["refused"]
+    monkeypatch.undo()
+    assert caller.ask("SELECT 2")["rows"] == [[2]]
+    assert caller.heard("id", caller.send(call="list"))["code"] == 0
+
+
+def test_a_change_that_takes_too_long_says_what_it_has_done(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is asked to stop, and only its end is told."""
+    monkeypatch.setattr(serving, "CHANGE_SECONDS", 0.2)
+    answer = caller.heard("id", caller.send(call="archive", **{"with": {"ids": ["until it is stopped"]}}))
+    assert answer["code"] == 5 and answer["err"].startswith("one is done\n") and "took longer" in answer["err"]
+
+
+def test_more_questions_than_have_room_are_refused(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each with a sentence, and they take no memory."""
+    endless = caller.send(channel=1, sql=ENDLESS)
+    monkeypatch.setattr(serving, "_WAITING_BYTES", 0)
+    assert "too many" in caller.ask("SELECT 1")["refused"]
+    monkeypatch.undo()
+    monkeypatch.setattr(serving, "_CHANNELS", 1)
+    assert "too many" in caller.heard("id", caller.send(channel=9, sql="SELECT 1"))["refused"]
+    monkeypatch.undo()
+    caller.send(cancel=endless)
     assert caller.ask("SELECT 1")["rows"] == [[1]]
 
 
@@ -199,7 +246,7 @@ def test_the_program_holds_no_handle_and_ends_with_its_input(
     """A channel that is closed has no handle; one that is left open has none soon after."""
     assert program.stdin is not None and program.stdout is not None
     caller, store = Caller(program.stdin, program.stdout), hermes_home / "state.db"  # type: ignore[arg-type]
-    assert caller.heard("id", caller.send(argv=["list", "--json"]))["code"] == 0
+    assert caller.heard("id", caller.send(call="list"))["code"] == 0
     assert handles(store, program.pid) == []
     assert caller.ask("SELECT count(*) FROM sessions")["rows"]
     assert handles(store, program.pid) != []
@@ -211,6 +258,42 @@ def test_the_program_holds_no_handle_and_ends_with_its_input(
     caller.send(channel=2, sql=ENDLESS)
     caller.end()
     assert program.wait(120) == 0
+
+
+COUNTING = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT"
+GREEDY = [
+    "SELECT hex(zeroblob(4e8))",
+    f"SELECT {', '.join(['hex(zeroblob(3e7))'] * 500)}",
+    f"SELECT {', '.join(['zeroblob(64000000)'] * 500)}",
+    f"{COUNTING} zeroblob(1000000) FROM n",
+    pytest.param(f"{COUNTING} x FROM n", marks=pytest.mark.long),
+]
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
+@pytest.mark.parametrize("sql", GREEDY)
+def test_no_question_takes_memory_without_bound(program: subprocess.Popen[bytes], sql: str) -> None:
+    """Long values, many in one row, many rows; each is refused, and the next question is answered."""
+    assert program.stdin is not None and program.stdout is not None
+    caller = Caller(program.stdin, program.stdout)  # type: ignore[arg-type]
+    assert caller.ask(sql)["refused"]
+    assert caller.ask("SELECT 1")["rows"] == [[1]]
+    status = Path(f"/proc/{program.pid}/status").read_text()
+    (peak,) = [int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")]
+    assert peak < 1_000_000, "kilobytes"
+
+
+def test_the_program_ends_well_in_the_middle_of_everything(program: subprocess.Popen[bytes]) -> None:
+    """Python aborts a program that ends while a thread holds one of its streams."""
+    assert program.stdin is not None and program.stdout is not None and program.stderr is not None
+    caller = Caller(program.stdin, program.stdout)  # type: ignore[arg-type]
+    for channel in range(10):
+        caller.send(channel=channel, sql=ENDLESS)
+        caller.send(call="list")
+        caller.send(argv=["serve", "--stdio"])
+        caller.send(call="serve")
+    caller.end()
+    assert program.wait(120) == 0 and program.stderr.read() == b""
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from textual.widgets import Input
 
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hosts.host import Host
-from hermes_browse.store.hosts.link import Links, Reply
+from hermes_browse.store.hosts.link import Links
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.list.list_rows import ListRow, NoteRow
 from hermes_browse.tui.profiles.hosts_screen import HostsCard, HostsScreen
@@ -157,7 +157,7 @@ async def test_own_rows_come_at_once_and_those_of_hosts_without_moving_the_curso
         assert told.index("Chat n1") in (told.index("Own s15") - 1, told.index("Own s15") + 1)
         assert "44 chats · 44 conversations in 1 profile and 2 hosts" in browser.text("#header")
         await browser.press("4", "home")
-        assert vps.asked[-1] == ["list", "--json", "--view", "all", "--limit", "200"]
+        assert vps.asked[-1] == ("list", {"view": "all", "limit": 200})
         assert browser.text("#found").splitlines()[0].split()[1:4] == ["@vps", "Chat", "v1"]
         assert browser.text("#found-head").split()[0] == "where"
 
@@ -217,26 +217,6 @@ async def test_a_host_that_is_away_is_one_line_and_comes_back_by_itself(
         await browser.wait_until(lambda: any("away since 2026-05-27 20:26: it" in line for line in lines(browser)))
 
 
-@pytest.mark.slow
-async def test_a_program_that_is_too_old_to_stay_connected_is_not_away(
-    app: BrowseApp, nas: FakeLink, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its answers come over connections of their own, and stay."""
-    monkeypatch.setattr("hermes_browse.tui.profiles.hosts_screen.AGAIN_SECONDS", 0.02)
-    monkeypatch.setattr(
-        "hermes_browse.tui.profiles.asking.run_once",
-        lambda host, line: Reply(0, nas.answer(["list", "--limit", "200"]), ""),
-    )
-    nas.fail("host-version", since=NOW)
-    async with everything(app) as browser:
-        screen = app.screen
-        assert isinstance(screen, HostsScreen)
-        await browser.wait_until(lambda: "Chat n1" in names(browser))
-        screen._lists.again()
-        assert lines(browser) == [] and screen._lists.names_waiting == []
-        assert "nas" in screen._lists.answers
-
-
 async def test_enter_asks_a_host_again_that_is_away(app: BrowseApp, vps: FakeLink, nas: FakeLink) -> None:
     """Without waiting for the next time."""
     nas.fail(since=NOW)
@@ -255,7 +235,9 @@ async def test_a_search_goes_to_all_at_once_and_says_who_has_answered(
         await browser.settle()
         vps.gate.clear()
         await browser.send("slash", *"lighthouse")
-        await browser.wait_until(lambda: vps.asked[-1][-1] == "lighthouse")  # typing may have paused on a slow machine
+        await browser.wait_until(
+            lambda: vps.asked[-1][1].get("query") == ["lighthouse"]
+        )  # typing may have paused on a slow machine
         await browser.wait_until(lambda: "3 hits · 1 of 2 hosts have answered" in browser.text("#status"))
         assert names(browser) == ["Own s00", "Own s01", "Chat n1"]
         screen = app.screen
@@ -263,7 +245,7 @@ async def test_a_search_goes_to_all_at_once_and_says_who_has_answered(
         vps.gate.set()
         await browser.wait_until(lambda: "5 hits · 2 of 2 hosts have answered" in browser.text("#status"))
         assert names(browser) == ["far", "Own s00", "Own s01", "Chat n1", "Chat v3"]
-        assert vps.asked[-1] == ["search", "--json", "--limit", "200", "--", "lighthouse"]
+        assert vps.asked[-1] == ("search", {"query": ["lighthouse"], "limit": 200})
         assert screen.found.cursor == 0, "the newest, while something is typed"
         nas.fail(since=NOW)
         await browser.send("s")
@@ -280,12 +262,12 @@ async def test_a_newer_search_drops_the_answers_to_older_ones(app: BrowseApp, vp
         await browser.settle()
         first = vps.gate = threading.Event()
         await browser.send("slash", *"lig")
-        await browser.wait_until(lambda: vps.asked[-1][-1] == "lig")
+        await browser.wait_until(lambda: vps.asked[-1][1].get("query") == ["lig"])
         number, vps.gate = len(vps.asked), threading.Event()
         vps.gate.set()
         vps.hits = [hit(50, "v1", T0 + 50, "the lighthouse, newly")]
         browser.app.screen.query_one(Input).value = "lighthouse"  # at once: no search lies between the two
-        await browser.wait_until(lambda: vps.asked[-1][-1] == "lighthouse")
+        await browser.wait_until(lambda: vps.asked[-1][1].get("query") == ["lighthouse"])
         await browser.wait_until(lambda: "2 of 2 hosts have answered" in browser.text("#status"))
         assert number in vps.cancelled
         vps.hits = [hit(51, "v2", T0 + 60, "the lighthouse, of old")]
@@ -299,7 +281,7 @@ async def test_what_is_no_answer_is_one_line_and_nothing_reaches_the_terminal(
     app: BrowseApp, vps: FakeLink, nas: FakeLink
 ) -> None:
     """Noise, wrong types and a refusal; control characters in titles are shown as what they are."""
-    vps.answer = lambda arguments: "\x1b]0;owned\x07 welcome to vps"
+    vps.answer = lambda _name, _values: "\x1b]0;owned\x07 welcome to vps"
     nas.conversations[0] |= {"title": "evil \x1b[2J\u202e", "source": "\x1b[31m", "id": "n1"}
     async with everything(app) as browser:
         await browser.settle()

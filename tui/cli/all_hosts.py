@@ -14,14 +14,16 @@ from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import BrowseError, StoreEmptyError, StoreMissingError
 from hermes_browse.store.hosts.faults import fault
 from hermes_browse.store.hosts.host import Host
+from hermes_browse.store.hosts.link import Link
 from hermes_browse.store.hosts.running import asked_at_once
 from hermes_browse.store.sessions.models import FAR_PAST, Sort
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 
 from ..formats import dollars, long_number, size, status, timestamp
+from .calls import call_of
 from .command_context import Subcommand
-from .on_host import ask_document, configured_hosts, how_to_add
+from .on_host import ask_document, call_document, configured_hosts, how_to_add
 from .output import no_text, note, print_conversations, print_json, print_sums, print_table
 from .parser import with_options, without
 
@@ -115,15 +117,18 @@ def run_everywhere(command: Subcommand, arguments: SimpleNamespace, argv: Sequen
         {"--home", "--profile", "--db", "--limit", "--offset"},
         {"--demo", "--or-demo", "--debug", "--json", "--all-hosts"},
     )
-    if arguments.command != "stats":
-        words = with_options(words, "--limit", str(most))
+    limits: Json = {} if arguments.command == "stats" else {"limit": most, "offset": 0}
+    call = call_of(SimpleNamespace(**(vars(arguments) | limits)))
+    links = {host.name: Link(host) for host in hosts}
     rows, kinds = _ROWS[arguments.command]
 
     def ask(host: Host) -> Json | BrowseError:
-        if getattr(arguments, "all_profiles", False):
-            host = host._replace(profile="")
         try:
-            document = ask_document(host, words)
+            if call is not None:
+                document = call_document(links[host.name], *call)
+            else:  # --all-profiles: a connection is about one store
+                own = with_options(words, "--limit", str(most))
+                document = ask_document(host._replace(profile=""), own)
             found = document.get(rows)
             if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
                 raise fault(host, "host-noise", said=rows)
@@ -133,11 +138,15 @@ def run_everywhere(command: Subcommand, arguments: SimpleNamespace, argv: Sequen
             return error
         return document
 
-    with asked_at_once(hosts, ask) as asked:
-        here = _ask_here(command, arguments, most)
-        if isinstance(here, BrowseError) and not hosts:
-            raise here
-        there = [each.result() for each in asked]
+    try:
+        with asked_at_once(hosts, ask) as asked:
+            here = _ask_here(command, arguments, most)
+            if isinstance(here, BrowseError) and not hosts:
+                raise here
+            there = [each.result() for each in asked]
+    finally:
+        for link in links.values():
+            link.close()
     answers: list[tuple[str | None, Json]] = []
     told: list[Json] = []
     for name, answer in zip([None, *(host.name for host in hosts)], [here, *there], strict=True):

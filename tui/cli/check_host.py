@@ -34,8 +34,8 @@ class HostProblem(NamedTuple):
     """What mends it; empty if there is nothing more to say."""
 
 
-def problem_of(host: Host, error: BrowseError, version: str | None) -> HostProblem:
-    """Return what is wrong with a host that gave an error; `version` is that of its hermes-browse, if it is known."""
+def problem_of(host: Host, error: BrowseError) -> HostProblem:
+    """Return what is wrong with a host that gave an error."""
     if not isinstance(error, HostError):  # its hermes-browse has said so
         return HostProblem("host-store", error.sentence, error.remedy)
     if error.code == "host-program":
@@ -44,9 +44,6 @@ def problem_of(host: Host, error: BrowseError, version: str | None) -> HostProbl
         return HostProblem(error.code, error.sentence, about_login(host) or error.mend)
     if error.code == "host-key":
         return HostProblem(error.code, error.sentence, about_key(host) or error.mend)
-    if error.code == "host-version":
-        sentence = _("{name}: its hermes-browse {version} lacks `serve`, so only commands with --host work there.")
-        return HostProblem(error.code, sentence.format(name=host.name, version=version or ""), error.mend)
     look = _("To see what is wrong, type: `{command}`").format(command=login_command(host))
     return HostProblem(error.code, error.sentence, error.mend or look)
 

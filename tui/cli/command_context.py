@@ -14,6 +14,7 @@ from hermes_browse.store.errors import NotFoundError, RefusedError, StoreEmptyEr
 from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location, locate
 from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.resolve import resolve_session
+from hermes_browse.store.trash.progress import never
 from hermes_browse.store.wording import _
 
 from ..store_paths import read_radar_at, sessions_folder
@@ -35,8 +36,10 @@ _PROGRESS_EVERY = 2.0
 class CommandContext:
     """The arguments of a command, the store they name, and the time."""
 
-    def __init__(self, arguments: SimpleNamespace, location: Location) -> None:
+    def __init__(self, arguments: SimpleNamespace, location: Location, stop: Callable[[], bool] = never) -> None:
         self.arguments = arguments
+        self.stop = stop
+        """Polled by changes that take long."""
         self.location = location
         self.store = Store(location.path)
         self.now = _demo_time(arguments) if location.demo else time.time()

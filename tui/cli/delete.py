@@ -48,6 +48,7 @@ class DeleteCommand(Subcommand):
             trash_folder(context.location),
             now=context.now,
             sessions_folder=sessions_folder(context.location),
+            stop=context.stop,
             tell=telling(),
         )
         for each in deleted.notes:

@@ -6,7 +6,7 @@ import codecs
 import io
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -211,8 +211,13 @@ def run(argv: Sequence[str]) -> int:
         return 1
     if isinstance(sys.stdout, io.TextIOWrapper):
         _replace_unencodable_characters()
+    return ended(lambda: _run(argv))
+
+
+def ended(work: Callable[[], int]) -> int:
+    """Return the exit code of a piece of work; every failure is printed as a sentence."""
     try:
-        code = _run(argv)
+        code = work()
         sys.stdout.flush()
         return code
     except BrowseError as error:

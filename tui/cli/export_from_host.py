@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import closing
 from types import SimpleNamespace
 
 from hermes_browse.store.connection.stored_values import Json
@@ -10,7 +11,7 @@ from hermes_browse.store.export.files import Format, check_target, write_file
 from hermes_browse.store.export.redact import Redactor
 from hermes_browse.store.hermes.homes import locate
 from hermes_browse.store.hosts.host import Host
-from hermes_browse.store.hosts.link import Reply
+from hermes_browse.store.hosts.link import Link, Reply
 from hermes_browse.store.hosts.running import Running, refusal
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
@@ -19,7 +20,7 @@ from .. import formats
 from ..export.documents import plan_paths
 from ..store_paths import store_files
 from .export import format_of
-from .on_host import answered, ask_document, named_host, repeat_notes, texts_of
+from .on_host import answered, call_document, named_host, repeat_notes, texts_of
 from .output import print_json, print_text
 
 
@@ -32,14 +33,16 @@ def export_from_host(arguments: SimpleNamespace) -> int:
         BrowseError: A file cannot be written, or the export failed there.
     """
     host = named_host(arguments.host)
+    if arguments.profile is not None:
+        host = host._replace(profile=arguments.profile)
     form, ids = format_of(arguments), list(dict.fromkeys(arguments.ids))
-    store = ["--profile", arguments.profile] if arguments.profile is not None else []
     flags = {"--everything": arguments.everything, "--no-redact": arguments.no_redact, "--old": arguments.old}
-    options = [*store, *(name for name, is_set in flags.items() if is_set)]
+    options = [name for name, is_set in flags.items() if is_set]
     titles = [(each, each) for each in ids]
     if form is Format.MARKDOWN or len(ids) == 1:
         redactor = Redactor(active=not arguments.no_redact)
-        by_tip = {tip: (title, each) for each in ids for title, tip in [_title(host, [*store, "lineage", "--", each])]}
+        with closing(Link(host)) as link:
+            by_tip = {tip: (title, each) for each in ids for title, tip in [_title(link, each)]}
         titles = [(redactor.text(title), tip) for tip, (title, _id) in by_tip.items()]
         ids = [each for _title, each in by_tip.values()]
     groups = [[each] for each in ids] if form is Format.MARKDOWN else [ids]
@@ -69,11 +72,11 @@ def _exported(host: Host, running: Running) -> Iterator[str]:
         raise refusal(host, Reply(running.code, "", running.said))
 
 
-def _title(host: Host, words: Sequence[str]) -> tuple[str, str]:
+def _title(link: Link, session: str) -> tuple[str, str]:
     """Return the title of a conversation there, for the name of a file, and the id of its newest part."""
-    document = ask_document(host, words)
+    document = call_document(link, "lineage", {"id": session})
     tip, nodes = document.get("resume"), document.get("nodes")
-    tip_id = str(tip.get("id") if isinstance(tip, dict) else words[-1])
+    tip_id = str(tip.get("id") if isinstance(tip, dict) else session)
     for node in nodes if isinstance(nodes, list) else []:
         if isinstance(node, dict) and node.get("id") == tip_id and isinstance(node.get("title"), str):
             return str(node["title"]), tip_id

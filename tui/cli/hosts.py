@@ -29,7 +29,6 @@ from .parser import text_arg
 
 _SILENT = ("host-unknown", "host-down", "host-key", "host-login", "host-silent", "host-lost", "host-ssh")
 """Codes of hosts on which nothing could be run."""
-_NEWEST = ("list", "--view", "all", "--limit", "1", "--json")
 
 
 class HostState(NamedTuple):
@@ -123,18 +122,15 @@ def _look(link: Link) -> HostState:
     try:
         seen = seen._replace(version=one_line(link.open().version, 40))
         seen = seen._replace(round_trip=link.round_trip())
-        return _with_newest(seen, link.run(_NEWEST))
+        return _with_newest(seen, link.call("list", {"view": "all", "limit": 1}))
     except HostError as error:
         if error.code != "host-version":
             return seen._replace(error=error)
-    try:  # before `serve` there was: a connection for each command
+    try:
         said = run_once(host, host.command_line(["--version"])).out
         found = re.search(r"\d\S*", said)
         version = found[0] if found is not None else ""
-        too_old = fault(host, "host-version", version=version)
-        return _with_newest(
-            seen._replace(version=version or None), run_once(host, host.command_line(_NEWEST))
-        )._replace(error=too_old)
+        return seen._replace(version=version or None, error=fault(host, "host-version", version=version))
     except BrowseError as error:
         return seen._replace(error=error)
 
@@ -194,5 +190,5 @@ def _report(seen: HostState, *, as_json: bool) -> int:
 def _problem(seen: HostState) -> HostProblem | None:
     """Return what is wrong with a host; where nothing else is, a resume is planned there."""
     if seen.error is not None:
-        return problem_of(seen.host, seen.error, seen.version)
+        return problem_of(seen.host, seen.error)
     return resume_problem(seen.host, seen.newest) if seen.newest is not None else None

@@ -1,4 +1,8 @@
-"""`--host NAME`: run a command line on that host, and print here what it prints there."""
+"""`--host NAME`: the store of that host.
+
+What `serve` answers is asked for over its connection. Other commands (whole conversations, exports, `doctor`, several
+profiles, old transcripts) run there as command lines, and what they print is printed here.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +11,22 @@ import os
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from types import SimpleNamespace
 
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import NotFoundError, RefusedError
+from hermes_browse.store.hosts.calls import CALLS
 from hermes_browse.store.hosts.faults import fault
 from hermes_browse.store.hosts.host import Host, ssh_command
-from hermes_browse.store.hosts.link import ANSWER_BYTES
+from hermes_browse.store.hosts.link import ANSWER_BYTES, ANSWER_SECONDS, CHANGE_SECONDS, Link, Reply
 from hermes_browse.store.hosts.running import Running, read_document, refusal, run_once
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _
 
 from ..config.folders import config_path
 from ..config.read_config import read_config
+from .calls import call_of
 from .command_context import on_a_terminal
 from .output import note, print_json, print_text
 from .parser import with_options, without
@@ -27,8 +34,6 @@ from .resume import become
 
 _LONG = 1_000_000
 """Characters of a line that are printed before its end has come."""
-_CHANGING = ("archive", "delete", "pin", "prune", "rename", "trash", "unarchive", "unpin")
-"""Commands that print sentences of their own, which name the command that takes the change back."""
 _MOST = 16 * ANSWER_BYTES
 """Bytes of the one document that was asked for."""
 
@@ -57,13 +62,27 @@ def named_host(name: str) -> Host:
 
 
 def ask_document(host: Host, words: Sequence[str]) -> Json:
-    """Return the JSON document of a command on a host.
+    """Return the JSON document of a command line on a host.
 
     Raises:
         HostError: The host did not answer, or not with a document.
         BrowseError: The command failed there.
     """
-    reply = run_once(host, host.command_line(with_options(words, "--json")))
+    return _document(host, run_once(host, host.command_line(with_options(words, "--json"))))
+
+
+def call_document(link: Link, name: str, values: Json) -> Json:
+    """Return the JSON document of a call; errors as of `ask_document`."""
+    return _document(link.host, link.call(name, values | {"json": True}))
+
+
+def _call_once(host: Host, name: str, values: Json) -> Reply:
+    """Connect to a host for one call. HostError if it does not answer."""
+    with closing(Link(host)) as link:
+        return link.call(name, values, seconds=CHANGE_SECONDS if CALLS[name].changes else ANSWER_SECONDS)
+
+
+def _document(host: Host, reply: Reply) -> Json:
     if reply.code:
         raise refusal(host, reply)
     return read_document(host, reply.out)
@@ -86,11 +105,19 @@ def run_on_host(arguments: SimpleNamespace, argv: Sequence[str]) -> int:
         HostError: It did not answer.
     """
     host = named_host(arguments.host)
-    words = without(argv, {"--host"}, {"--debug"})
+    if arguments.profile is not None:
+        host = host._replace(profile=arguments.profile)
+    words = without(argv, {"--host", "--profile"}, {"--debug"})
     if arguments.command == "resume":
         return _resume(host, words, arguments)
+    if (call := call_of(arguments)) is not None:
+        reply = _call_once(host, *call)
+        if CALLS[call[0]].changes and not arguments.json:
+            reply = reply._replace(out=host.advice(reply.out))
+        return _print_reply(host, reply, as_json=arguments.json)
     if arguments.json:
-        return _print_document(host, words)
+        reply = run_once(host, host.command_line(words), seconds=None, most=_MOST)
+        return _print_reply(host, reply, as_json=True)
     running = Running(host, host.command_line(words))
     if arguments.command == "export" and not sys.stdout.isatty():
         sys.stdout.flush()
@@ -99,7 +126,7 @@ def run_on_host(arguments: SimpleNamespace, argv: Sequence[str]) -> int:
         sys.stdout.buffer.flush()
     else:
         for text in _whole_lines(texts_of(running)):
-            sys.stdout.write(printable(host.advice(text) if arguments.command in _CHANGING else text))
+            sys.stdout.write(printable(text))
             sys.stdout.flush()
     repeat_notes(host, running.said)
     return running.code
@@ -136,10 +163,12 @@ def repeat_notes(host: Host, said: str) -> None:
             note(host.advice(line.rstrip("\r")))
 
 
-def _print_document(host: Host, words: Sequence[str]) -> int:
-    reply = run_once(host, host.command_line(words), seconds=None, most=_MOST)
+def _print_reply(host: Host, reply: Reply, *, as_json: bool) -> int:
+    if not as_json:
+        sys.stdout.write(printable(reply.out))
+        sys.stdout.flush()
     repeat_notes(host, reply.err)
-    if reply.code == 0 or reply.out.strip():
+    if as_json and (reply.code == 0 or reply.out.strip()):
         document = read_document(host, reply.out)
         name_host(document, host.name)
         print_json(document | answered(host))
@@ -151,7 +180,9 @@ def _resume(host: Host, words: Sequence[str], arguments: SimpleNamespace) -> int
     line = host.command_line(without(words, (), {"--print", "--json"}))
     command = ssh_command(host, line, terminal=True)
     if arguments.print_only:
-        document = ask_document(host, without(words, (), {"--json"}))
+        asked = {name: getattr(arguments, name) for name in ("id", "last", "source")}
+        with closing(Link(host)) as link:
+            document = call_document(link, "cautions", asked)
         warnings = document.get("warnings")
         for warning in warnings if isinstance(warnings, list) and not arguments.json else []:
             note(f"{host.name}: {warning.get('text') if isinstance(warning, dict) else warning}")

@@ -20,9 +20,10 @@ from hermes_browse.store.cleanup.rules import Rules
 from hermes_browse.store.cleanup.sizes import COUNTED
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.stored_values import Json
-from hermes_browse.store.errors import RefusedError
+from hermes_browse.store.errors import QueryInterruptedError, RefusedError
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.relations import STALE_AFTER
+from hermes_browse.store.trash.progress import never
 from hermes_browse.store.wording import _
 
 from ..formats import dollars, size, status, timestamp
@@ -57,10 +58,6 @@ def _filled_arg(value: str) -> str:
     return text_arg(name_arg(value))
 
 
-def _folder_arg(value: str) -> str:
-    return text_arg(os.path.abspath(os.path.expanduser(name_arg(value))))
-
-
 class PruneCommand(Subcommand):
     """Clean up by rules; without `--archive` or `--delete` only the plan is printed."""
 
@@ -71,7 +68,7 @@ class PruneCommand(Subcommand):
         source_help = _("of this source; repeatable")
         add("--source", metavar="S", type=_filled_arg, action="append", default=[], help=source_help)
         add("--title", metavar="T", type=_filled_arg, help=_("its title contains this"))
-        add("--cwd", metavar="DIR", type=_folder_arg, help=_("its working directory is this or below it"))
+        add("--cwd", metavar="DIR", type=_filled_arg, help=_("its working directory is this or below it"))
         add("--model", metavar="M", type=_filled_arg, help=_("the name of its model contains this"))
         add("--empty", action="store_true", help=_("without a message"))
         add("--automation", action="store_true", help=_("cron jobs, webhooks and the like"))
@@ -145,14 +142,17 @@ def _rules(arguments: SimpleNamespace) -> Rules:
         values |= {"older_than": when.age, "before": None if is_age else when.start}
         stale_after = when.age if is_age else time.time() - when.start
     values |= {"sources": frozenset(arguments.source), "stale_open": stale_after if arguments.stale_open else None}
+    if arguments.cwd is not None:  # on the machine of the store, which may be another one
+        values["cwd"] = os.path.abspath(os.path.expanduser(arguments.cwd))
     return Rules(**values)
 
 
-def carry_out(store: Store, plan: Plan, unit: Unit[Done]) -> Outcome[Done]:
+def carry_out(store: Store, plan: Plan, unit: Unit[Done], stop: Callable[[], bool] = never) -> Outcome[Done]:
     """Carry out a plan; report progress on a terminal, and how many were done if it stops early.
 
     Raises:
         BrowseError: A unit failed; the number done has been reported.
+        QueryInterruptedError: It was stopped; likewise.
         KeyboardInterrupt: Likewise.
     """
     done, report = 0, telling()
@@ -163,13 +163,16 @@ def carry_out(store: Store, plan: Plan, unit: Unit[Done]) -> Outcome[Done]:
         report(step)
 
     try:
-        outcome = bulk.carry_out(store, plan, unit, tell=tell)
+        outcome = bulk.carry_out(store, plan, unit, tell=tell, stop=stop)
     except KeyboardInterrupt:
         _note_stopped(done, len(plan.selected))
         raise
     if outcome.error is not None:
         _note_stopped(done, len(plan.selected), outcome.doubtful)
         raise outcome.error
+    if outcome.left:  # only if it was stopped
+        _note_stopped(done, len(plan.selected))
+        raise QueryInterruptedError(_("The query was interrupted."))
     return outcome
 
 
@@ -185,15 +188,15 @@ def _note_stopped(done: int, total: int, doubtful: int = 0) -> None:
 
 
 def _archive(context: CommandContext, plan: Plan) -> tuple[Plan, list[Json]]:
-    outcome = carry_out(context.store, plan, bulk.archive_unit(context.store, plan))
+    outcome = carry_out(context.store, plan, bulk.archive_unit(context.store, plan), context.stop)
     note(outcome.sentence(_("archived")))
     return outcome.plan, []
 
 
 def _delete(context: CommandContext, plan: Plan, catalog: Catalog) -> tuple[Plan, list[Json]]:
     trash, files = trash_folder(context.location), sessions_folder(context.location)
-    unit = bulk.delete_unit(context.store, catalog, trash, files, tell=telling())
-    outcome = carry_out(context.store, plan, unit)
+    unit = bulk.delete_unit(context.store, catalog, trash, files, stop=context.stop, tell=telling())
+    outcome = carry_out(context.store, plan, unit, context.stop)
     for done in outcome.results:
         for sentence in done.notes:
             note(sentence)

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError, StoreError
-from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hosts.contract import ROWS, read_list, read_search
-from hermes_browse.store.hosts.faults import HostError
 from hermes_browse.store.hosts.host import Host
-from hermes_browse.store.hosts.link import Link, Links, Reply
+from hermes_browse.store.hosts.link import Link, Links
 from hermes_browse.store.hosts.remote import locate_there
-from hermes_browse.store.hosts.running import in_thread, run_once
+from hermes_browse.store.hosts.running import in_thread
 from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.messages.transcript import count_rows
 from hermes_browse.store.sessions.first_page import read_neighbourhood
@@ -107,8 +105,7 @@ class Asking(Generic[T]):
         """
         for host in self.hosts if insist is None else [insist]:
             error = self._links.of(host).error
-            is_lost = error is not None and error.code != "host-version"  # such a one answers without a connection
-            if error is not None and is_lost and self.answers.pop(host.name, None) is not None:
+            if error is not None and self.answers.pop(host.name, None) is not None:
                 self.away[host.name] = error
                 self._changed()
             if host.name in self.away and host.name not in self.waiting and self._question is not None:
@@ -159,26 +156,10 @@ class Asking(Generic[T]):
 # Questions; each runs on the thread of its host
 
 
-def _run(link: Link, sent: Sent, arguments: Sequence[str]) -> tuple[Reply, Location]:
-    """Run a command there; where the program is too old to stay connected (0.1), over a connection of its own.
-
-    Returns:
-        Its output, and where its conversations are.
-    """
-    try:
-        return link.run(arguments, sent=sent), locate_there(link)
-    except HostError as error:
-        if error.code != "host-version":
-            raise
-    host = link.host
-    location = Location(Path(f"{host.name}:"), label=host.name, host=host)
-    return run_once(host, host.command_line(arguments)), location
-
-
 def list_there(link: Link, sent: Sent, view: View, limit: int = ROWS) -> HostListing:
     """Ask for the newest conversations of a view."""
-    arguments = ["list", "--json", "--view", view.value, "--limit", str(limit)]
-    reply, location = _run(link, sent, arguments)
+    reply = link.call("list", {"view": view.value, "limit": limit}, sent=sent)
+    location = locate_there(link)
     with _DECODING:
         listed = read_list(link, reply)
         found = tuple(ProfileMatch(location, each) for each in listed.conversations)
@@ -191,7 +172,8 @@ def search_there(link: Link, sent: Sent, text: str, known: Mapping[str, Sequence
     `known` has conversations by the name of their host; of others only the id is known at first.
     """
     conversations = {each.conversation.id: each.conversation for each in known.get(link.host.name, ())}
-    reply, location = _run(link, sent, ["search", "--json", "--limit", str(ROWS), "--", text])
+    reply = link.call("search", {"query": [text], "limit": ROWS}, sent=sent)
+    location = locate_there(link)
     with _DECODING:
         searched = read_search(link, reply)
     found = [ProfileMatch(location, conversations.get(at) or _bare(at), hit) for at, hit in searched.hits]

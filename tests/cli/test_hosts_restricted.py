@@ -1,0 +1,73 @@
+"""`--host` and `--all-hosts` with a key that may only serve, at a real `sshd`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from commandline import call
+from real_sshd import NEEDS, RESTRICTED, RealServer, machine
+
+from hermes_browse.tui.config.folders import config_path
+
+pytestmark = NEEDS
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealServer]:
+    """A machine with the store of a Hermes 0.19."""
+    with machine(tmp_path_factory.mktemp("sshd")) as running:
+        yield running
+
+
+@pytest.fixture
+def unchanged(server: RealServer) -> Iterator[RealServer]:
+    """The machine, all of whose files must be what they were."""
+    before = server.files()
+    yield server
+    assert server.files() == before
+
+
+def _configure(server: RealServer, key: str) -> None:
+    host = server.host(key)
+    config_path().parent.mkdir(parents=True, exist_ok=True)
+    quoted = [json.dumps(each) for each in (host.name, host.ssh, host.command)]
+    config_path().write_text("[[hosts]]\nname = {}\nssh = {}\ncommand = {}\n".format(*quoted))
+
+
+@pytest.mark.parametrize("key", RESTRICTED)
+def test_commands_with_a_restricted_key(unchanged: RealServer, capsys: Capture, key: str, tmp_path: Path) -> None:
+    """What is answered over the connection works; the others say in one sentence that the key only serves."""
+    _configure(unchanged, key)
+    for words in ("list", "search the", "stats", "trash list", "prune --older-than 1d"):
+        ended = call(capsys, "--host", "vps", *words.split(), "--json")
+        assert ended.code == 0 and ended.document["hosts"][0]["answered"], (words, ended.err)
+        assert call(capsys, "--host", "vps", *words.split()).code == 0
+    for words in ("list", "search the", "stats"):
+        ended = call(capsys, "--demo", *words.split(), "--all-hosts", "--json")
+        assert ended.code == 0 and ended.document["hosts"] == [{"name": "vps", "answered": True, "error": None}]
+    newest = call(capsys, "--host", "vps", "list", "--limit", "1", "--json").document["conversations"][0]["id"]
+    written = str(tmp_path / "written.md")
+    for words in (f"show {newest}", f"export {newest} --output -", f"export {newest} --output {written}", "doctor"):
+        for form in ([], ["--json"]):
+            ended = call(capsys, "--host", "vps", *words.split(), *form)
+            assert (ended.code, ended.out) == (3, "") and "may only serve" in ended.err, (words, ended)
+            assert ended.err.count("\n") == 1
+    assert not Path(written).exists()
+    ended = call(capsys, "--host", "vps", "--profile", "other", "list")
+    assert (ended.code, ended.out) == (3, "") and "“default”, not “other”" in ended.err
+    if key == "read":
+        ended = call(capsys, "--host", "vps", "archive", newest)
+        assert ended.code == 5 and "--allow-changes" in ended.err
+
+
+def test_a_key_whose_program_does_not_know_what_was_asked(unchanged: RealServer, capsys: Capture) -> None:
+    """Its greeting instead of the output says that it only serves."""
+    _configure(unchanged, "sudo")
+    assert call(capsys, "--host", "vps", "list").code == 0
+    for form in ([], ["--json"]):
+        ended = call(capsys, "--host", "vps", "doctor", *form)
+        assert (ended.code, ended.out) == (3, "") and "may only serve" in ended.err

@@ -1,0 +1,239 @@
+"""A key that may only serve, at a real `sshd`: no shell, no file, no other store; and no change without the right."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from effort import examples
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from real_sshd import NEEDS, RESTRICTED, SECRET, RealServer, machine
+
+from hermes_browse.store.hosts import edits
+from hermes_browse.store.hosts.calls import CALLS
+from hermes_browse.store.hosts.faults import HostError
+from hermes_browse.store.hosts.link import Links
+from hermes_browse.store.hosts.remote import RemoteStore, locate_there
+
+pytestmark = NEEDS
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealServer]:
+    """A machine with the store of a Hermes 0.19, another store, and a secret."""
+    with machine(tmp_path_factory.mktemp("sshd")) as running:
+        yield running
+
+
+@pytest.fixture
+def unchanged(server: RealServer) -> Iterator[RealServer]:
+    """The machine, all of whose files must be what they were."""
+    before = server.files()
+    yield server
+    assert server.files() == before
+
+
+def hostile(server: RealServer) -> list[str]:
+    """Texts that would mean something to a shell, a parser of options, or whatever opens files."""
+    elsewhere = server.elsewhere
+    return [
+        f"{elsewhere}/state.db",
+        f"{elsewhere}/secret",
+        f"file:{elsewhere}/state.db?mode=rw",
+        f"--home={elsewhere}",
+        f"--db={elsewhere}/state.db",
+        "--profile=other",
+        f"--output={server.folder}/home/written",
+        "--yes",
+        "--help",
+        "../../elsewhere/state.db",
+        "../profiles/other",
+        "/etc/passwd",
+        "~/.ssh/authorized_keys",
+        f"$(touch {server.folder}/home/written)",
+        f"; touch {server.folder}/home/written #",
+        f"| tee {server.folder}/home/written",
+        "{0.__class__}",
+        "%s%n",
+        "\x1b]0;x\x07",
+        "\ud800",
+        "",
+    ]
+
+
+COMMAND_LINES = ["id", "sh", "bash -i", "cat /etc/passwd", "hermes-browse --demo list", "scp -t /tmp", "true; serve x"]
+
+
+@pytest.mark.parametrize("key", RESTRICTED)
+def test_no_command_line_runs(unchanged: RealServer, key: str) -> None:
+    """Nor a terminal, nor the transfer of files, nor a forwarded port; each ends with the same clear sentence."""
+    for line in COMMAND_LINES:
+        ended = unchanged.ssh(key, line)
+        assert (ended.returncode, ended.stdout) == (5, ""), line
+        assert ended.stderr.count("\n") == 1 and "This key may only serve the browser" in ended.stderr
+    ended = unchanged.ssh(key, "sftp", before=("-s",))
+    assert (ended.returncode, ended.stdout) == (5, "")  # sshd passes nothing on that a subsystem says
+    ended = unchanged.ssh(key, "sh", before=("-tt",))
+    assert ended.returncode in (5, 255) and ended.stdout == ""
+    ended = unchanged.ssh(key, before=("-W", f"127.0.0.1:{unchanged.port}"))
+    assert ended.returncode != 0 and "SSH-2" not in ended.stdout
+    ended = unchanged.ssh("any", "echo", "a shell")
+    assert ended.stdout == "a shell\n", "a key without the line has one, so this test could fail"
+
+
+@pytest.mark.parametrize("key", RESTRICTED)
+def test_the_line_decides_and_not_who_asks(unchanged: RealServer, key: str) -> None:
+    """Whatever is added to the command line, the store and the rights are those of the line."""
+    for line in (
+        "hermes-browse serve --stdio --allow-changes",
+        f"hermes-browse --home {unchanged.elsewhere} serve --stdio",
+        f"hermes-browse --profile other serve --stdio --allow-changes; cat {unchanged.elsewhere}/secret",
+    ):
+        ended = unchanged.ssh(key, line)
+        if line.endswith("secret"):
+            assert (ended.returncode, ended.stdout) == (5, "")
+            continue
+        hello = json.loads(ended.stdout.splitlines()[0])["hello"]
+        assert hello["path"] == str(unchanged.home / "state.db")
+        assert hello["rights"] == (["read"] if key == "read" else ["read", "change"])
+
+
+REMOVED = [
+    {"argv": ["list", "--json"]},
+    {"argv": ["export", "--output", "/tmp/x", "--force", "--", "x"]},
+    {"argv": ["serve", "--stdio"]},
+    {"argv": ["config", "init"], "channel": 1},
+    {"call": None},
+    {"call": ["list"]},
+    {"call": {"name": "list"}},
+    {"call": "list", "with": []},
+    {"call": "list", "with": "--home /"},
+    {"run": "id"},
+    {},
+]
+
+
+@pytest.mark.parametrize("key", RESTRICTED)
+def test_only_what_is_on_the_list_is_answered(unchanged: RealServer, key: str) -> None:
+    """A command line, a nested `serve`, a call or an argument of another name: each is refused with a sentence."""
+    names = ["export", "config", "config init", "resume", "serve", "show", "hosts", "doctor", "profiles", "drop", "man"]
+    names += ["__class__", "run", "LIST", "list ", "prune", "completions", ""]
+    extra = ["home", "profile", "db", "host", "file", "path", "output", "argv", "demo", "old", "all_profiles"]
+    extra += ["all_hosts", "print_only", "dry_run", "action", "force", "trash", "store", "sessions_folder", "any_store"]
+    with unchanged.asking(key) as far:
+        for question in REMOVED:
+            answer = far.ask(**question)
+            assert answer.get("refused") or (answer["code"] == 5 and answer["err"] and not answer["out"]), question
+        for name in names:
+            answer = far.call(name, {})
+            assert answer["code"] == 5 and "There is no call" in answer["err"] and not answer["out"], name
+        for name in CALLS:
+            for argument in extra:
+                answer = far.call(name, {argument: str(unchanged.elsewhere)})
+                assert answer["code"] == 5 and answer["err"] and not answer["out"], (name, argument)
+
+
+def _smallest(name: str, text: str) -> dict[str, Any]:
+    """Arguments of a call: a text, or a list of one, wherever texts are taken."""
+    parameters = CALLS[name].parameters
+    texts: dict[str, Any] = {each: text for each, parameter in parameters.items() if parameter.accepts("x")}
+    lists = {each: [text] for each, parameter in parameters.items() if parameter.accepts(["x"])}
+    return texts | lists
+
+
+@pytest.mark.parametrize("key", RESTRICTED)
+def test_no_text_names_a_file_or_another_store(unchanged: RealServer, key: str) -> None:
+    """Paths, options and shell code in every argument are words that nothing is called."""
+    heard = bytearray()
+    with unchanged.asking(key) as far:
+        for text in hostile(unchanged):
+            for name in CALLS:
+                answer = far.call(name, _smallest(name, text))
+                assert answer["code"] in (0, 2, 4, 5) and "unexpected" not in answer["err"], (name, text, answer)
+                if CALLS[name].changes and name != "clean_up":
+                    assert answer["code"] == (5 if key == "read" else 4), (name, text, answer)
+        heard += far.heard
+    assert SECRET.encode() not in heard and b"root:x:" not in heard and b"ssh-ed25519" not in heard
+
+
+CHANGES: Mapping[str, Mapping[str, object]] = {
+    "archive": {"ids": ["{id}"]},
+    "unarchive": {"ids": ["{id}"]},
+    "pin": {"ids": ["{id}"]},
+    "unpin": {"ids": ["{id}"]},
+    "rename": {"id": "{id}", "title": ["changed"]},
+    "delete": {"ids": ["{id}"], "yes": True},
+    "restore": {"bundles": ["2"]},
+    "clean_up": {"older_than": 0, "delete": True, "yes": True, "include_archived": True, "stale_open": True},
+}
+
+
+def test_a_key_that_only_reads_changes_nothing(unchanged: RealServer) -> None:
+    """Each change is refused there, and the sentence names what would allow it. Reading works."""
+    assert CHANGES.keys() == {name for name, each in CALLS.items() if each.changes}
+    with unchanged.asking("read") as far:
+        listed = json.loads(far.call("list", {"view": "all", "limit": 0})["out"])
+        newest = listed["conversations"][0]["id"]
+        for name, values in CHANGES.items():
+            own = json.loads(json.dumps(values).replace("{id}", newest))
+            answer = far.call(name, own)
+            assert answer["code"] == 5 and "--allow-changes" in answer["err"], name
+        for statement in (
+            "DELETE FROM messages",
+            "PRAGMA user_version=1",
+            "ATTACH '/tmp/x' AS x",
+            "VACUUM INTO '/tmp/x'",
+        ):
+            assert "rows" not in far.ask(channel=1, sql=statement), statement
+        assert far.ask(channel=1, sql="SELECT count(*) FROM sessions")["rows"] == [[60]]
+
+
+def test_the_browser_with_each_key(server: RealServer) -> None:
+    """With the right it changes the store and undoes that; without, it says why not; the hello has said so."""
+    links = Links()
+    try:
+        link = links.of(server.host("read"))
+        store = RemoteStore(link, locate_there(link).path)
+        assert link.hello is not None and link.hello.rights == ("read",)
+        newest = json.loads(link.call("list").out)["conversations"][0]["id"]
+        with pytest.raises(HostError, match=r"^vps: .*only reads; .*--allow-changes") as caught:
+            edits.archive(store, [newest])
+        assert caught.value.code == "host-rights"
+        for key in ("change", "any"):
+            link = links.of(server.host(key)._replace(name=key))
+            store = RemoteStore(link, locate_there(link).path)
+            change = edits.archive(store, [newest])
+            assert newest in change.session_ids
+            assert newest in edits.undo(store, change).session_ids
+            deleted = edits.delete(store, [newest])
+            assert newest in deleted.sessions
+            assert newest in edits.restore(store, Path(), deleted, None, check=True).sessions
+    finally:
+        links.close()
+
+
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=30),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=3),
+    max_leaves=6,
+)
+ARGUMENTS = st.sampled_from(sorted({each for one in CALLS.values() for each in one.parameters} | {"home", "argv"}))
+
+
+def test_arguments_of_any_type(unchanged: RealServer) -> None:
+    """Each question has one answer, and none a failure that nobody expected; the program goes on."""
+    with unchanged.asking("read") as far:
+
+        @given(st.sampled_from(sorted(CALLS)), st.dictionaries(ARGUMENTS, VALUES, max_size=4) | VALUES)
+        @settings(max_examples=examples(500), suppress_health_check=list(HealthCheck))
+        def asks(name: str, values: Any) -> None:
+            answer = far.ask(call=name, **{"with": values})
+            assert answer["code"] in (0, 2, 4, 5), answer
+            assert answer["code"] == 0 or (answer["err"].strip() and "unexpected" not in answer["err"])
+
+        asks()
+        assert far.call("list", {"limit": 1})["code"] == 0
