@@ -18,8 +18,9 @@ from figures import Bench, Figure, Line, Skipped, copied, percentile
 from measures_writer import writing, written
 from ptys import environment
 
+from hermes_browse.store.ages import MINUTE
 from hermes_browse.store.cleanup.plan import Plan, make_plan
-from hermes_browse.store.cleanup.rules import MINUTE, Rules
+from hermes_browse.store.cleanup.rules import Rules
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.catalog import read_catalog
 

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from pruning import NOW, family, opened
 from rich.cells import cell_len
 
+from hermes_browse.store.ages import DAY
 from hermes_browse.store.cleanup.plan import Plan, Spared, make_plan
 from hermes_browse.store.cleanup.protection import SpareReason
 from hermes_browse.store.cleanup.retention import Fate
-from hermes_browse.store.cleanup.rules import DAY, Rules
+from hermes_browse.store.cleanup.rules import Rules
 from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.cleanup.space_map import SpaceMap, read_space_map
 from hermes_browse.store.sessions.models import Conversation
