@@ -33,7 +33,8 @@ _OF_OTHERS = {
     *("REMOTE HOST IDENTIFICATION HAS CHANGED", "HAS CHANGED", "Host key verification failed", "Permission denied"),
     *("Could not resolve hostname", "Too many authentication failures", "Connection refused", "Connection timed out"),
     *("Operation timed out", "No route to host", "Network is unreachable", "Connection closed", "Connection reset"),
-    *("Broken pipe", "not responding"),
+    *("Broken pipe", "not responding", ": Command not found.", "incorrect passphrase"),
+    *("create trigger if not exists", "create trigger"),
     *("import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))", "_files; return"),
 }
 """What Hermes, Python, SQLite, ssh and shells write or read."""
@@ -42,6 +43,8 @@ _NAMES = {
     *("hermes-browse hosts --names 2>/dev/null", "uv tool install", "ssh -t {ssh} {command}"),
     *("hermes-browse trash list --host {name}", "hermes-browse doctor --host {name}"),
     "hermes-browse list --old --host {name}",
+    *("tool install --force", "&& /bin/pip install  &&"),
+    '__hermes_browse_at ""; and string match -q --  (commandline -opc)[-1]',
     *("hit details", "insight names", "insight rows"),  # jobs of a worker
     *("after: before:", "hermes-browse export:", "because of", "the terminal is gone", "0 (not installed)"),
     "Browse, search, resume and clean up conversations (hermes-browse)",  # in Hermes, which speaks English
@@ -80,6 +83,7 @@ def unmarked(path: Path) -> list[str]:
         f"{path.relative_to(ROOT)}:{line}: {text.strip()[:80]}"
         for line, text in _texts(ast.parse(source))
         if text.strip() not in _OF_OTHERS | _NAMES
+        and not text.startswith("for tool in ")  # a script for a shell
         and _TWO_WORDS.search(_FOR_MACHINES.sub("", text))
         and not _SQL.search(text)
     ]

@@ -104,7 +104,7 @@ _VIEWS = tuple(each.value for each in View)
 _SORTS = tuple(each.value for each in Sort)
 _GROUPS = ("model", "source", "day", "week", "month", "hour", "project", "conversation", "tool")
 _RULES: Mapping[str, Parameter] = {
-    "older_than": _AMOUNT,
+    "older_than": _WORD.optional(),
     "source": _WORDS,
     "title": _WORD.optional(),
     "cwd": _WORD.optional(),

@@ -23,10 +23,10 @@ import json
 import os
 import queue
 import sqlite3
-import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from types import ModuleType
 from typing import IO, NamedTuple
 
 from ..connection.connect import Store
@@ -37,6 +37,12 @@ from ..wording import _
 from .calls import CALLS, checked
 from .link import ANSWER_BYTES, Reply
 from .remote import decode_value, encode_value
+
+resource: ModuleType | None
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None
 
 _IDLE_SECONDS = 3.0
 """A store that its caller left open is closed after this time: Hermes counts an open one as a holder (0.22)."""
@@ -406,9 +412,7 @@ def limit_memory() -> None:
     """Limit what this process may take, and SQLite within that (https://sqlite.org/pragma.html#pragma_hard_heap_limit)."""
     with contextlib.closing(sqlite3.connect(":memory:")) as connection:
         connection.execute(f"PRAGMA hard_heap_limit={_SQLITE_BYTES}")
-    if sys.platform != "win32":
-        import resource
-
+    if resource is not None:
         _soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
         most = _PROCESS_BYTES if hard == resource.RLIM_INFINITY else min(_PROCESS_BYTES, hard)
         resource.setrlimit(resource.RLIMIT_DATA, (most, hard))

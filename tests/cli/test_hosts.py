@@ -241,17 +241,17 @@ def test_a_change_there(machines: Machines, capsys: Capture) -> None:
 
 def test_what_takes_a_change_back_is_typed_here(machines: Machines, capsys: Capture) -> None:
     """The command that is named runs there too."""
-    configure(machines, "old")
-    newest = ask(capsys, "list", "--host", "old", "--limit", "1")["conversations"][0]["id"]
-    deleted = call(capsys, "delete", "--host", "old", newest, "--yes").out
-    found = re.search(r"`hermes-browse (--host old trash restore \S+)` restores them", deleted)
+    configure(machines, "vps")
+    newest = ask(capsys, "list", "--host", "vps", "--limit", "1")["conversations"][0]["id"]
+    deleted = call(capsys, "delete", "--host", "vps", newest, "--yes").out
+    found = re.search(r"`hermes-browse (--host vps trash restore \S+)` restores them", deleted)
     assert found is not None
     assert call(capsys, *found[1].split()).code == 0
-    assert ask(capsys, "list", "--host", "old", "--limit", "1")["conversations"][0]["id"] == newest
-    archived = call(capsys, "--host", "old", "archive", newest).out
-    assert f"`hermes-browse --host old unarchive {newest}` undoes it" in archived
-    assert call(capsys, "--host", "old", "unarchive", newest).code == 0
-    assert "`hermes-browse --host old list`" in call(capsys, "show", "--host", "old", "nosuch").err
+    assert ask(capsys, "list", "--host", "vps", "--limit", "1")["conversations"][0]["id"] == newest
+    archived = call(capsys, "--host", "vps", "archive", newest).out
+    assert f"`hermes-browse --host vps unarchive {newest}` undoes it" in archived
+    assert call(capsys, "--host", "vps", "unarchive", newest).code == 0
+    assert "`hermes-browse --host vps list`" in call(capsys, "show", "--host", "vps", "nosuch").err
 
 
 def test_an_export_arrives_here(

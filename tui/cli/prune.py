@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import TypeVar
 
-from hermes_browse.store.ages import When, parse_when
+from hermes_browse.store.ages import parse_when
 from hermes_browse.store.amounts import parse_bytes, parse_count, parse_money
 from hermes_browse.store.cleanup import bulk
 from hermes_browse.store.cleanup.bulk import Outcome, Step, Unit
@@ -32,7 +32,7 @@ from .command_context import CommandContext, Subcommand, ask, telling
 from .output import bundle_json, conversation_json, note, print_json, print_table, title_or_preview
 from .parser import name_arg, text_arg
 
-Result = TypeVar("Result", int, float, When)
+Result = TypeVar("Result", int, float, str)
 Done = TypeVar("Done")
 
 _SHOWN = 50
@@ -50,8 +50,9 @@ def _arg_type(parse: Callable[[str], Result]) -> Callable[[str], Result]:
     return convert
 
 
-def _when(value: str) -> When:
-    return parse_when(value, time.time())
+def _age_or_date(value: str) -> str:
+    parse_when(value, time.time())  # raises ValueError with a sentence
+    return value
 
 
 def _filled_arg(value: str) -> str:
@@ -64,7 +65,7 @@ class PruneCommand(Subcommand):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add = parser.add_argument_group(_("rules")).add_argument
         age_help = _("idle for so long: 30min 5h 3d 2w 6mo 1y, or since 2026-03-05 (by activity)")
-        add("--older-than", metavar="AGE", type=_arg_type(_when), help=age_help)
+        add("--older-than", metavar="AGE", type=_arg_type(_age_or_date), help=age_help)
         source_help = _("of this source; repeatable")
         add("--source", metavar="S", type=_filled_arg, action="append", default=[], help=source_help)
         add("--title", metavar="T", type=_filled_arg, help=_("its title contains this"))
@@ -136,11 +137,11 @@ class PruneCommand(Subcommand):
 def _rules(arguments: SimpleNamespace) -> Rules:
     """Build the rules from the arguments, which are named alike except `source`, `older_than` and `stale_open`."""
     values = {name: value for name, value in vars(arguments).items() if name in Rules.__dataclass_fields__}
-    when, stale_after = arguments.older_than, STALE_AFTER
-    if when is not None:
-        is_age = when.age is not None
-        values |= {"older_than": when.age, "before": None if is_age else when.start}
-        stale_after = when.age if is_age else time.time() - when.start
+    stale_after = STALE_AFTER
+    if arguments.older_than is not None:
+        when = parse_when(arguments.older_than, time.time())
+        values |= {"older_than": when.age, "before": when.start if when.age is None else None}
+        stale_after = time.time() - when.start if when.age is None else when.age
     values |= {"sources": frozenset(arguments.source), "stale_open": stale_after if arguments.stale_open else None}
     if arguments.cwd is not None:  # on the machine of the store, which may be another one
         values["cwd"] = os.path.abspath(os.path.expanduser(arguments.cwd))
