@@ -20,6 +20,8 @@ _SQL = re.compile(
     r"\b(SELECT|FROM|WHERE|INSERT|PRAGMA|UPDATE|DELETE|CREATE|DROP|ATTACH|AND|OR|VALUES|ORDER BY|LIMIT|BEGIN"
     r"|CASE|CAST|ELSE|NULL|DISTINCT|IS NOT|PRIMARY KEY|NO ACTION|SET DEFAULT|instr|typeof)\b"
 )
+_SHELL = re.compile(r"&& | tool install --force|; and string match ")
+"""Lines that a shell runs."""
 _LOOK = "accent|bold|dim|green|heading|output|reverse|warning|yellow"
 _FOR_MACHINES = re.compile(rf"<[^>]*>|\b[\w-]+:\S+|^\$?({_LOOK})( ({_LOOK}))+$")
 """Tags of HTML, filters with a value, and looks."""
@@ -33,7 +35,7 @@ _OF_OTHERS = {
     *("REMOTE HOST IDENTIFICATION HAS CHANGED", "HAS CHANGED", "Host key verification failed", "Permission denied"),
     *("Could not resolve hostname", "Too many authentication failures", "Connection refused", "Connection timed out"),
     *("Operation timed out", "No route to host", "Network is unreachable", "Connection closed", "Connection reset"),
-    *("Broken pipe", "not responding"),
+    *("Broken pipe", "not responding", ": Command not found.", "incorrect passphrase"),
     *("import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))", "_files; return"),
 }
 """What Hermes, Python, SQLite, ssh and shells write or read."""
@@ -82,6 +84,7 @@ def unmarked(path: Path) -> list[str]:
         if text.strip() not in _OF_OTHERS | _NAMES
         and _TWO_WORDS.search(_FOR_MACHINES.sub("", text))
         and not _SQL.search(text)
+        and not _SHELL.search(text)
     ]
 
 
