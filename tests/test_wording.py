@@ -20,6 +20,8 @@ _SQL = re.compile(
     r"\b(SELECT|FROM|WHERE|INSERT|PRAGMA|UPDATE|DELETE|CREATE|DROP|ATTACH|AND|OR|VALUES|ORDER BY|LIMIT|BEGIN"
     r"|CASE|CAST|ELSE|NULL|DISTINCT|IS NOT|PRIMARY KEY|NO ACTION|SET DEFAULT|instr|typeof)\b"
 )
+_SHELL = re.compile(r"&& | tool install --force|; and string match ")
+"""Lines that a shell runs."""
 _LOOK = "accent|bold|dim|green|heading|output|reverse|warning|yellow"
 _FOR_MACHINES = re.compile(rf"<[^>]*>|\b[\w-]+:\S+|^\$?({_LOOK})( ({_LOOK}))+$")
 """Tags of HTML, filters with a value, and looks."""
@@ -83,9 +85,9 @@ def unmarked(path: Path) -> list[str]:
         f"{path.relative_to(ROOT)}:{line}: {text.strip()[:80]}"
         for line, text in _texts(ast.parse(source))
         if text.strip() not in _OF_OTHERS | _NAMES
-        and not text.startswith("for tool in ")  # a script for a shell
         and _TWO_WORDS.search(_FOR_MACHINES.sub("", text))
         and not _SQL.search(text)
+        and not _SHELL.search(text)
     ]
 
 

@@ -11,18 +11,19 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from hermes_browse.store.errors import BrowseError
+from hermes_browse.store.errors import BrowseError, RefusedError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.wording import ENGLISH, _, speak
 
 from ..config.folders import chosen_language
 from ..shared.glyphs import is_unicode, replace_unencodable
 from ..version import version
-from .command_context import opened_location
+from .command_context import Subcommand, opened_location
 from .output import complain, note, print_text
 
 if TYPE_CHECKING:
-    from hermes_browse.store.hermes.resume_command import ResumePlan
+    from hermes_browse.store.connection.connect import Store
+    from hermes_browse.store.hosts.link import Links
 
 USAGE = 2
 INTERRUPTED = 130
@@ -62,29 +63,15 @@ def _has_terminal() -> bool:
     return False
 
 
-def _run_chosen(code: int, plan: ResumePlan | None) -> int:
-    """Resume what was chosen in the browser; return the exit code, that of the browser if nothing was."""
-    if plan is None:
-        return code
-    from .resume import run_plan  # start time: the browser does not need it
+def _browse(
+    location: Location, arguments: SimpleNamespace, store: Store | None = None, links: Links | None = None
+) -> int:
+    """Open the browser, or the line-based dialogue on a terminal that cannot draw.
 
-    return run_plan(plan)
-
-
-def _browse_there(name: str) -> int:
-    """Open the browser on the store of a configured host."""
-    from .on_host import named_host  # start time: rarely needed
-
-    host = named_host(name)
-    if not _has_terminal():
-        return USAGE
-    from ..start.launch import choose_there  # the command line never loads the screen
-
-    return _run_chosen(*choose_there(host))
-
-
-def _browse(location: Location, arguments: SimpleNamespace) -> int:
-    """Open the browser, or the line-based dialogue on a terminal that cannot draw."""
+    Args:
+        store: The store at the location, if it is on a host.
+        links: The connections to hosts, if one is open already.
+    """
     cannot_draw = os.environ.get("TERM") == "dumb" and not arguments.print_command and sys.stdin.isatty()
     if cannot_draw and not arguments.plain:
         note(_("This terminal cannot draw (TERM=dumb): --plain is what it can do."))
@@ -98,7 +85,12 @@ def _browse(location: Location, arguments: SimpleNamespace) -> int:
         return USAGE
     from ..start.launch import choose  # the command line never loads the screen
 
-    return _run_chosen(*choose(location))
+    code, plan = choose(location, store=store, links=links)
+    if plan is None:
+        return code
+    from .resume import run_plan  # start time: the browser does not need it
+
+    return run_plan(plan)
 
 
 @contextmanager
@@ -141,6 +133,24 @@ def _print_command(location: Location) -> int:
     return code
 
 
+def _run_there(arguments: SimpleNamespace, command: Subcommand | None, argv: Sequence[str]) -> int:
+    """Run a command on a host, or open the browser on its store."""
+    if arguments.command == "export" and arguments.output != "-":
+        from .export_from_host import export_from_host  # start time: rarely needed
+
+        return export_from_host(arguments)
+    from .on_host import opened_there, run_on_host  # start time: rarely needed
+
+    if command is not None:
+        return run_on_host(arguments, argv)
+    if os.environ.get("TERM") == "dumb":
+        raise RefusedError(_("This terminal cannot draw (TERM=dumb), and the dialogue reads stores of this machine."))
+    if not _has_terminal():
+        return USAGE
+    with opened_there(arguments.host) as (location, store, links):
+        return _browse(location, arguments, store, links)
+
+
 def _run(argv: Sequence[str]) -> int:
     arguments, command = read_quickly(argv), None
     if arguments is None:
@@ -160,22 +170,14 @@ def _run(argv: Sequence[str]) -> int:
         complain(_("writing the log: {path}").format(path=path))
     if getattr(arguments, "json", False):
         speak(ENGLISH)  # programs get the same sentences in every language
-    if command is not None and arguments.host is not None:
-        if arguments.command == "export" and arguments.output != "-":
-            from .export_from_host import export_from_host  # start time: rarely needed
-
-            return export_from_host(arguments)
-        from .on_host import run_on_host  # start time: rarely needed
-
-        return run_on_host(arguments, argv)
+    if arguments.host is not None:
+        return _run_there(arguments, command, argv)
     if command is not None and getattr(arguments, "all_hosts", False):
         from .all_hosts import run_everywhere  # start time: rarely needed
 
         return run_everywhere(command, arguments, argv)
     if command is not None:
         return command.start(arguments)
-    if arguments.host is not None:
-        return _browse_there(arguments.host)
     with opened_location(arguments) as location:
         return _browse(location, arguments)
 

@@ -11,15 +11,25 @@ import os
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from types import SimpleNamespace
 
+from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import NotFoundError, RefusedError
+from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hosts.calls import CALLS
 from hermes_browse.store.hosts.faults import fault
 from hermes_browse.store.hosts.host import Host, ssh_command
-from hermes_browse.store.hosts.link import ANSWER_BYTES, ANSWER_SECONDS, CHANGE_SECONDS, Link, Reply
+from hermes_browse.store.hosts.link import (
+    ANSWER_BYTES,
+    ANSWER_SECONDS,
+    CHANGE_SECONDS,
+    Link,
+    Links,
+    Reply,
+)
+from hermes_browse.store.hosts.remote import locate_there, open_store
 from hermes_browse.store.hosts.running import Running, read_document, refusal, run_once
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _
@@ -130,6 +140,22 @@ def run_on_host(arguments: SimpleNamespace, argv: Sequence[str]) -> int:
             sys.stdout.flush()
     repeat_notes(host, running.said)
     return running.code
+
+
+@contextmanager
+def opened_there(name: str) -> Iterator[tuple[Location, Store, Links]]:
+    """Open the store of a host for the block: its location, the store, and the connections.
+
+    Raises:
+        NotFoundError: There is no such host.
+        HostError: It cannot be reached.
+    """
+    links = Links()
+    try:
+        location = locate_there(links.of(named_host(name)))
+        yield location, open_store(location, links), links
+    finally:
+        links.close()
 
 
 def answered(host: Host) -> Json:

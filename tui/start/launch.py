@@ -18,25 +18,7 @@ from .prepaint import painted, terminal_size
 
 if TYPE_CHECKING:
     from hermes_browse.store.hermes.resume_command import ResumePlan
-    from hermes_browse.store.hosts.host import Host
     from hermes_browse.store.hosts.link import Links
-
-
-def choose_there(host: Host) -> tuple[int, ResumePlan | None]:
-    """Run the browser on the store of a host until it ends, and return as `choose`.
-
-    Raises:
-        StoreError: The host cannot be reached, or its store cannot be read.
-    """
-    from hermes_browse.store.hosts.link import Links  # the browser of this machine does not need it
-    from hermes_browse.store.hosts.remote import locate_there, open_store
-
-    links = Links()
-    try:
-        location = locate_there(links.of(host))
-        return choose(location, store=open_store(location, links), links=links)
-    finally:
-        links.close()
 
 
 def choose(
