@@ -339,7 +339,7 @@ class PruneScreen(SubScreen):
         """Return whether the plan is still being made, and say so: what is on screen belongs to other rules."""
         self._was_early = self.is_planning
         if self._was_early:
-            self.say(_("the plan is being made: press it again when it is here"), look="")
+            self.say(_("the plan is being made: press the key again when it is there"), look="")
         return self._was_early
 
     def action_delete(self) -> None:
