@@ -176,7 +176,7 @@ class Context:
         self.warn(str(error))
 
     def _tell_of_wait(self) -> None:
-        """Say, from the writer's thread, that another process has the store; the result takes the sentence's place."""
+        """Say, from the writer's thread, that another process has the store, until the result."""
         self.post(Written(lambda: self.say(_("waiting for the store …"))))
 
     def warn(self, text: str) -> None:

@@ -1,6 +1,7 @@
 """What a program does whose terminal is gone: what the kernel would have told it by SIGHUP.
 
-The kernel tells only the leader of a session. Others, as a program started by `su -c`, read an end of input or EIO.
+The kernel tells only the leader of a session. Others, as a program started by `su -c`, read an end
+of input or EIO.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import threading
 
 
 def hang_up() -> None:
-    """Send SIGHUP to this process, which ends it as if its window had been closed; from any thread."""
+    """Send SIGHUP to this process, from any thread: it ends as if its window had been closed."""
     os.kill(os.getpid(), signal.SIGHUP)
 
 

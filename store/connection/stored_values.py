@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 import math
+import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
@@ -95,8 +95,8 @@ def read_json(text: str) -> object:
 def read_json_items(text: str) -> Iterator[object]:
     """Parse a JSON list and yield its items; any other value is the only item.
 
-    Python's parser lets no other thread run: the screen would stand still for half a second with a list of 13 MB. So
-    the items of a long one are parsed one after the other.
+    Python's parser lets no other thread run: the screen would stand still for half a second with
+    a list of 13 MB. So the items of a long one are parsed one after the other.
 
     Raises:
         ValueError: The text is no JSON, or is nested too deep; some items may have been yielded.

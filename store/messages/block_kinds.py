@@ -112,7 +112,7 @@ class Block(NamedTuple):
 
 
 def bodies_of(message: ChatMessage) -> Iterator[Block]:
-    """Yield the blocks of a message before its calls, in display order; a tool result may be empty."""
+    """Yield the blocks before the calls of a message, in display order; a result may be empty."""
     texts = texts_of(message)
     for kind in KINDS:
         body = kind.body(message, texts)

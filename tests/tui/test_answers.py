@@ -1,4 +1,4 @@
-"""What the screen says at once, and what it no longer says: waits, plans being made, fields, keys without meaning."""
+"""What the screen says at once, and what no longer: waits, plans being made, fields, idle keys."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hermes_browse.tui.shared.lines import TextLine
 
 @pytest.mark.parametrize("key", ["D", "a"])
 async def test_a_key_for_a_plan_that_is_being_made(path: Path, monkeypatch: pytest.MonkeyPatch, key: str) -> None:
-    """It says so, never acts on the old plan, whose numbers are dim, and the next press acts on the new one."""
+    """It says so and never acts on the old plan, whose numbers are dim; pressed again it acts."""
     may_go_on = threading.Event()
     may_go_on.set()
 

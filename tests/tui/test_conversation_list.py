@@ -164,7 +164,7 @@ async def test_dim_is_dimmer_than_titles() -> None:
 
 
 async def test_the_ages_of_all_rows_are_of_one_moment() -> None:
-    """A row that is drawn again, as the cursor leaves it, is not ahead of the others; later all are."""
+    """A row drawn again, as the cursor leaves it, is not ahead of the others; later all are."""
     app = ListApp()
     async with app.run_test(size=(80, 10)) as pilot:
         rows, now = app.list, NOW

@@ -27,7 +27,7 @@ def _calls(count: int) -> tuple[ToolCall, ...]:
 @pytest.mark.parametrize("tools", Tools)
 @pytest.mark.parametrize("is_open", [False, True])
 def test_few_of_many_calls_are_laid_out(monkeypatch: pytest.MonkeyPatch, tools: Tools, *, is_open: bool) -> None:
-    """The same work as for a hundred, a line says how many are left out, and the pager has all of them."""
+    """The same work as for a hundred, a line counts those left out, and the pager has all."""
     parsed = 0
     load = block_layout.load_json
 
@@ -52,7 +52,7 @@ def test_few_of_many_calls_are_laid_out(monkeypatch: pytest.MonkeyPatch, tools: 
 
 
 def test_a_message_of_long_outputs_is_laid_out_to_its_end() -> None:
-    """Texts that are laid out on another thread do not push each other out before the last one is there."""
+    """Texts laid out on another thread do not push each other out before the last is there."""
     long = json.dumps({"output": "word " * 6_000})
     message = ChatMessage(
         0,

@@ -64,7 +64,7 @@ async def _resize(pilot: Pilot[None], app: ViewApp, size: tuple[int, int]) -> No
 
 @pytest.mark.parametrize("at_end", [True, False])
 async def test_a_resize_keeps_what_is_read(*, at_end: bool) -> None:
-    """Down to one line of another width and back: the same message is at the top, or the end is still shown."""
+    """Down to one line of another width and back: the same message at the top, or the end."""
     app = ViewApp()
     async with app.run_test(size=(60, 20)) as pilot:
         app.view.show(model_of(60))

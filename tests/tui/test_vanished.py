@@ -1,4 +1,4 @@
-"""A terminal that vanishes without a signal: a program that does not lead its session learns it by reading alone."""
+"""A terminal that vanishes without a signal, which only the leader of a session would get."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-
 
 
 class Detached(Terminal):
-    """A program in a session of its own, on a terminal that does not control it: the kernel sends it no SIGHUP."""
+    """A program on a terminal that does not control its session: the kernel sends no SIGHUP."""
 
     def __init__(self, arguments: Sequence[str], *, code: str = "", **env: str) -> None:
         self._prepare(120, 36)

@@ -237,19 +237,26 @@ class PruneScreen(SubScreen):
         self._is_looking = False
         if parsed is None or parsed.problems:
             words = _("; ").join(parsed.problems) if parsed is not None else ""
-            self.plan.show_none(_("A rule cannot be read: {problems}").format(problems=words))
+            self._show_none(_("A rule cannot be read: {problems}").format(problems=words))
             return
         rules = replace(parsed.rules, marks=self.plan.marked)
         if rules.nothing:
             if rules.include_archived:
-                self.plan.show_none(_("Archived conversations count as well: 1 to 6 say which ones go."))
+                self._show_none(_("Archived conversations count as well: 1 to 6 say which ones go."))
             else:
-                self.plan.show_none(_("No rules yet: 1 to 7 switch rules on, / edits them, Esc leaves."))
+                self._show_none(_("No rules yet: 1 to 7 switch rules on, / edits them, Esc leaves."))
             return
         self._is_looking = self.plan.planned is None
         if self._is_looking and not self._was_early:
             self.say(_("looking …"))
         self.controllers.cleaning.plan(rules, self._take_plan, measure=False)
+
+    def _show_none(self, sentence: str) -> None:
+        """Show a sentence instead of a plan."""
+        if self._was_early:
+            self._was_early = False
+            self.say("")
+        self.plan.show_none(sentence)
 
     def _take_plan(self, planned: PreparedPlan) -> None:
         if not self.is_whole or self._parsed is None or self._parsed.problems:
@@ -333,10 +340,11 @@ class PruneScreen(SubScreen):
     @property
     def is_planning(self) -> bool:
         """Whether a plan by the present rules is about to be made, or being made."""
-        return self._timer is not None or (self._is_looking and self.plan.planned is None)
+        is_looking = self._is_looking and self.context.plan_worker.is_busy  # not after a failure
+        return self._timer is not None or (is_looking and self.plan.planned is None)
 
     def _is_early(self) -> bool:
-        """Return whether the plan is still being made, and say so: what is on screen belongs to other rules."""
+        """Return whether the plan is still being made, and say so: the old one is of other rules."""
         self._was_early = self.is_planning
         if self._was_early:
             self.say(_("the plan is being made: press the key again when it is there"), look="")

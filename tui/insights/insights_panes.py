@@ -62,7 +62,7 @@ _PERIODS = {
 }
 _MOST_CONVERSATIONS = 200
 _CHART_LINES, _WEEK_LINES = 18, 22
-"""The fewest lines of a screen that shows the chart, or the map of the week, above five rows of the table."""
+"""The fewest lines of a screen that shows the chart, or the map of the week, above the table."""
 
 
 class GroupList(ConversationList):

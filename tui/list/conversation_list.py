@@ -107,7 +107,7 @@ class ConversationList(LongView, can_focus=True):
         """The moment of all ages on screen; None when the rows are about to be drawn anew."""
 
     def on_mount(self) -> None:
-        """Let the ages of all rows grow together: a single row that is drawn again would be ahead of the others."""
+        """Let the ages of all rows grow together: one row drawn again would be ahead of others."""
         self.set_interval(_AGES_SECONDS, self.refresh_rows)
 
     def __len__(self) -> int:
@@ -155,7 +155,7 @@ class ConversationList(LongView, can_focus=True):
             self.post_message(self.Highlighted(self, row, by_hand=False))
 
     def refresh_rows(self) -> None:
-        """Redraw the visible lines, after details of their rows were read or their ages have grown."""
+        """Redraw the visible lines: details of their rows were read, or their ages have grown."""
         self._now = None
         self.refresh()
 

@@ -216,9 +216,13 @@ class MainScreen(Panes):
         self.show_header()
 
     def set_focus(self, widget: Widget | None, *given: bool, **named: bool) -> None:
-        """Focus a pane, which may change the current conversation; a field that opens ends what was said before."""
-        if isinstance(widget, Input) and not isinstance(self.focused, Input) and not self.box.value:
-            self.context.say("")
+        """Focus a pane, which may change the current conversation.
+
+        A field that opens ends what was said before, except the box of a search, as that is of it.
+        """
+        is_opened = isinstance(widget, Input) and not isinstance(self.focused, Input)
+        if is_opened and not (widget is self.box and self.box.value):
+            self._moved()
         super().set_focus(widget, *given, **named)
         self.controllers.current.focus_moved()
 
@@ -347,7 +351,7 @@ class MainScreen(Panes):
             controllers.reading.go_to_compaction(conversation, compaction)
 
     def _moved(self) -> None:
-        """Clear the message when the user moves the cursor; the shortfall of a search stays."""
+        """Clear the message when the user moves the cursor or opens a field; the shortfall of a search stays."""
         self.context.say(self.controllers.searching.shortfall() if self.controllers.is_searching else "")
 
     def _catalog_read(self) -> None:

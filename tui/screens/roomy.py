@@ -1,4 +1,4 @@
-"""Base class of screens that show a sentence instead of their panes where there is hardly any room."""
+"""Base class of screens that show a sentence instead of panes where there is hardly any room."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class RoomyScreen(Screen[Result]):
     """What had the focus before it was hidden."""
 
     def on_resize(self, event: Resize) -> None:
-        """Hide the panes or bring them back, with the focus where it was: hiding them takes it away."""
+        """Hide the panes, or bring them back with the focus, which hiding them takes away."""
         was_tiny, is_now = self.has_class("-tiny"), is_tiny(event.size.width, event.size.height)
         if is_now and not was_tiny:
             self._focused_before = self.focused

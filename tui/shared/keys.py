@@ -102,7 +102,7 @@ class KeyLine(TextLine):
         self.update(Content.assemble(*(part for key in shown for part in key.parts())))
 
     def _working(self) -> list[ActiveBinding]:
-        """Return what keys do here: in a text field, where most of them are letters, those of the field and Escape."""
+        """Return what keys do here: in a text field, where most are letters, its own and Escape."""
         field, every = self.screen.focused, list(self.screen.active_bindings.values())
         if not isinstance(field, Input):
             return every

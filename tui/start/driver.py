@@ -19,7 +19,7 @@ from .prepaint import Handover
 _ENTER_ALTERNATE_SCREEN = "\x1b[?1049h"
 _READ_BYTES = 4096
 _TICK_SECONDS = 0.1
-"""How long to wait for keys before looking whether the browser ends, and whether an Escape is the key alone."""
+"""How long to wait for keys before looking whether the browser ends, and for more after Escape."""
 
 
 class _TerminalFile:
@@ -104,10 +104,11 @@ class BrowserDriver(LinuxDriver):
             self._app.call_later(self._app.refresh, layout=True)
 
     def run_input_thread(self) -> None:
-        """Process the keys that were typed early, then new ones, until the browser ends or its terminal is gone.
+        """Process the keys typed early, then new ones, until the browser or its terminal ends.
 
-        Textual 8 takes the end of its input for no input, and reads it again and again: without a SIGHUP, which only
-        the leader of a session gets, a closed window would leave a browser that uses a whole core.
+        Textual 8 takes the end of its input for no input, and reads it again and again: without a
+        SIGHUP, which only the leader of a session gets, a closed window would leave a browser that
+        uses a whole core.
         """
         parser = XTermParser(self._debug)
         # A byte that is no UTF-8 would be the end of Textual's own thread.
@@ -119,7 +120,7 @@ class BrowserDriver(LinuxDriver):
             events = [*parser.feed(text)] if text else []  # an empty text would close the parser
             for event in (*events, *parser.tick()):
                 self.process_message(event)
-            # What is under way when the browser ends, as movements of the mouse, must not reach the shell.
+            # Input under way when the browser ends, as of the mouse, must not reach the shell.
             is_last = self.exit_event.is_set()
             data = b""
             if select.select([self.fileno], [], [], _TICK_SECONDS)[0]:

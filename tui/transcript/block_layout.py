@@ -121,7 +121,11 @@ def _tool_lines(
                 lines += [[("│ ", "rule"), ("→", "dim")], *output_lines(result.text, width, hint, draw, full=is_open)]
     more = len(message.tool_calls) - CALL_LIMIT
     if more > 0:
-        note = ngettext("… 1 more call · O opens all", "… {count:,} more calls · O opens all", more).format(count=more)
+        note = ngettext(
+            "… 1 more call · O opens all",
+            "… {count:,} more calls · O opens all",
+            more,
+        ).format(count=more)
         lines.append([(formats.clip(note, width), "note")])
     return lines
 

@@ -209,7 +209,7 @@ class Page:
         self._frame = None
 
     def resize(self, width: int, height: int) -> None:
-        """Change the size of the page; at another width its top line stays about where it was in its message."""
+        """Change the size; at another width the top line stays about where it was in its message."""
         (index, line), before = self.place, self.width
         self.width, self.height = max(width, 12), max(height, 1)
         self._frame = None
