@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from textual.binding import ActiveBinding, Binding, BindingType
+from textual.events import Key
 from textual.keys import format_key
+from textual.screen import Screen
+
+from hermes_browse.store.text import one_line
+from hermes_browse.store.wording import _
 
 from .commands import Command
 
@@ -90,6 +95,14 @@ def working(
         if found.enabled:
             keys.setdefault(found.binding.action, []).append(key)
     return [(key_names(",".join(keys[action])), each) for action, each in first.items() if keys.get(action)]
+
+
+def meaningless(screen: Screen[Any], event: Key) -> str:
+    """Return a sentence about a letter or sign that does nothing on a screen, empty for others."""
+    if not event.is_printable or event.key in screen.active_bindings:
+        return ""
+    sentence = _("{key} does nothing here · ? shows the keys")
+    return sentence.format(key=one_line(event.character or event.key, 20))
 
 
 def following(options: Iterable[Option], current: Option, by: int = 1) -> Option:

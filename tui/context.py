@@ -14,12 +14,13 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.wording import _
 
 from .config.options import Options
 from .list.list_model import RowDetails
 from .shared import header
 from .worker import Worker
-from .writer import Writer
+from .writer import Writer, Written
 
 if TYPE_CHECKING:
     from hermes_browse.store.cleanup.sizes import Sizes
@@ -102,6 +103,7 @@ class Context:
         ]
         """All that may have the store open; screens add their own."""
         self.writer = Writer(post, self.failed)
+        store.on_wait = self._tell_of_wait
         self.post = post
         self.show_header: Callable[[], None] = lambda: None
         """Redraws the header; set by the main screen."""
@@ -172,6 +174,10 @@ class Context:
     def failed(self, error: BrowseError) -> None:
         """Show an error in the status line."""
         self.warn(str(error))
+
+    def _tell_of_wait(self) -> None:
+        """Say, from the writer's thread, that another process has the store, until the result."""
+        self.post(Written(lambda: self.say(_("waiting for the store …"))))
 
     def warn(self, text: str) -> None:
         """Show that something is wrong; it stays like any other sentence."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
@@ -46,6 +46,8 @@ class Store:
         self.path = path
         self.busy_seconds = busy_seconds
         """How long a statement waits for a writer; Hermes' own readers wait as long (0.20)."""
+        self.on_wait: Callable[[], None] = lambda: None
+        """Called when a write begins to wait for other writers, on its thread."""
         self._shared: dict[tuple[int, int], dict[type, object]] = {}
         self._lock = threading.Lock()
 

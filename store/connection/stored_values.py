@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from ..text import as_text
@@ -72,6 +73,13 @@ def first_texts(rows: Iterable[Sequence[object]]) -> list[str]:
     return [text for row in rows if (text := as_text(row[0])) is not None]
 
 
+_LONG = 200_000
+"""Code points of a JSON list that is parsed item by item."""
+_BLANKS = " \t\n\r"
+_NO_BLANK = re.compile(rf"[^{_BLANKS}]")
+_DECODER = json.JSONDecoder()
+
+
 def read_json(text: str) -> object:
     """Parse JSON text; return the value.
 
@@ -82,6 +90,43 @@ def read_json(text: str) -> object:
         return json.loads(text)
     except RecursionError as error:
         raise ValueError("nested too deep") from error
+
+
+def read_json_items(text: str) -> Iterator[object]:
+    """Parse a JSON list and yield its items; any other value is the only item.
+
+    Python's parser lets no other thread run: the screen would stand still for half a second with
+    a list of 13 MB. So the items of a long one are parsed one after the other.
+
+    Raises:
+        ValueError: The text is no JSON, or is nested too deep; some items may have been yielded.
+    """
+    if len(text) <= _LONG or text.lstrip(_BLANKS)[:1] != "[":
+        value = read_json(text)
+        yield from value if isinstance(value, list) else (value,)
+        return
+    place = _after_blanks(text, text.index("[") + 1)
+    sign = text[place : place + 1]
+    if sign == "]":
+        place = _after_blanks(text, place + 1)
+    while sign != "]":
+        try:
+            item, place = _DECODER.raw_decode(text, place)
+        except RecursionError as error:
+            raise ValueError("nested too deep") from error
+        yield item
+        place = _after_blanks(text, place)
+        sign, place = text[place : place + 1], _after_blanks(text, place + 1)
+        if sign not in (",", "]"):
+            raise ValueError("not a JSON list")
+    if place < len(text):
+        raise ValueError("more than a JSON list")
+
+
+def _after_blanks(text: str, place: int) -> int:
+    """Return the first place from `place` on that is no blank of JSON."""
+    found = _NO_BLANK.search(text, place)
+    return found.start() if found is not None else len(text)
 
 
 def write_json(value: object) -> str:

@@ -126,7 +126,7 @@ def write(
             except StoreError as error:
                 raise _add_nothing_changed(error) from error.__cause__
             with _open_for_writing(store.path, foreign_keys=foreign_keys) as connection:
-                _begin(connection, store.path, stop)
+                _begin(connection, store, stop)
                 has_begun = True
                 try:
                     _check_unchanged(connection, store.path, identity, schema_version)
@@ -233,15 +233,18 @@ def _run(connection: sqlite3.Connection, sql: str, path: Path, parameters: Seque
         raise failure(error, path) from error
 
 
-def _begin(connection: sqlite3.Connection, path: Path, stop: Callable[[], bool]) -> None:
+def _begin(connection: sqlite3.Connection, store: Store, stop: Callable[[], bool]) -> None:
     """Take the write lock in short attempts: during one long wait, all other writers would get ahead."""
-    deadline = time.monotonic() + PATIENCE
+    deadline, is_waiting = time.monotonic() + PATIENCE, False
     while True:
         if stop():
             raise QueryInterruptedError(_("Stopped. Nothing was changed."))
         try:
-            _run(connection, "BEGIN IMMEDIATE", path)
+            _run(connection, "BEGIN IMMEDIATE", store.path)
         except StoreBusyError:
+            if not is_waiting:
+                is_waiting = True
+                store.on_wait()
             pause = random.uniform(*_PAUSES)
             if time.monotonic() + pause >= deadline:
                 raise
@@ -249,7 +252,7 @@ def _begin(connection: sqlite3.Connection, path: Path, stop: Callable[[], bool])
         else:
             break
     # The lock is held. In DELETE mode the commit still waits for readers and admits no new ones meanwhile.
-    _run(connection, f"PRAGMA busy_timeout={round(PATIENCE * 1000)}", path)
+    _run(connection, f"PRAGMA busy_timeout={round(PATIENCE * 1000)}", store.path)
 
 
 def _check_unchanged(

@@ -111,12 +111,17 @@ class Block(NamedTuple):
     """Of a call: the tool, as stored."""
 
 
-def blocks_of(message: ChatMessage) -> Iterator[Block]:
-    """Yield the blocks of a message in display order; a tool result may be empty."""
+def bodies_of(message: ChatMessage) -> Iterator[Block]:
+    """Yield the blocks before the calls of a message, in display order; a result may be empty."""
     texts = texts_of(message)
     for kind in KINDS:
         body = kind.body(message, texts)
         if body is not None:
             yield Block(kind, body)
+
+
+def blocks_of(message: ChatMessage) -> Iterator[Block]:
+    """Yield all blocks of a message in display order; of its calls there may be very many."""
+    yield from bodies_of(message)
     for call in message.tool_calls:
         yield Block(CALL, call.arguments, call.name)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
 from ..connection.reader import Row
 from ..connection.schema import Schema
-from ..connection.stored_values import as_flag, as_mapping, as_time, read_json, write_json
+from ..connection.stored_values import as_flag, as_mapping, as_time, read_json, read_json_items, write_json
 from ..text import as_text
 from .chat_message import ChatMessage, ContentPart, State, ToolCall
 
@@ -157,11 +158,13 @@ def decode_tool_calls(value: object) -> tuple[ToolCall, ...]:
     if not text:
         return ()
     try:
-        loaded = read_json(text)
+        return tuple(_calls_of(read_json_items(text)))
     except ValueError:
         return ()
-    calls: list[ToolCall] = []
-    for item in loaded if isinstance(loaded, list) else [loaded]:
+
+
+def _calls_of(items: Iterable[object]) -> Iterator[ToolCall]:
+    for item in items:
         if not isinstance(item, dict):
             continue
         function = item.get("function")
@@ -170,8 +173,7 @@ def decode_tool_calls(value: object) -> tuple[ToolCall, ...]:
         if not isinstance(arguments, str):
             arguments = write_json(arguments)
         call_id = as_text(item.get("id")) or as_text(item.get("call_id")) or ""
-        calls.append(ToolCall(call_id, as_text(source.get("name")) or "tool", as_text(arguments) or ""))
-    return tuple(calls)
+        yield ToolCall(call_id, as_text(source.get("name")) or "tool", as_text(arguments) or "")
 
 
 def load_json(text: str) -> object:

@@ -36,10 +36,7 @@ class Terminal:
         before: Sequence[str] = (),
         **env: str,
     ) -> None:
-        self.screen = pyte.Screen(columns, rows)
-        self._stream = pyte.ByteStream(self.screen)
-        self.raw = b""
-        """Everything the program wrote."""
+        self._prepare(columns, rows)
         program = [sys.executable, "-c", code] if code else [sys.executable, "-m", "hermes_browse.tui"]
         command = [*before, *program, *arguments]
         # Without an encoding it reads bytes; the stubs know the other kind only.
@@ -50,6 +47,13 @@ class Terminal:
             env={**os.environ, **env},
             timeout=PATIENCE,
         )
+
+    def _prepare(self, columns: int, rows: int) -> None:
+        """Have an empty screen."""
+        self.screen = pyte.Screen(columns, rows)
+        self._stream = pyte.ByteStream(self.screen)
+        self.raw = b""
+        """Everything the program wrote."""
 
     def read(self, seconds: float = 0.1) -> None:
         """Take in what the program writes for a while."""

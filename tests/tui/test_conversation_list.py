@@ -163,6 +163,25 @@ async def test_dim_is_dimmer_than_titles() -> None:
         assert age.dim or age.color != title.color
 
 
+async def test_the_ages_of_all_rows_are_of_one_moment() -> None:
+    """A row drawn again, as the cursor leaves it, is not ahead of the others; later all are."""
+    app = ListApp()
+    async with app.run_test(size=(80, 10)) as pilot:
+        rows, now = app.list, NOW
+        rows.clock = lambda: now
+        rows.show(FixedRows([ConversationRow(conversation(n)) for n in range(1, 4)]))
+        await pilot.pause()
+        before = [rows.render_line(y).text for y in range(3)]
+        now += 240
+        rows.action_move(1)
+        await pilot.pause()
+        after = [rows.render_line(y).text for y in range(3)]
+        assert [text[2:] for text in after] == [text[2:] for text in before]
+        rows.refresh_rows()
+        await pilot.pause()
+        assert all(f"{n + 4}m" in rows.render_line(n - 1).text for n in range(1, 4))
+
+
 async def test_the_quiet_cursor_shows_in_ansi_themes() -> None:
     """The row the cursor is on differs from the others while another pane has the keys."""
     app = ListApp()

@@ -231,12 +231,18 @@ def test_the_rest_of_a_key_is_waited_for() -> None:
 
 
 def test_a_terminal_that_is_gone_ends_it() -> None:
-    """No failure, no turning in circles."""
-    painted = _Painted(9)
-    painted.keys.start()
-    os.close(painted.write)
-    painted.keys._thread.join(120)
-    assert not painted.keys._thread.is_alive()
+    """No failure, no turning in circles: the program gets the signal that a closed window sends."""
+    told: list[int] = []
+    before = signal.signal(signal.SIGHUP, lambda number, frame: told.append(number))
+    try:
+        painted = _Painted(9)
+        painted.keys.start()
+        os.close(painted.write)
+        painted.keys._thread.join(120)
+        assert not painted.keys._thread.is_alive()
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert told == [signal.SIGHUP]
     painted.keys.stop()
     os.close(painted.read)
 

@@ -69,6 +69,20 @@ def behind(browser: Browser) -> set[str]:
     return {row.conversation.id for row in rows if isinstance(row, ConversationRow)}
 
 
+@pytest.mark.parametrize("tab", ["1", "2", "6"])
+@pytest.mark.parametrize("size", [(50, 14), (80, 16), (80, 24)])
+async def test_a_low_terminal_shows_lines_rather_than_the_chart(path: Path, tab: str, size: tuple[int, int]) -> None:
+    """There are always some, and a resize brings the picture."""
+    async with browsing(open_app(loose(path), NOW), size) as browser:
+        await browser.press("I", tab)
+        screen = browser.app.screen
+        assert screen.query_one("#groups").region.height >= 4
+        await browser.pilot.resize_terminal(80, 36)
+        await browser.wait_until(lambda: screen.size.height == 36)
+        picture = screen.query_one(WeekPlot if tab == "6" else BarPlot)
+        assert picture.region.height >= 6 and screen.query_one("#groups").region.height >= 4
+
+
 def chart(browser: Browser) -> Chart:
     """The bars."""
     found = browser.app.screen.query_one(BarPlot)._chart

@@ -251,22 +251,6 @@ def test_its_terminal_goes_away(hermes_home: Path, moment: float) -> None:
 
 
 @pytest.mark.slow
-def test_its_terminal_stops_taking_anything(hermes_home: Path, tmp_path: Path) -> None:
-    """Without any signal too, the first text that cannot be written ends it."""
-    code = (
-        "import os, signal, sys\nfrom hermes_browse.tui.app import BrowseApp\n"
-        "BrowseApp.on_mount = lambda self: signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
-        "from hermes_browse.tui.cli import main\ncode = main(sys.argv[1:])\n"
-        f"open({str(tmp_path / 'ended')!r}, 'w').write(str(code))\n"
-    )
-    terminal = Terminal(["--home", str(hermes_home)], code=code)
-    terminal.wait_for("search:")
-    terminal.send("jjjjj")  # something to draw
-    terminal.lose()
-    assert (tmp_path / "ended").read_text() == "0"
-
-
-@pytest.mark.slow
 def test_stopped_without_notice_it_goes_on(hermes_home: Path) -> None:
     """SIGSTOP and SIGCONT: drawn again, every key taken once, and left like any other."""
     terminal = Terminal(["--home", str(hermes_home)])

@@ -9,6 +9,7 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from textual.app import App, ComposeResult
+from textual.pilot import Pilot
 
 import hermes_browse.styles
 from hermes_browse.store.messages.chat_message import ChatMessage, State, ToolCall
@@ -52,6 +53,45 @@ def give(model: TranscriptModel, first: int, last: int, text: str | None = None)
     """Read the messages of a range."""
     bones = model.skeleton.bones[first:last]
     model.add([ChatMessage(b.id, "s", b.role, text or text_of(b.id), b.timestamp) for b in bones])
+
+
+async def _resize(pilot: Pilot[None], app: ViewApp, size: tuple[int, int]) -> None:
+    """Give the terminal another size, and wait until the view has it."""
+    await pilot.resize_terminal(*size)
+    while (app.view.size.width, app.view.page.height) != size:
+        await pilot.pause()
+
+
+@pytest.mark.parametrize("at_end", [True, False])
+async def test_a_resize_keeps_what_is_read(*, at_end: bool) -> None:
+    """Down to one line of another width and back: the same message at the top, or the end."""
+    app = ViewApp()
+    async with app.run_test(size=(60, 20)) as pilot:
+        app.view.show(model_of(60))
+        if not at_end:
+            app.view.action_scroll_lines(-30)
+        await pilot.pause()
+        before = app.view.page.place[0]
+        for size in ((40, 1), (40, 3), (100, 1), (60, 20)):
+            await _resize(pilot, app, size)
+            place = app.view.page.place[0]
+            assert place >= 50 if at_end else abs(place - before) <= 1, size
+            assert app.view.at_end == at_end
+        assert abs(app.view.page.place[0] - before) <= 1
+
+
+async def test_another_width_keeps_the_line_of_a_long_message() -> None:
+    """What was in the middle of it still is."""
+    app = ViewApp()
+    async with app.run_test(size=(120, 20)) as pilot:
+        app.view.show(model_of(1, text=" ".join(f"word{n}" for n in range(4_000))))
+        await pilot.pause()
+        app.view.page.go((1, app.view.page.heights[1] // 2))
+        app.view._place()
+        for size in ((50, 20), (120, 20)):
+            await _resize(pilot, app, size)
+            words = line_text(app.view.page.frame()[0][1]).split()
+            assert 1_800 < int(words[0].removeprefix("word")) < 2_200
 
 
 class ViewApp(App[None]):

@@ -70,6 +70,8 @@ class PruneScreen(SubScreen):
         self._parsed: Parsed | None = None
         self._timer: Timer | None = None
         self._is_looking = False
+        self._was_early = False
+        """A key that acts on the plan was pressed while it was being made."""
         self.axis = AxisController(self, self.plan, self._age)
 
     def compose(self) -> ComposeResult:
@@ -191,6 +193,7 @@ class PruneScreen(SubScreen):
         self._rules = self.controllers.cleaning.last_rules = event.value
         self.plan.forget()
         self._show_rules()
+        self._show_totals()
         if self._timer is not None:
             self._timer.stop()
         self._timer = self.set_timer(_REST, self._make_plan)
@@ -212,7 +215,8 @@ class PruneScreen(SubScreen):
         box.value = toggled(box.value, SWITCHES[index][1])
 
     def action_rules(self) -> None:
-        """Focus the line of rules."""
+        """Focus the line of rules; what was said before is over."""
+        self.say("")
         self.set_focus(self.query_one("#rules", Input))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -234,26 +238,37 @@ class PruneScreen(SubScreen):
         if not self.is_whole:
             return
         parsed = self._parsed
+        self._is_looking = False
         if parsed is None or parsed.problems:
             words = _("; ").join(parsed.problems) if parsed is not None else ""
-            self.plan.show_none(_("A rule cannot be read: {problems}").format(problems=words))
+            self._show_none(_("A rule cannot be read: {problems}").format(problems=words))
             return
         rules = replace(parsed.rules, marks=self.plan.marked)
         if rules.nothing:
             if rules.include_archived:
-                self.plan.show_none(_("Archived conversations count as well: 1 to 6 say which ones go."))
+                self._show_none(_("Archived conversations count as well: 1 to 6 say which ones go."))
             else:
-                self.plan.show_none(_("No rules yet: 1 to 7 switch rules on, / edits them, Esc leaves."))
+                self._show_none(_("No rules yet: 1 to 7 switch rules on, / edits them, Esc leaves."))
             return
         self._is_looking = self.plan.planned is None
-        if self._is_looking:
+        if self._is_looking and not self._was_early:
             self.say(_("looking …"))
         self.controllers.cleaning.plan(rules, self._take_plan, measure=False)
+
+    def _show_none(self, sentence: str) -> None:
+        """Show a sentence instead of a plan."""
+        if self._was_early:
+            self._was_early = False
+            self.say("")
+        self.plan.show_none(sentence)
 
     def _take_plan(self, planned: PreparedPlan) -> None:
         if not self.is_whole or self._parsed is None or self._parsed.problems:
             return
-        if self._is_looking:  # else the line shows another message
+        if self._was_early:
+            self._was_early = False
+            self.say(_("here is the new plan: D deletes it, a archives it"), look="")
+        elif self._is_looking:  # else the line shows another message
             self.say("")
         words = self._parsed.rules.words()
         like = _("Nothing to clean up: no conversation matches ({rules}).").format(rules=words)
@@ -279,6 +294,8 @@ class PruneScreen(SubScreen):
             if self.space.total >= view.bytes > 0:  # after a delete the map is measured before the next plan is made
                 parts.insert(0, _("{share:.0%} of the store").format(share=view.bytes / self.space.total))
             goes = Content.assemble((f" ✓ {count}", "bold $accent"), f" · {' · '.join(parts)}")
+            if self.plan.planned is None:  # they belong to the rules before
+                goes = Content.styled(goes.plain, "dim")
         self.line("totals").update(goes)
         self.space.show_file()
         self.line("stays").update(Content.styled(f" {view.stays if view is not None else ''}", "dim"))
@@ -321,11 +338,26 @@ class PruneScreen(SubScreen):
 
     def action_archive(self) -> None:
         """Archive what the plan contains."""
-        self.plan.when_ready(self.controllers.cleaning.archive_planned, archive=True)
+        if not self._is_early():
+            self.plan.when_ready(self.controllers.cleaning.archive_planned, archive=True)
+
+    @property
+    def is_planning(self) -> bool:
+        """Whether a plan by the present rules is about to be made, or being made."""
+        is_looking = self._is_looking and self.context.plan_worker.is_busy  # not after a failure
+        return self._timer is not None or (is_looking and self.plan.planned is None)
+
+    def _is_early(self) -> bool:
+        """Return whether the plan is still being made, and say so: the old one is of other rules."""
+        self._was_early = self.is_planning
+        if self._was_early:
+            self.say(_("the plan is being made: press the key again when it is there"), look="")
+        return self._was_early
 
     def action_delete(self) -> None:
         """Ask, then move what the plan contains to the trash."""
-        self.plan.when_ready(self.controllers.cleaning.ask, archive=False)
+        if not self._is_early():
+            self.plan.when_ready(self.controllers.cleaning.ask, archive=False)
 
     def action_reclaim(self) -> None:
         """Open the card for making the file smaller."""

@@ -26,6 +26,7 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, ngettext, pgettext
 
 from ..formats import counted
+from ..hang_up import watch_terminal
 from .output import print_text
 from .plain_words import (
     HELP,
@@ -322,5 +323,6 @@ class Dialogue:
 
 def talk(location: Location) -> int:
     """Run the dialogue on standard input and output; return the exit code, unless Hermes replaces this process."""
+    watch_terminal()
     plan = Dialogue(location, input, print_text).run()
     return run_plan(plan) if plan is not None else 0

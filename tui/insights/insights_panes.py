@@ -61,6 +61,8 @@ _PERIODS = {
     "all": N_("all time"),
 }
 _MOST_CONVERSATIONS = 200
+_CHART_LINES, _WEEK_LINES = 18, 22
+"""The fewest lines of a screen that shows the chart, or the map of the week, above the table."""
 
 
 class GroupList(ConversationList):
@@ -121,8 +123,9 @@ class InsightPanes(SubScreen):
         return row if isinstance(row, GroupRow) else None
 
     def on_resize(self, event: Resize) -> None:
-        """Show the headings of the columns that fit now."""
+        """Show the chart if there is room for it, and the headings of the columns that fit now."""
         super().on_resize(event)
+        self.show_plot()
         self.call_after_refresh(self.show_headings)
 
     def show_head(self) -> None:
@@ -224,7 +227,8 @@ class InsightPanes(SubScreen):
             return
         current = row.group.key if row is not None else ""
         is_week = answer.report.by == "hour"
-        bars.display, week.display = not is_week, is_week
+        bars.display = not is_week and self.size.height >= _CHART_LINES
+        week.display = is_week and self.size.height >= _WEEK_LINES
         if is_week:
             values = {each.key: value_of(each, self.metric) for each in answer.report.rows}
             week.show(values, current, partial(printed, metric=self.metric))

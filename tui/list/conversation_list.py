@@ -32,6 +32,8 @@ from .row_format import format_below, format_row
 
 LOOKS = ("title", "plain", "dim", "note", "accent", "live", "hit", "mark", "cursor", "cursor-quiet")
 """Looks that rows use; each has a component class in the style sheet."""
+_AGES_SECONDS = 15.0
+"""Between two redraws of the ages."""
 
 
 @dataclass
@@ -101,6 +103,12 @@ class ConversationList(LongView, can_focus=True):
         """Return whether to draw the row under the cursor as current; False while an unlisted conversation is."""
         self.clock = time.time
         """Returns Unix seconds, for ages."""
+        self._now: float | None = None
+        """The moment of all ages on screen; None when the rows are about to be drawn anew."""
+
+    def on_mount(self) -> None:
+        """Let the ages of all rows grow together: one row drawn again would be ahead of others."""
+        self.set_interval(_AGES_SECONDS, self.refresh_rows)
 
     def __len__(self) -> int:
         return len(self.source)
@@ -124,7 +132,7 @@ class ConversationList(LongView, can_focus=True):
         is_found = index is not None
         if index is None:
             index = min(at if top else 0 if key else self.cursor, max(len(source) - 1, 0))
-        self.source = source
+        self.source, self._now = source, None
         size = Size(self.scrollable_content_region.width, len(source) * self.row_lines)
         if size != self.virtual_size:
             self.virtual_size = size
@@ -147,7 +155,8 @@ class ConversationList(LongView, can_focus=True):
             self.post_message(self.Highlighted(self, row, by_hand=False))
 
     def refresh_rows(self) -> None:
-        """Redraw the visible lines after details of their rows were read."""
+        """Redraw the visible lines: details of their rows were read, or their ages have grown."""
+        self._now = None
         self.refresh()
 
     def watch_cursor(self, old: int, new: int) -> None:
@@ -209,7 +218,9 @@ class ConversationList(LongView, can_focus=True):
         row = self.source.row(index)
         if y == 0 or index == len(self.source) - 1 or y == self.size.height - 1:
             self._post_shown()
-        spans = format_row(row, width, self.clock()) if part == 0 else format_below(row, width)
+        if self._now is None:
+            self._now = self.clock()
+        spans = format_row(row, width, self._now) if part == 0 else format_below(row, width)
         if part == 0 and self.is_marked(row):
             spans[0] = (f"{spans[0][0][0]}✓{spans[0][0][2:]}", "mark")
         under = ""

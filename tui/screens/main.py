@@ -21,7 +21,7 @@ from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.models import Conversation, Sort, Status, View
 from hermes_browse.store.wording import _
 
-from ..bindings import bindings, key_names
+from ..bindings import bindings, key_names, meaningless
 from ..commands.main_commands import MAIN
 from ..config.options import FOREVER
 from ..context import Application, Context
@@ -39,7 +39,7 @@ from ..worker import Answered, StoreChanged
 from ..writer import Written
 from .callees import callees
 from .controllers import Controllers
-from .panes import Panes, is_tiny, too_small
+from .panes import Panes
 from .sub_screen import SubScreen
 
 
@@ -78,11 +78,14 @@ class MainScreen(Panes):
     # Commands
 
     def on_key(self, event: Key) -> None:
-        """Say where a key works that does nothing in the list, but something in the transcript."""
+        """Say of a key that does nothing here where it works, if anywhere."""
+        words = meaningless(self, event)
         if self.focused is self.rows and not any(list(bindings_of(each, event.key)) for each in (self.rows, self)):
             for binding in bindings_of(self.transcript, event.key):
                 sentence = _("{key} ({what}) is for messages: Tab goes to them")
-                self.context.say(sentence.format(key=key_names(event.key), what=_(binding.description)))
+                words = sentence.format(key=key_names(event.key), what=_(binding.description))
+        if words:
+            self.context.say(words)
 
     async def action_do(self, name: str) -> None:
         """Run a command by name."""
@@ -213,7 +216,13 @@ class MainScreen(Panes):
         self.show_header()
 
     def set_focus(self, widget: Widget | None, *given: bool, **named: bool) -> None:
-        """Focus a pane, which may change the current conversation."""
+        """Focus a pane, which may change the current conversation.
+
+        A field that opens ends what was said before, except the box of a search, as that is of it.
+        """
+        is_opened = isinstance(widget, Input) and not isinstance(self.focused, Input)
+        if is_opened and not (widget is self.box and self.box.value):
+            self._moved()
         super().set_focus(widget, *given, **named)
         self.controllers.current.focus_moved()
 
@@ -342,7 +351,7 @@ class MainScreen(Panes):
             controllers.reading.go_to_compaction(conversation, compaction)
 
     def _moved(self) -> None:
-        """Clear the message when the user moves the cursor; the shortfall of a search stays."""
+        """Clear the message when the user moves the cursor or opens a field; the shortfall of a search stays."""
         self.context.say(self.controllers.searching.shortfall() if self.controllers.is_searching else "")
 
     def _catalog_read(self) -> None:
@@ -357,9 +366,6 @@ class MainScreen(Panes):
     def show_header(self) -> None:
         """Update header, line of views and column names."""
         width = self.size.width
-        if is_tiny(self.size):
-            self.line("header").update(too_small())
-            return
         controllers, catalog = self.controllers, self.context.catalog
         shown = shown_line(catalog, controllers.view)
         if controllers.is_searching and catalog.exact:

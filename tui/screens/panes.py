@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.content import Content
 from textual.events import Resize
-from textual.geometry import Size
-from textual.screen import Screen
-
-from hermes_browse.store.wording import _
 
 from ..list.conversation_list import ConversationList, ListHead
 from ..pane_sizes import HEIGHT, NARROW, WIDTH, PaneSizes, has_head
@@ -18,27 +13,13 @@ from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
 from ..textual_private import use_near_compositor
 from ..transcript.view import TranscriptView
-
-TINY = (30, 8)
-"""Columns and lines below which a terminal is too small for any pane."""
-
-
-def is_tiny(size: Size) -> bool:
-    """Return whether a terminal is too small for panes."""
-    return size.width < TINY[0] or size.height < TINY[1]
-
-
-def too_small() -> Content:
-    """Return the message for such a terminal."""
-    text = _("too small (min {columns}×{lines})").format(columns=TINY[0], lines=TINY[1])
-    return Content.styled(text, "$warning")
-
+from .roomy import RoomyScreen
 
 SHORT = 30
 """Lines below which the tree is shown only on request."""
 
 
-class Panes(Screen[object]):
+class Panes(RoomyScreen[object]):
     """Layout and focus of the panes, without their contents."""
 
     AUTO_FOCUS = ""
@@ -95,7 +76,6 @@ class Panes(Screen[object]):
         """Put the panes side by side if there is room, else stack them."""
         self.set_class(event.size.width < NARROW, "-narrow")
         self.set_class(event.size.height < SHORT, "-short")
-        self.set_class(is_tiny(event.size), "-tiny")
         self.set_class(not has_head(*event.size), "-low")
         self.share_out()
 

@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
-from rich.console import RenderableType
-from rich.text import Text
 from textual.content import Content
-from textual.events import Resize
-from textual.screen import Screen
-from textual.widget import Widget
+from textual.events import Key, Resize
 
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _
 
-from ..bindings import BoundKeys
+from ..bindings import BoundKeys, meaningless
 from ..commands.main_commands import APP, LINES, LIST, MAP
 from ..pane_sizes import NARROW
 from ..shared import header
@@ -24,10 +20,10 @@ from ..shared.lines import TextLine
 from .by_name import load
 from .card import STYLES
 from .controllers import Controllers, WayBack
-from .panes import is_tiny, too_small
+from .roomy import RoomyScreen
 
 
-class SubScreen(BoundKeys, Screen[None]):
+class SubScreen(BoundKeys, RoomyScreen[None]):
     """A screen that works with the store of the main screen, through its workers.
 
     Args:
@@ -48,7 +44,6 @@ class SubScreen(BoundKeys, Screen[None]):
     def __init__(self, controllers: Controllers) -> None:
         super().__init__()
         self.controllers, self.context = controllers, controllers.context
-        self._focused_before: Widget | None = None
         self._has_message = False
 
     def line(self, name: str) -> TextLine:
@@ -95,18 +90,14 @@ class SubScreen(BoundKeys, Screen[None]):
         """Called after the main screen has read the list again."""
 
     def on_resize(self, event: Resize) -> None:
-        """Put panes side by side if there is room; show a message instead of them if there is hardly any."""
+        """Put panes side by side if there is room."""
+        super().on_resize(event)
         self.set_class(event.size.width < NARROW, "-narrow")
-        was_tiny = self.has_class("-tiny")
-        if is_tiny(event.size) and not was_tiny:
-            self._focused_before = self.focused  # hiding it takes the focus away
-        self.set_class(is_tiny(event.size), "-tiny")
-        if was_tiny and not self.has_class("-tiny"):
-            self.call_after_refresh(self.set_focus, self._focused_before)
 
-    def render(self) -> RenderableType:
-        """Render the background: the message if the terminal is too small."""
-        return Text(str(too_small())) if self.has_class("-tiny") else super().render()
+    def on_key(self, event: Key) -> None:
+        """Say of a key that it does nothing here."""
+        if words := meaningless(self, event):
+            self.say(words, look="")
 
     def read(self, conversation: Conversation, message_id: int | None = None) -> None:
         """Return to the main screen with this conversation in the transcript; Esc there comes back here."""

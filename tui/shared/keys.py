@@ -15,6 +15,7 @@ from textual.binding import ActiveBinding, Binding
 from textual.content import Content
 from textual.events import Click, Resize
 from textual.screen import Screen
+from textual.widgets import Input
 
 from hermes_browse.store.wording import _
 
@@ -71,7 +72,7 @@ class KeyLine(TextLine):
     def _update_keys(self) -> None:
         if not self.is_attached:  # its screen was closed meanwhile
             return
-        every = list(self.screen.active_bindings.values())
+        every = self._working()
         active: dict[str, ActiveBinding] = {}
         for each in every:
             if each.binding.show:
@@ -99,6 +100,13 @@ class KeyLine(TextLine):
             return
         self._keys = shown
         self.update(Content.assemble(*(part for key in shown for part in key.parts())))
+
+    def _working(self) -> list[ActiveBinding]:
+        """Return what keys do here: in a text field, where most are letters, its own and Escape."""
+        field, every = self.screen.focused, list(self.screen.active_bindings.values())
+        if not isinstance(field, Input):
+            return every
+        return [each for each in every if each.node is field or each.binding.key == "escape"]
 
     @property
     def _enter(self) -> Binding | None:

@@ -2,39 +2,43 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
+import os
+import select
 import signal
 import termios
-import time
-from collections.abc import Callable
 from typing import IO, Any
 
-from textual import constants
 from textual.drivers.linux_driver import LinuxDriver
 
+from ..hang_up import hang_up
 from ..textual_private import XTermParser
 from .prepaint import Handover
 
 _ENTER_ALTERNATE_SCREEN = "\x1b[?1049h"
+_READ_BYTES = 4096
+_TICK_SECONDS = 0.1
+"""How long to wait for keys before looking whether the browser ends, and for more after Escape."""
 
 
 class _TerminalFile:
-    """The file Textual's writer thread writes to; ignores errors, and calls back at the first one.
+    """The file Textual's writer thread writes to; a write that fails hangs up.
 
     The thread would end at an error. Its queue holds 30 texts and blocks whoever adds another one (Textual 8), so a
     browser whose window was closed would hang, and only SIGKILL would end it.
     """
 
-    def __init__(self, file: IO[str], on_gone: Callable[[], None]) -> None:
-        self._file, self._on_gone, self._is_gone = file, on_gone, False
+    def __init__(self, file: IO[str]) -> None:
+        self._file, self._is_gone = file, False
 
     def _failed(self) -> None:
         if not self._is_gone:
             self._is_gone = True
-            self._on_gone()
+            hang_up()
 
     def write(self, text: str) -> int:
-        """Write, or do nothing."""
+        """Write; do nothing if the terminal is gone."""
         try:
             return self._file.write(text)
         except OSError:
@@ -42,7 +46,7 @@ class _TerminalFile:
             return len(text)
 
     def flush(self) -> None:
-        """Flush, or do nothing."""
+        """Flush; do nothing if the terminal is gone."""
         try:
             self._file.flush()
         except OSError:
@@ -59,7 +63,9 @@ class BrowserDriver(LinuxDriver):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if self._file is not None:
-            self._file: Any = _TerminalFile(self._file, self._end)
+            self._file: Any = _TerminalFile(self._file)
+        self._typed = b""
+        """Keys that were typed before Textual was loaded."""
         # The kernel may deliver a signal to any thread. Python runs the handler on the main thread, but does not wake
         # it from its sleep; asyncio is woken by every signal as soon as it handles one of them.
         self._loop.add_signal_handler(signal.SIGCONT, self._sigcont_application)
@@ -97,22 +103,49 @@ class BrowserDriver(LinuxDriver):
             self.resume_application_mode()
             self._app.call_later(self._app.refresh, layout=True)
 
+    def run_input_thread(self) -> None:
+        """Process the keys typed early, then new ones, until the browser or its terminal ends.
+
+        Textual 8 takes the end of its input for no input, and reads it again and again: without a
+        SIGHUP, which only the leader of a session gets, a closed window would leave a browser that
+        uses a whole core.
+        """
+        parser = XTermParser(self._debug)
+        # A byte that is no UTF-8 would be the end of Textual's own thread.
+        decode = codecs.getincrementaldecoder("utf-8")(errors="replace").decode
+        data, self._typed = self._typed, b""
+        is_last = False
+        while not is_last:
+            text = decode(data)
+            events = [*parser.feed(text)] if text else []  # an empty text would close the parser
+            for event in (*events, *parser.tick()):
+                self.process_message(event)
+            # Input under way when the browser ends, as of the mouse, must not reach the shell.
+            is_last = self.exit_event.is_set()
+            data = b""
+            if select.select([self.fileno], [], [], _TICK_SECONDS)[0]:
+                data = self._read()
+                if not data:
+                    hang_up()
+                    return
+
+    def _read(self) -> bytes:
+        """Return what was typed, nothing if the terminal is gone: it has an end then, or EIO."""
+        try:
+            return os.read(self.fileno, _READ_BYTES)
+        except OSError:
+            return b""
+
     @property
     def _handover(self) -> Handover:
         handover: Handover = self._app.handover  # type: ignore[attr-defined]  # the app is a BrowseApp
         return handover
-
-    def _end(self) -> None:
-        """End the browser; called on the writer thread."""
-        if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._app.exit)
 
 
 class PaintedScreenDriver(BrowserDriver):
     """Does not send the sequence that would clear the painted screen."""
 
     _is_painted = True
-    _typed = b""
 
     def start_application_mode(self) -> None:
         """Take the terminal, and the keys that have not been handled."""
@@ -121,19 +154,6 @@ class PaintedScreenDriver(BrowserDriver):
             keys.stop()
             self._typed = keys.typed
         super().start_application_mode()  # type: ignore[no-untyped-call]  # untyped in Textual
-
-    def run_input_thread(self) -> None:
-        """Process the keys that were typed early, then new ones."""
-        typed, self._typed = self._typed.decode(errors="replace"), b""
-        if typed:
-            parser = XTermParser(self._debug)
-            events = [*parser.feed(typed)]
-            if typed.endswith("\x1b"):  # the Escape key, unless more follows within this time
-                time.sleep(constants.ESCAPE_DELAY)
-                events += parser.tick()
-            for event in events:
-                self.process_message(event)
-        super().run_input_thread()
 
     def write(self, data: str) -> None:
         """Write to the terminal."""

@@ -6,12 +6,13 @@ From the first other key on it keeps everything, and the driver passes it to Tex
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import select
 import threading
 from collections.abc import Callable
+
+from ..hang_up import hang_up
 
 _MOVES = {b"\x1b[B": 1, b"\x1bOB": 1, b"j": 1, b"\x1b[A": -1, b"\x1bOA": -1, b"k": -1}
 _MOVE = re.compile(b"|".join(re.escape(keys) for keys in _MOVES))
@@ -57,7 +58,7 @@ class EarlyKeys:
         os.close(self._stop_read)
 
     def _run(self) -> None:
-        with contextlib.suppress(OSError):  # the terminal is gone, of which a signal informs the main thread
+        try:
             while self._stop_write >= 0:
                 ready = select.select([self._terminal, self._stop_read], [], [])[0]
                 if self._terminal not in ready:
@@ -65,6 +66,8 @@ class EarlyKeys:
                 self._read()
             if _CUT.search(self.typed) and select.select([self._terminal], [], [], _KEY_SECONDS)[0]:
                 self._read()
+        except OSError:  # the terminal is gone
+            hang_up()
 
     def _read(self) -> None:
         data = os.read(self._terminal, _READ_BYTES)

@@ -27,7 +27,7 @@ from ..list.columns import format_head
 from ..list.list_model import Order, RowDetails, make_rows, order_name, shown_line, view_labels
 from ..list.list_rows import NoteRow
 from ..list.row_format import format_row
-from ..pane_sizes import PaneSizes, has_head
+from ..pane_sizes import PaneSizes, has_head, is_tiny
 from ..shared.glyphs import are_plain
 
 if sys.platform != "win32":
@@ -268,7 +268,8 @@ def painted(
     """
     handover = Handover()
     is_ascii = are_plain(start.options.glyphs, getattr(sys.__stderr__, "encoding", None))
-    if is_ascii or not start.can_be_painted_ahead or start.theme not in PALETTES or not is_possible():
+    is_usual = start.can_be_painted_ahead and start.theme in PALETTES and not is_tiny(*terminal_size())
+    if is_ascii or not is_usual or not is_possible():
         yield handover
         return
     descriptor = sys.stdin.fileno()

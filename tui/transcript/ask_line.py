@@ -24,6 +24,12 @@ class AskInput(TextBox):
     def __init__(self, handler: AskHandler) -> None:
         super().__init__(compact=True, select_on_focus=True)
         self._handler = handler
+        self.has_steps = True
+        """Whether there are matches to step through."""
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave out up and down where there is nothing to step through."""
+        return self.has_steps or action != "step"
 
     def action_step(self, by: int) -> None:
         """Pass on up and down."""
@@ -68,7 +74,7 @@ class AskLine(Horizontal):
         """The input."""
         return self.query_one(AskInput)
 
-    def ask(self, label: str, value: str = "", hint: str = "") -> None:
+    def ask(self, label: str, value: str = "", hint: str = "", *, has_steps: bool = True) -> None:
         """Show and focus the input, after a label and with a first text; the hint is shown while it is empty."""
         self.display = True
         self.query_one("#ask-label", TextLine).update(label, layout=True)
@@ -76,6 +82,7 @@ class AskLine(Horizontal):
         with self.prevent(Input.Changed):
             self.box.value = value
         self.box.placeholder = hint
+        self.box.has_steps = has_steps
         self.screen.set_focus(self.box)
 
     def answer(self, text: str) -> None:

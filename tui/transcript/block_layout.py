@@ -6,7 +6,7 @@ import json
 
 from rich.cells import cell_len
 
-from hermes_browse.store.messages.block_kinds import CALL, REASONING, RESULT, SAID, SUMMARY, Block, blocks_of
+from hermes_browse.store.messages.block_kinds import REASONING, RESULT, SAID, SUMMARY, Block, bodies_of
 from hermes_browse.store.messages.chat_message import ChatMessage, State, ToolCall
 from hermes_browse.store.messages.decode import has_failed, load_json
 from hermes_browse.store.text import one_line
@@ -15,7 +15,7 @@ from hermes_browse.store.wording import _, ngettext, pgettext
 from .. import formats
 from ..shared.styled import Line, clip_line, indent, line_width, safe_text, wrap_text
 from .entries import TEXT_LIMIT, Look, Tools, TranscriptModel
-from .layout_cache import Draw, at_once
+from .layout_cache import CALL_LIMIT, Draw, at_once
 from .markdown_layout import render_markdown
 from .tool_text import Hint, hint_of, tool_text_lines
 
@@ -106,11 +106,12 @@ def _tool_lines(
     message: ChatMessage, model: TranscriptModel, width: int, tools: Tools, draw: Draw, *, is_open: bool
 ) -> list[Line]:
     if tools is Tools.OFF and not is_open:
-        names = ", ".join(dict.fromkeys(one_line(call.name, 30) for call in message.tool_calls))
+        first = dict.fromkeys(call.name for call in message.tool_calls[:CALL_LIMIT])
+        names = ", ".join(one_line(name, 30) for name in first)
         return [[("▸ ", "dim"), (formats.clip(f"{len(message.tool_calls)}× {names}", width - 2), "dim")]]
     lines: list[Line] = []
     shown = is_open or tools is Tools.FULL
-    for call in message.tool_calls:
+    for call in message.tool_calls[:CALL_LIMIT]:
         result = model.result(call.id)
         lines.append(_call_line(call, message, result, width, is_open=shown))
         if shown:
@@ -118,6 +119,14 @@ def _tool_lines(
             if result is not None:
                 hint = hint_of(call.arguments, is_result=True)
                 lines += [[("│ ", "rule"), ("→", "dim")], *output_lines(result.text, width, hint, draw, full=is_open)]
+    more = len(message.tool_calls) - CALL_LIMIT
+    if more > 0:
+        note = ngettext(
+            "… 1 more call · O opens all",
+            "… {count:,} more calls · O opens all",
+            more,
+        ).format(count=more)
+        lines.append([(formats.clip(note, width), "note")])
     return lines
 
 
@@ -214,7 +223,7 @@ def message_lines(
         label = formats.clip(_("repeated: the same as message {id}").format(id=twin), inner - 2)
         return [_head(message, width), [("  ", "text"), ("▸ ", "dim"), (label, "note")], []]
     lines: list[Line] = []
-    blocks = list(blocks_of(message))
+    blocks = list(bodies_of(message))
     for block in blocks:
         if block.kind is REASONING:
             lines += _reasoning(block, inner, draw, is_open=is_open or look.reasoning)
@@ -222,7 +231,7 @@ def message_lines(
             lines += output_lines(block.body, inner, Hint(is_result=True), draw, full=is_open)
         elif block.kind is SAID:
             lines += _text(message, block.body, inner, draw, is_open=is_open)
-        elif block.kind is not CALL:
+        else:
             lines += _folded(block, inner, draw, is_open=is_open)
     if message.role != "tool":
         lines += _images(message, inner)

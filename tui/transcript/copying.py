@@ -154,12 +154,15 @@ class Copying:
                 pieces = await asyncio.to_thread(code_blocks, message)
                 await self._copy_next(what, message, pieces, _("no code block here"))
             case "output":
-                await self._copy_next(what, message, outputs(message, model), _("no tool output here"))
+                pieces = await asyncio.to_thread(outputs, message, model)
+                await self._copy_next(what, message, pieces, _("no tool output here"))
             case "pager":
-                self._open(document(message, model), pager(os.environ), _("no pager: set PAGER"))
+                text = await asyncio.to_thread(document, message, model)
+                self._open(text, pager(os.environ), _("no pager: set PAGER"))
             case "editor":
                 after = _("this was a copy: your changes are not kept")
-                self._open(document(message, model), editor(os.environ), _("no editor: set EDITOR"), after)
+                text = await asyncio.to_thread(document, message, model)
+                self._open(text, editor(os.environ), _("no editor: set EDITOR"), after)
             case "links":
                 await self._show_references(message, model)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from hermes_browse.store.messages.block_kinds import SAID, SEAM, SUMMARY, blocks_of
+from hermes_browse.store.messages.block_kinds import SAID, SEAM, SUMMARY, bodies_of
 from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.messages.transcript import END, Bone, Skeleton
 from hermes_browse.store.sessions.models import Conversation
@@ -186,7 +186,8 @@ class TranscriptModel:
         return message is not None and (
             message.id in self.skeleton.twins
             or len(message.text) > TEXT_LIMIT
-            or any(block.kind is not SAID for block in blocks_of(message))
+            or bool(message.tool_calls)
+            or any(block.kind is not SAID for block in bodies_of(message))
         )
 
     def entry_of_segment(self, session_id: str | None) -> int | None:
@@ -215,7 +216,7 @@ class TranscriptModel:
         message = self.message(index)
         if message is None:
             return False
-        kinds = {block.kind: block.body for block in blocks_of(message)}
+        kinds = {block.kind: block.body for block in bodies_of(message)}
         return message.is_summary or (SUMMARY in kinds and not kinds.get(SAID, "").strip())
 
     def step(self, index: int, by: int, role: str = "") -> int | None:

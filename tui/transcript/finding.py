@@ -58,7 +58,7 @@ class Finding:
         if for_id:
             bones = transcript.model.skeleton.bones
             hint = _("{first} to {last}").format(first=bones[0].id, last=bones[-1].id) if bones else ""
-            line.ask(_("go to message"), hint=hint)
+            line.ask(_("go to message"), hint=hint, has_steps=False)
         else:
             line.ask(_("find"), self._text, _("exact text; n and N go to the next and previous"))
             if self._text:

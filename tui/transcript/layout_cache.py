@@ -10,7 +10,13 @@ from ..shared.styled import Line, wrap_text
 
 LIGHT = 2_400
 """Code points of Markdown that are laid out at once; ten milliseconds if all of it is code."""
-_MAX_TEXTS = 100
+CALL_LIMIT = 100
+"""Tool calls of a message that are laid out, a tenth of a millisecond each; the pager shows all."""
+_MAX_TEXTS = 3 * CALL_LIMIT
+"""More than one message has: its own, and the arguments and the result of each call.
+
+With fewer, a message could never be shown, as its last texts would take the place of its first ones.
+"""
 
 Make = Callable[..., list[Line]]
 """A function that lays out a text; its arguments are the text, the width, and others."""

@@ -209,11 +209,14 @@ class Page:
         self._frame = None
 
     def resize(self, width: int, height: int) -> None:
-        """Change the size of the page."""
-        if width != self.width:
-            self.forget()
+        """Change the size; at another width the top line stays about where it was in its message."""
+        (index, line), before = self.place, self.width
         self.width, self.height = max(width, 12), max(height, 1)
         self._frame = None
+        if self.width != before:
+            self.forget()
+            if line and index < len(self) and (lines := self.heights[index]):
+                self.place = index, line * self._height(index) // lines
 
     def _estimate(self, index: int) -> int:
         assert self.model is not None
@@ -325,7 +328,7 @@ class Page:
     def settle(self) -> int:
         """Move the place into the conversation and lay out the page; return the lines above it, for a scroll bar."""
         self._frame = None
-        if not len(self) or self.height <= 1:
+        if not len(self):
             self.place = (0, 0)
             return 0
         last = self._last_place()

@@ -121,6 +121,8 @@ class TranscriptScroll(LongView, can_focus=True):
     def _place(self) -> None:
         """Lay out the page and update the scroll bar; called after every change."""
         region = self.scrollable_content_region
+        if not region.height:  # not laid out, or hidden: it is laid out when it has a size
+            return
         self.page.resize(region.width - _GUTTER, region.height)
         above = self.page.settle()
         if self.page.missing is not None and self.page.missing != self._needed:

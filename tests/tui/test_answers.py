@@ -1,0 +1,108 @@
+"""What the screen says at once, and what no longer: waits, plans being made, fields, idle keys."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from browsing import browsing, demo_app, loose, open_app
+from pruning import NOW
+from textual.widgets import Input
+from trashing import session_ids
+
+from hermes_browse.store.cleanup.plan import make_plan
+from hermes_browse.tui.cleanup import cleaning
+from hermes_browse.tui.cleanup.prune_screen import PruneScreen
+from hermes_browse.tui.edit.change_cards import DeleteCard
+from hermes_browse.tui.shared.lines import TextLine
+
+
+@pytest.mark.parametrize("key", ["D", "a"])
+async def test_a_key_for_a_plan_that_is_being_made(path: Path, monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    """It says so and never acts on the old plan, whose numbers are dim; pressed again it acts."""
+    may_go_on = threading.Event()
+    may_go_on.set()
+
+    def slow(*given: object, **named: object) -> object:
+        may_go_on.wait()
+        return make_plan(*given, **named)  # type: ignore[arg-type]  # passed on
+
+    monkeypatch.setattr(cleaning, "make_plan", slow)
+    before = session_ids(path)
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("P")
+        screen = browser.app.screen
+        assert isinstance(screen, PruneScreen) and "5 conversations" in browser.text("#totals")
+        may_go_on.clear()
+        screen.query_one("#rules", Input).value = "is:automation"
+        await browser.drain()
+        totals = screen.query_one("#totals", TextLine).content
+        assert "5 conversations" in str(totals) and "accent" not in str(getattr(totals, "spans", ""))
+        await browser.send(key)
+        await browser.wait_until(lambda: "the plan is being made" in browser.text("#status"))
+        assert browser.app.screen is screen
+        may_go_on.set()
+        await browser.settle()
+        assert browser.app.screen is screen and session_ids(path) == before
+        assert "here is the new plan" in browser.text("#status") and "5 conversations" not in browser.text("#totals")
+        await browser.press(key)
+        assert isinstance(browser.app.screen, DeleteCard) if key == "D" else "archived" in browser.text("#status")
+
+
+async def test_a_change_that_waits_for_another_writer_says_so(path: Path) -> None:
+    """At once, not when it gives up; and what was done takes its place."""
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            await browser.send("a")
+            await browser.wait_until(lambda: "waiting for the store" in browser.text("#status"))
+            other.execute("ROLLBACK")
+        await browser.settle()
+        assert "archived" in browser.text("#status")
+
+
+@pytest.mark.parametrize("keys", [("slash",), ("tab", "backslash"), ("tab", "number_sign")])
+async def test_a_field_that_opens_ends_what_was_said(tmp_path: Path, keys: tuple[str, ...]) -> None:
+    """The sentence belonged to the keys before."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press(*keys[:-1], "escape", "escape", *keys[:-1])
+        await browser.press("colon")
+        assert "does nothing here" in browser.text("#status")
+        await browser.press(keys[-1])
+        assert isinstance(browser.app.focused, Input) and "does nothing" not in browser.text("#status")
+
+
+@pytest.mark.parametrize("place", ["", "tab", "P", "I", "X", "H"])
+async def test_a_key_without_meaning_says_so(tmp_path: Path, place: str) -> None:
+    """On every screen; one that means something does not."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        if place:
+            await browser.press(place)
+        await browser.press("colon")
+        assert ": does nothing here · ? shows the keys" in browser.text("#status")
+        await browser.press("down")
+        await browser.press("j")
+        assert "j does nothing" not in browser.text("#status")
+
+
+@pytest.mark.parametrize(
+    ("keys", "has", "has_not"),
+    [
+        (("slash",), "clear, then the list", "rename"),
+        (("tab", "backslash"), "previous", "rename"),
+        (("tab", "number_sign"), "done", "previous"),
+        (("P", "slash"), "back", "archive"),
+    ],
+)
+async def test_a_field_names_its_own_keys(tmp_path: Path, keys: tuple[str, ...], has: str, has_not: str) -> None:
+    """Those of the panes are letters in it, or have nothing to do with it."""
+    async with browsing(demo_app(tmp_path), (200, 40)) as browser:
+        await browser.press(*keys)
+        assert isinstance(browser.app.focused, Input)
+        shown = browser.text("#keys")
+        assert has in shown and has_not not in shown and "F2" not in shown
+        await browser.press("escape")
+        assert len(browser.text("#keys")) > len(shown)
