@@ -43,7 +43,9 @@ def normalised(sql: str) -> str:
             continue
         plain = match["bare"] or match["word"]
         words.append(plain.lower() if plain else match[0])
-    return " ".join(words).replace("create trigger if not exists ", "create trigger ", 1)
+    if words[2:5] == ["if", "not", "exists"]:
+        del words[2:5]
+    return " ".join(words)
 
 
 def digest(sql: str) -> str:

@@ -54,7 +54,7 @@ def test_tables_that_go_with_a_conversation(tmp_path: Path, table: str) -> None:
     with pytest.raises(StoreRefusedError, match=f"{table} has a trigger .*, odd:"):
         remove(path, "other")
     assert dump(path) == before and [each.name for each in (tmp_path / "trash").iterdir()] == [name]
-    assert titles.rename(Store(path), "other", "Quay").title == "Quay"
+    assert titles.rename(Store(path), "other", "Pier").title == "Pier"
 
 
 def test_tables_of_others_are_theirs(tmp_path: Path) -> None:

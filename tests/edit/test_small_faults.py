@@ -29,11 +29,11 @@ def test_a_stat_that_fails_after_the_commit(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(transaction, "_verify", verify)
     with pytest.raises(WriteUnverifiedError, match=r"was written, but could not be read back.*Input/output") as caught:
-        titles.rename(Store(path), "tip", "Quay")
+        titles.rename(Store(path), "tip", "Pier at dawn")
     monkeypatch.undo()
     assert "replaced" not in caught.value.sentence
     with Store(path).reader() as reader:
-        assert reader.value("SELECT title FROM sessions WHERE id = 'tip'") == "Quay"
+        assert reader.value("SELECT title FROM sessions WHERE id = 'tip'") == "Pier at dawn"
 
 
 @pytest.mark.parametrize("moment", ["compare", "insert"])
