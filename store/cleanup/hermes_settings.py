@@ -152,6 +152,19 @@ class Retention:
     retention_days: int | None = None
     min_interval_hours: int | None = None
     """Hours between two such clean-ups."""
+    vacuum_after_prune: bool | None = None
+    """Hermes then runs VACUUM, which makes the file smaller."""
+
+    @property
+    def vacuum_sentence(self) -> str:
+        """What becomes of the file after a clean-up; empty if Hermes makes none."""
+        if self.auto_prune is False:
+            return ""
+        if self.vacuum_after_prune is None:
+            return _("cannot tell whether it runs VACUUM after that")
+        if self.vacuum_after_prune:
+            return _("runs VACUUM after that, which makes the file smaller")
+        return _("runs no VACUUM after that: the file keeps its size (vacuum_after_prune)")
 
     @property
     def sentence(self) -> str:
@@ -166,18 +179,23 @@ class Retention:
         return deletes.format(days=self.retention_days)
 
 
-_SETTINGS: dict[str, type] = {"auto_prune": bool, "retention_days": int, "min_interval_hours": int}
+_SETTINGS: dict[str, type] = {
+    "auto_prune": bool,
+    "retention_days": int,
+    "min_interval_hours": int,
+    "vacuum_after_prune": bool,
+}
 
 
 def defaults_of(schema_version: int | None) -> Retention:
     """Return Hermes' defaults by the schema that its releases write.
 
     `auto_prune` is off up to 0.21.0 (schema 26) and on from 0.21.3 (30) to 0.22 (31), as read in the releases. The
-    defaults for schemas between and beyond are unknown.
+    defaults for schemas between and beyond are unknown. `vacuum_after_prune` is on from 0.13 on.
     """
     if schema_version is None or not (schema_version <= 26 or schema_version in (30, 31)):
         return Retention()
-    return Retention(schema_version > 26, 90, 24)
+    return Retention(schema_version > 26, 90, 24, True)
 
 
 def managed_config() -> Path | None:

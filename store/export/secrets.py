@@ -267,10 +267,7 @@ def _find_flags(text: str) -> Iterator[tuple[int, int]]:
 def _rules_for(text: str, lowered: str) -> Iterator[Rule]:
     words = " ".join(_LONG_WORD.findall(text))  # a small part of most texts, in which needles are found sooner
     for rule in RULES:
-        if rule.is_word:
-            place = words
-        else:
-            place = lowered if rule.folded else text
+        place = words if rule.is_word else lowered if rule.folded else text
         if rule.needle in place:
             yield rule
 
