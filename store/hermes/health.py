@@ -137,8 +137,8 @@ def problems_of(summary: StoreSummary, search: SearchHealth, executable: str | N
         problems.append(StoreProblem("info", "no-trigram", text, remedy))
     if (summary.sessions or 0) >= MANY_SESSIONS or summary.size >= MANY_BYTES:
         text = _(
-            "The store has {count:,} sessions and {size:,.0f} MB: from about 1,000 sessions or 384 MB on, Hermes' guide "
-            "says, adding to its search index and `/resume` get slower."
+            "The store has {count:,} sessions and {size:,.0f} MB: from about 1,000 sessions or 384 MB on, "
+            "Hermes' guide says, adding to its search index and `/resume` get slower."
         ).format(count=summary.sessions or 0, size=summary.size / 1e6)
         remedy = _("`hermes-browse prune --dry-run` tells what could go, and frees nothing yet.")
         problems.append(StoreProblem("info", "store-large", text, remedy))

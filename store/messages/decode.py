@@ -231,8 +231,8 @@ def injected_context(text: str, sent: str | None) -> str:
 def reasoning_of_details(value: object) -> str | None:
     """Return the texts in `reasoning_details`, a JSON list of objects; None if there are none.
 
-    Each object has one under the first of these keys (`extract_reasoning`, agent/agent_runtime_helpers.py, 0.18); others
-    are encrypted. Hermes mostly stores the texts as `reasoning`, too.
+    Each object has one under the first of these keys (agent/agent_runtime_helpers.py, 0.18); others are encrypted.
+    Hermes mostly stores the texts as `reasoning`, too.
     """
     text = as_text(value)
     if not text:
