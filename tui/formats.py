@@ -330,7 +330,14 @@ def end_reason(reason: str | None) -> str:
     return _(_END_REASONS[reason]) if reason in _END_REASONS else one_line(reason, 60)
 
 
-_SOURCES = {"telegram": "tele", "discord": "disc", "whatsapp": "wa", "api_server": "api", "webhook": "hook"}
+_SOURCES = {
+    "telegram": "tele",
+    "discord": "disc",
+    "whatsapp": "wa",
+    "api_server": "api",
+    "api-server": "api",
+    "webhook": "hook",
+}
 
 
 def source(name: str) -> str:

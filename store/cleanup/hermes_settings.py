@@ -56,6 +56,19 @@ class Retention:
     retention_days: int | None = None
     min_interval_hours: int | None = None
     """Hours between two such clean-ups."""
+    vacuum_after_prune: bool | None = None
+    """Hermes then runs VACUUM, which makes the file smaller."""
+
+    @property
+    def vacuum_sentence(self) -> str:
+        """What becomes of the file after a clean-up; empty if Hermes makes none."""
+        if self.auto_prune is False:
+            return ""
+        if self.vacuum_after_prune is None:
+            return _("cannot tell whether it runs VACUUM after that")
+        if self.vacuum_after_prune:
+            return _("runs VACUUM after that, which makes the file smaller")
+        return _("runs no VACUUM after that: the file keeps its size (vacuum_after_prune)")
 
     @property
     def sentence(self) -> str:
@@ -74,11 +87,11 @@ def defaults_of(schema_version: int | None) -> Retention:
     """Return Hermes' defaults by the schema that its releases write.
 
     `auto_prune` is off up to 0.21.0 (schema 26) and on from 0.21.3 (30) to 0.22 (31), as read in the releases. The
-    defaults for schemas between and beyond are unknown.
+    defaults for schemas between and beyond are unknown. `vacuum_after_prune` is on from 0.13 on.
     """
     if schema_version is None or not (schema_version <= 26 or schema_version in (30, 31)):
         return Retention()
-    return Retention(schema_version > 26, 90, 24)
+    return Retention(schema_version > 26, 90, 24, True)
 
 
 def managed_config() -> Path | None:
@@ -102,13 +115,18 @@ def read_retention(config: Path, schema_version: int | None, managed: Path | Non
         if block is None:
             return Retention()
         if "auto_prune" in block:
-            value = block["auto_prune"]
-            retention = replace(retention, auto_prune=value if isinstance(value, bool) else None)
+            retention = replace(retention, auto_prune=_flag(block["auto_prune"]))
         if "retention_days" in block:
             retention = replace(retention, retention_days=_whole_number(block["retention_days"]))
         if "min_interval_hours" in block:
             retention = replace(retention, min_interval_hours=_whole_number(block["min_interval_hours"]))
+        if "vacuum_after_prune" in block:
+            retention = replace(retention, vacuum_after_prune=_flag(block["vacuum_after_prune"]))
     return retention
+
+
+def _flag(value: object) -> bool | None:
+    return value if isinstance(value, bool) else None
 
 
 def _whole_number(value: object) -> int | None:

@@ -43,10 +43,10 @@ class SentRow(NamedTuple):
 
 
 class ModelContext(NamedTuple):
-    """The rows that were sent to the model when a message was written."""
+    """The rows that were sent to the model when a message was written, or that a resume would send."""
 
     at: int | None
-    """The requested message; None in a conversation without messages."""
+    """The requested message; None for what a resume would send now."""
     of: int | None
     """`at`, or its original if it is a copy."""
     session_id: str
@@ -132,6 +132,24 @@ class Contexts:
                 return of, number, self._sent(number, at + 1, row, notes), notes
             number, at = self._places[copy]
 
+    def after_resume(self, newest: int) -> tuple[int, tuple[SentRow, ...], list[CompactionNote]]:
+        """Find what Hermes loads for a resume: all rows of the last generation that were not rewound.
+
+        Args:
+            newest: The last row that was not rewound.
+
+        Returns:
+            Index of the generation, the rows, and notes.
+        """
+        number, at = self._places[newest]
+        generation = self.history.generations[number]
+        notes: list[CompactionNote] = []
+        rows = self._sent(number, None, generation.rows[at], notes)
+        if generation.compaction is not None:
+            unstored = self.history.compactions[generation.compaction].not_stored_again
+            rows = tuple(row for row in rows if row.id not in unstored)
+        return number, rows, [note for note in notes if note is not CompactionNote.NOT_STORED_AGAIN]
+
     def _is_late(self, number: int, at: int) -> bool:
         """Return whether a row in a block is older than the compaction, but was stored only with it.
 
@@ -199,25 +217,31 @@ def _may_answer(row: HistoryRow, asked: HistoryRow) -> bool:
 def context_of(
     reader: Reader, segments: Sequence[Session], contexts: Contexts, message_id: int | None, *, prompt: bool = True
 ) -> ModelContext:
-    """Return the context of a message; only the system prompt is read, if requested.
+    """Return the context of a message, or what a resume would send; only the system prompt is read, if requested.
+
+    If the newest session has no rows, Hermes starts fresh there, without any earlier message (0.16 to 0.19).
 
     Args:
         reader: An open reader.
         segments: The sessions of the conversation, root first.
         contexts: Of the conversation.
-        message_id: `messages.id`; None for the newest one.
+        message_id: `messages.id`; None for what a resume would send now.
         prompt: Whether to read the system prompt.
 
     Raises:
         NotFoundError: The message is not in this conversation.
     """
-    requested = contexts.newest if message_id is None else message_id
-    if requested is None:
-        system_prompt = read_system_prompt(reader, segments[-1].id) if prompt else None
-        return ModelContext(None, None, segments[-1].id, system_prompt, (), 0, None, ())
-    if requested not in contexts:
-        raise NotFoundError(_("There is no message {id} in this conversation.").format(id=requested))
-    of, number, rows, notes = contexts.at(requested)
+    of: int | None = None
+    if message_id is None:
+        newest = contexts.newest
+        if newest is None or contexts.generation_of(newest).segment < len(segments) - 1:
+            system_prompt = read_system_prompt(reader, segments[-1].id) if prompt else None
+            return ModelContext(None, None, segments[-1].id, system_prompt, (), 0, None, ())
+        number, rows, notes = contexts.after_resume(newest)
+    elif message_id in contexts:
+        of, number, rows, notes = contexts.at(message_id)
+    else:
+        raise NotFoundError(_("There is no message {id} in this conversation.").format(id=message_id))
     history = contexts.history
     generation = history.generations[number]
     if _was_compressed_later(history, number):
@@ -225,7 +249,7 @@ def context_of(
     sizes = {row.id: row.size for each in history.generations for row in each.rows}
     session_id = segments[generation.segment].id
     return ModelContext(
-        at=requested,
+        at=message_id,
         of=of,
         session_id=session_id,
         prompt=read_system_prompt(reader, session_id) if prompt else None,

@@ -17,27 +17,26 @@ from urllib.parse import quote, quote_plus
 from ..regular_files import open_regular
 from ..text import as_text
 from ..wording import N_, _
+from .readings import readings
 from .secrets import (
-    AWS_SECRET,
+    AWS_SECRET_KEY,
     COMMON_SETTINGS,
     MARK,
-    NEEDLES,
-    RULES,
-    find_assignments,
-    find_flags,
+    NAMED_SECRET,
+    Secret,
+    find_secrets,
     is_value,
     names_secret,
 )
 
 ENV_VALUE = "env-value"
-NAMED_SECRET = "named-secret"
-AWS_SECRET_KEY = "aws-secret-key"
 
 LABELS = {
     "anthropic-key": N_("Anthropic key"),
     "authorization": N_("authorization header"),
     "aws-access-key": N_("AWS access key"),
     AWS_SECRET_KEY: N_("AWS secret key"),
+    "cookie": N_("cookie"),
     "discord-token": N_("Discord token"),
     ENV_VALUE: N_(".env value"),
     "github-token": N_("GitHub token"),
@@ -64,6 +63,7 @@ _SETTING_NAME = re.compile(
     r"(?i)model|provider|host|lang|zone|theme|mode|level|editor|shell|backend|version|region|image"
 )
 _PLAIN_WORD = re.compile(r"[A-Za-z]*|[A-Za-z]{0,12}[0-9]{1,3}[A-Za-z]?|[0-9]{1,3}")
+_HEADER = re.compile(r"(?i)(?:proxy-)?authorization|(?:set-)?cookie2?")
 _URL = re.compile(r"(?i)[a-z][a-z0-9+.\-]{1,20}://")
 
 
@@ -96,26 +96,22 @@ class Redactor:
         """Redact a text."""
         if not self.active or not text:
             return text
-        if any(value in text for value in self._values):
-            text = self._replaced(text, _matches(self._pattern, text), ENV_VALUE)
-        lowered = text.lower()
-        for rule in RULES:
-            if rule.needle in (lowered if rule.folded else text):
-                before = self.counts[rule.kind]
-                text = self._replaced(text, _matches(rule.pattern, text), rule.kind)
-                if rule.kind == "aws-access-key" and self.counts[rule.kind] > before:
-                    text = self._replaced(text, _matches(AWS_SECRET, text), AWS_SECRET_KEY)
-        if any(needle in lowered for needle in NEEDLES):
-            text = self._replaced(text, find_assignments(text), NAMED_SECRET)
-            if "--" in text:
-                text = self._replaced(text, find_flags(text), NAMED_SECRET)
-        return text
+        found = list(self._find(text))
+        for reading in readings(text):
+            for start, end, kind in self._find(reading.text):
+                found.append(Secret(*reading.original(start, end), kind))
+        return self._replaced(text, _merged(found))
 
-    def _replaced(self, text: str, spans: Iterable[tuple[int, int]], kind: str) -> str:
-        """Replace ranges, sorted and disjoint, by the mark of a kind."""
+    def _find(self, text: str) -> Iterator[Secret]:
+        if any(value in text for value in self._values):
+            yield from (Secret(*match.span(), ENV_VALUE) for match in self._pattern.finditer(text))
+        yield from find_secrets(text)
+
+    def _replaced(self, text: str, secrets: Iterable[Secret]) -> str:
+        """Replace secrets, sorted and disjoint, by the mark of their kind."""
         parts: list[str] = []
         last = 0
-        for start, end in spans:
+        for start, end, kind in secrets:
             parts += [text[last:start], f"{MARK}{kind}]"]
             last = end
             self.counts[kind] += 1
@@ -156,15 +152,30 @@ class Redactor:
         return None if isinstance(value, float) and not math.isfinite(value) else value
 
     def _named(self, key: object, value: object) -> object:
-        """Redact the value of a key; as a whole if the key names a secret."""
+        """Redact the value of a key; as a whole if the key names a secret, and as a header if it is one."""
+        if self.active and isinstance(value, str) and (header := _HEADER.fullmatch(str(key))):
+            name = f"{header[0]}: "
+            return self.text(name + (as_text(value) or "")).removeprefix(name)
         text = self.value(value)
         if self.active and isinstance(text, str) and MARK not in text and names_secret(str(key)) and is_value(text):
-            return self._replaced(text, [(0, len(text))], NAMED_SECRET)
+            return self._replaced(text, [Secret(0, len(text), NAMED_SECRET)])
         return text
 
 
-def _matches(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
-    return (match.span(min(1, pattern.groups)) for match in pattern.finditer(text))
+def _merged(found: list[Secret]) -> Iterator[Secret]:
+    """Yield what is found, in order, and what overlaps as one, of the kind that was found first."""
+    ordered = sorted(enumerate(found), key=lambda item: item[1].start)
+    if not ordered:
+        return
+    rank, (start, end, kind) = ordered[0]
+    for other_rank, other in ordered[1:]:
+        if other.start < end:
+            end = max(end, other.end)
+            rank, kind = min((rank, kind), (other_rank, other.kind))
+            continue
+        yield Secret(start, end, kind)
+        rank, (start, end, kind) = other_rank, other
+    yield Secret(start, end, kind)
 
 
 def _spellings(value: str) -> Iterator[str]:

@@ -3,7 +3,7 @@
 `secrets.toml` has a rule for the form of each kind of key, token and header. Every pattern is linear on hostile text:
 whatever follows a fixed prefix is bounded or possessive, and a long run of letters can only match at its start. Most
 texts have no secrets, so each pattern begins with a literal prefix, which is found fast, and is only tried if a word of
-its rule is in the text.
+its rule is in the text. Each is looked for in the text as it is; `readings` gives other ways to read it.
 
 For a named secret the name is found first, then the end of the value: it may be quoted, and the quotes may be escaped
 any number of times, as in JSON within JSON. Heuristics then decide: `max_tokens=4096`, `token = get_token()` and
@@ -22,8 +22,11 @@ _DATA = tomllib.loads(Path(__file__).with_name("secrets.toml").read_text(encodin
 
 MARK = "[REDACTED:"
 """Start of the replacement of a secret, before its kind and `]`."""
-NEEDLES = ("key", "token", "secret", "pass", "pwd", "credential", "auth")
+_NEEDLES = ("key", "token", "secret", "pass", "pwd", "credential", "auth")
 """A text without any of these, in lower case, names no secret."""
+NAMED_SECRET = "named-secret"
+AWS_SECRET_KEY = "aws-secret-key"
+_AWS_ACCESS_KEY = "aws-access-key"
 COMMON_SETTINGS = frozenset(_DATA["common_settings"].split())
 """Values of settings that are ordinary words."""
 
@@ -37,6 +40,18 @@ class Rule(NamedTuple):
     pattern: re.Pattern[str]
     """The secret is group 1 if there is one, else the whole match."""
     folded: bool = False
+    named: bool = False
+    """The value is no secret if it only stands for one."""
+    is_word: bool = False
+    """The secret begins in a word of `_LONG_WORD`, which has the needle too."""
+
+
+class Secret(NamedTuple):
+    """A secret in a text."""
+
+    start: int
+    end: int
+    kind: str
 
 
 def _start(width: int, word: str = "A-Za-z0-9_") -> str:
@@ -56,18 +71,26 @@ def _start(width: int, word: str = "A-Za-z0-9_") -> str:
 def _forms(name: str) -> Iterator[Rule]:
     for each in _DATA[name]:
         pattern = re.sub(r"<start:(\d)>", lambda match: _start(int(match[1]), r"A-Za-z0-9_\-"), each["pattern"])
-        yield Rule(each["kind"], each["needle"], re.compile(pattern), each.get("folded", False))
+        options = {name: each[name] for name in ("folded", "named", "is_word") if name in each}
+        yield Rule(each["kind"], each["needle"], re.compile(pattern), **options)
 
 
 def _keys() -> Iterator[Rule]:
     for line in _DATA["keys"].strip().splitlines():
-        kind, prefix, rest = line.split()
-        yield Rule(kind, prefix, re.compile(re.escape(prefix) + _start(len(prefix)) + rest))
+        kind, prefixes, rest = line.split()
+        for prefix in prefixes.split(","):
+            yield Rule(kind, prefix, re.compile(re.escape(prefix) + _start(len(prefix)) + rest), is_word=True)
 
 
-RULES = (*_forms("first"), *_keys(), *_forms("then"))
+_KEYS = tuple(_keys())
+RULES = (*_forms("first"), *_KEYS, *_forms("then"))
+BEGINNINGS = tuple(rule.needle for rule in _KEYS)
+"""The letters that keys begin with."""
 
-AWS_SECRET = re.compile(r"(?<![A-Za-z0-9/+=])(?![0-9a-f]{40}(?![A-Za-z0-9/+=]))[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
+_LONG_WORD = re.compile(r"[A-Za-z0-9_.\-:]{14,}")
+"""What can be a key."""
+
+_AWS_SECRET = re.compile(r"(?<![A-Za-z0-9/+=])(?![0-9a-f]{40}(?![A-Za-z0-9/+=]))[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
 """Forty letters of base64, but not a SHA-1: a secret key if an access key is in the same text."""
 
 _CORE = re.compile("key|token|secret|passw(?:or)?d|passphrase|pass|pwd|credentials?|auth")
@@ -76,7 +99,8 @@ _STRONG_KEYS = ("api", "access", "secret", "private", "encryption", "signing", "
 """Words before `key` that make it name a secret."""
 _AFTER = re.compile(
     r"(?P<tail>(?:[_\-][A-Za-z0-9_\-]{1,32}+|(?<=[a-z])[A-Z][A-Za-z0-9_]{0,32}+|[0-9]{1,3})?)"
-    r"(?:\\{0,7}[\"'`])?[ \t]{0,4}(?P<sep>:=|=>|=(?!=)|:(?![:/]))[ \t]{0,4}(?P<open>\\{0,7}[\"'`])?"
+    r"(?:\\{0,7}[\"'`]|\*{1,2})?[ \t]{0,4}(?P<sep>:=|=>|=(?!=)|:(?![:/])|(?<=[ \t])is(?=[ \t:]):?)\*{0,2}"
+    r"[ \t]{0,4}(?P<open>\\{0,7}[\"'`])?"
 )
 _FLAG = re.compile(
     r"--(?<![A-Za-z0-9\-]--)(?:[a-z]{1,16}-){0,3}(?:password|passwd|passphrase|token|secret|api-?key|secret-key)"
@@ -90,6 +114,12 @@ _TEMPLATE = ("${", "$(", "{{", "%(", "%{", "#{", "...", "…", MARK, "os.", "pro
 """Prefixes of templates and lookups."""
 _QUOTED_MOST = 4096
 _LEAST = 6
+_LEAST_SAID = 8
+_WORDS = re.compile(
+    r"(?:[A-Za-z]?[a-z]+[0-9]{0,4}[a-z]{0,8}|[0-9]{1,4}[A-Za-z]{0,3})"
+    r"(?:[\-_/][A-Za-z0-9]{1,16})*[.:!?)]*"
+)
+"""What may follow `the password is` in a sentence: `sha256-hashed`, `40-character`."""
 _HARMLESS_NAMES = frozenset(_DATA["harmless_names"].split())
 _PLACEHOLDERS = frozenset(_DATA["placeholders"].split())
 _PLACEHOLDER = re.compile(
@@ -154,6 +184,8 @@ def _is_secret(text: str, name: _Name, value: str, *, quoted: bool) -> bool:
     if len(value) < _LEAST or value.isspace() or _is_placeholder(value) or _is_harmless(name.match["tail"]):
         return False
     core, before, sep = name.core.lower(), name.before, name.match["sep"]
+    if sep.startswith("is"):
+        return name.is_strong and len(value) >= _LEAST_SAID and _is_mixed(value) and not _WORDS.fullmatch(value)
     if not name.is_strong:
         if before.isalnum() and not (before.islower() and name.core[0].isupper()):
             return False
@@ -161,12 +193,14 @@ def _is_secret(text: str, name: _Name, value: str, *, quoted: bool) -> bool:
             return _is_mixed(value) or name.core.isupper()
         if name.core.isupper() and sep == "=":
             return _is_mixed(value)
+        if not quoted and _is_code(value):
+            return False
         return len(value) >= 16 and _is_mixed(value) and " " not in value
     if core == "auth" and before.isalpha():
         return False  # OAuth and its settings
     is_password = core.startswith(("passw", "passphrase", "pwd"))
     if quoted:
-        return is_password or " " not in value
+        return is_password or (" " not in value and not _IDENTIFIER.fullmatch(value[:200]))
     if _is_code(value):
         return False
     if sep == "=" and not text[name.match.end("sep")].isspace():
@@ -205,7 +239,7 @@ def _whole_end(text: str, end: int, *, quoted: bool) -> int:
     return match.end() if match else end
 
 
-def find_assignments(text: str) -> Iterator[tuple[int, int]]:
+def _find_assignments(text: str) -> Iterator[tuple[int, int]]:
     """Yield half-open ranges of the secret values that are assigned to names, in order."""
     position = 0
     for name in _names(text):
@@ -218,7 +252,7 @@ def find_assignments(text: str) -> Iterator[tuple[int, int]]:
             yield start, position
 
 
-def find_flags(text: str) -> Iterator[tuple[int, int]]:
+def _find_flags(text: str) -> Iterator[tuple[int, int]]:
     """Yield half-open ranges of the values of `--password`, `--token` and similar options, in order."""
     position = 0
     while match := _FLAG.search(text, position):
@@ -228,6 +262,37 @@ def find_flags(text: str) -> Iterator[tuple[int, int]]:
         if len(value) >= _LEAST and not _is_placeholder(value) and not _is_code(value):
             position = _whole_end(text, end, quoted=quoted)
             yield start, position
+
+
+def _rules_for(text: str, lowered: str) -> Iterator[Rule]:
+    words = " ".join(_LONG_WORD.findall(text))  # a small part of most texts, in which needles are found sooner
+    for rule in RULES:
+        place = words if rule.is_word else lowered if rule.folded else text
+        if rule.needle in place:
+            yield rule
+
+
+def _find_forms(text: str, lowered: str) -> Iterator[Secret]:
+    has_access_key = False
+    for rule in _rules_for(text, lowered):
+        group = min(1, rule.pattern.groups)
+        for match in rule.pattern.finditer(text):
+            if rule.named and _is_placeholder(match[group]):
+                continue
+            has_access_key = has_access_key or rule.kind == _AWS_ACCESS_KEY
+            yield Secret(*match.span(group), rule.kind)
+    if has_access_key:
+        yield from (Secret(*match.span(), AWS_SECRET_KEY) for match in _AWS_SECRET.finditer(text))
+
+
+def find_secrets(text: str) -> Iterator[Secret]:
+    """Yield the secrets of a text, by form and then by name; they may overlap."""
+    lowered = text.lower()
+    yield from _find_forms(text, lowered)
+    if any(needle in lowered for needle in _NEEDLES):
+        yield from (Secret(*span, NAMED_SECRET) for span in _find_assignments(text))
+        if "--" in text:
+            yield from (Secret(*span, NAMED_SECRET) for span in _find_flags(text))
 
 
 def names_secret(key: str) -> bool:

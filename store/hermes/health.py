@@ -19,6 +19,10 @@ from .homes import Location
 if TYPE_CHECKING:
     from .index_health import SearchHealth  # loads the search, which a summary does not need
 
+MANY_SESSIONS = 1_000
+MANY_BYTES = 384_000_000
+"""From about so many sessions or bytes on, says Hermes' guide, writing to the search index and `/resume` get slower."""
+
 _DIST = re.compile(r"hermes_agent-([\w.+]+)\.dist-info")
 
 
@@ -131,6 +135,13 @@ def problems_of(summary: StoreSummary, search: SearchHealth, executable: str | N
         text = _("There is no substring index: Chinese, Japanese and Korean are scanned for.")
         remedy = _("Hermes creates one if its SQLite is 3.34 or newer; until then searches are slower, but complete.")
         problems.append(StoreProblem("info", "no-trigram", text, remedy))
+    if (summary.sessions or 0) >= MANY_SESSIONS or summary.size >= MANY_BYTES:
+        text = _(
+            "The store has {count:,} sessions and {size:,.0f} MB: from about 1,000 sessions or 384 MB on, "
+            "Hermes' guide says, adding to its search index and `/resume` get slower."
+        ).format(count=summary.sessions or 0, size=summary.size / 1e6)
+        remedy = _("`hermes-browse prune --dry-run` tells what could go, and frees nothing yet.")
+        problems.append(StoreProblem("info", "store-large", text, remedy))
     if summary.wal_size > 256 * 1024 * 1024:
         text = _("The write-ahead log holds {size:,.0f} MB.").format(size=summary.wal_size / 1e6)
         remedy = _("It shrinks when the last Hermes process exits; one may be stuck in a long read.")

@@ -29,6 +29,7 @@ Object = dict[str, object]
 
 UNREADABLE = "unreadable"
 """Role of the row of a note."""
+SANDBOX_CALL = "sandbox_tool_call"
 FILE_SOURCE = "file"
 """Source of a transcript that does not name its platform."""
 
@@ -195,7 +196,25 @@ def _message(piece: Object, session: str, moment: float) -> Row:
         "finish_reason": _text(piece.get("finish_reason")),
         "reasoning": _text(piece.get("reasoning")),
         "reasoning_content": _text(piece.get("reasoning_content")),
+        "reasoning_details": _text(piece.get("reasoning_details")),
     }
+
+
+def _is_sandbox_call(piece: Object) -> bool:
+    """Tell whether a line is a tool call that a program of `execute_code` made; it has no role of a message."""
+    return SANDBOX_CALL in (piece.get("type"), piece.get("role"), piece.get("event"))
+
+
+def _sandbox_call(piece: Object) -> Object:
+    """Return a message with the tool call of a line of `execute_code`, of which no release says the keys."""
+    inner = piece.get("function")
+    source = inner if isinstance(inner, dict) else piece
+    name = next((source[key] for key in ("tool_name", "tool", "name") if source.get(key)), "tool")
+    arguments = next((source[key] for key in ("arguments", "args", "input", "args_preview") if key in source), "")
+    function = {"name": _text(name), "arguments": arguments if isinstance(arguments, str) else write_json(arguments)}
+    call_id = _text(piece.get("tool_call_id") or piece.get("id"))
+    call = {"id": call_id, "type": "function", "function": function}
+    return {"role": "assistant", "tool_calls": [call], "timestamp": piece.get("timestamp")}
 
 
 def _start_of(file: OldFile) -> float:
@@ -228,6 +247,8 @@ def read_transcript(file: OldFile) -> tuple[Row, list[Row], int]:
             content = f"{session}: {piece.text}"
             messages.append({"session_id": session, "role": UNREADABLE, "content": content, "timestamp": time})
             continue
+        if _is_sandbox_call(piece):
+            piece = _sandbox_call(piece)
         own = as_time(piece.get("timestamp"))
         if own is not None:
             moment = own

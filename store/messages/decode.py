@@ -25,13 +25,15 @@ _MEMORY = re.compile(r"<memory-context>.*?</memory-context>\s*", re.DOTALL)
 DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(;base64)?,")
 """The start of an embedded file (RFC 2397): type, and whether it is base64."""
 
+_REASONING_KEYS = ("summary", "thinking", "content", "text")
+
 LIMIT = 200_000
 """Code points of the longest result that is parsed; of a longer one only the start is checked."""
 
 COLUMNS = (
     "id", "session_id", "role", "content", "tool_call_id", "tool_calls", "tool_name", "timestamp", "finish_reason",
-    "reasoning", "reasoning_content", "display_kind", "display_metadata", "api_content", "effect_disposition",
-    "_compressed_summary",
+    "reasoning", "reasoning_content", "reasoning_details", "display_kind", "display_metadata", "api_content",
+    "effect_disposition", "_compressed_summary",
 )  # fmt: skip
 
 
@@ -228,11 +230,34 @@ def injected_context(text: str, sent: str | None) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
+def reasoning_of_details(value: object) -> str | None:
+    """Return the texts in `reasoning_details`, a JSON list of objects; None if there are none.
+
+    Each object has one under the first of these keys (agent/agent_runtime_helpers.py, 0.18); others are encrypted.
+    Hermes mostly stores the texts as `reasoning`, too.
+    """
+    text = as_text(value)
+    if not text:
+        return None
+    try:
+        loaded = read_json(text)
+    except ValueError:
+        return None
+    parts: list[str] = []
+    for item in loaded if isinstance(loaded, list) else [loaded]:
+        if not isinstance(item, dict):
+            continue
+        said = next((item[key] for key in _REASONING_KEYS if item.get(key)), None)
+        if isinstance(said, str) and said not in parts:
+            parts.append(as_text(said) or "")
+    return "\n\n".join(parts) or None
+
+
 def to_message(row: Row) -> ChatMessage:
     """Decode one row selected by `select`."""
     (
         message_id, session_id, role, content, call_id, calls, tool_name, timestamp, finish, reasoning,
-        reasoning_content, display_kind, metadata, api_content, effect, flagged, active, compacted,
+        reasoning_content, details, display_kind, metadata, api_content, effect, flagged, active, compacted,
     ) = row  # fmt: skip
     text, parts = decode_content(content)
     who = as_text(role) or "unknown"
@@ -252,7 +277,7 @@ def to_message(row: Row) -> ChatMessage:
         tool_calls=decode_tool_calls(calls),
         tool_call_id=as_text(call_id),
         tool_name=as_text(tool_name),
-        reasoning=as_text(reasoning) or as_text(reasoning_content),
+        reasoning=as_text(reasoning) or as_text(reasoning_content) or reasoning_of_details(details),
         finish_reason=as_text(finish),
         state=state_of(active, compacted),
         is_summary=is_summary,

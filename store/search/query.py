@@ -75,6 +75,11 @@ class Query:
         return tuple(term for group in self.groups for term in group)
 
     @property
+    def refusal(self) -> str:
+        """Why the query must not be run: a filter lacks its number or date, and without it everything would match."""
+        return next((problem.text for problem in self.problems if problem.is_value), "")
+
+    @property
     def in_reasoning(self) -> bool:
         """Whether reasoning is searched instead of the messages (`in:reasoning`)."""
         return any(each.key == "in" and not each.negated for each in self.filters)

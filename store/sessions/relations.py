@@ -13,11 +13,14 @@ from .session import Session
 
 # fmt: off
 AUTOMATION_SOURCES = frozenset((
-    "cron", "tool", "subagent", "batch", "webhook", "api", "api_server", "kanban", "oneshot", "eval", "benchmark", "rl",
-    "trajectory", "job",
+    "cron", "tool", "subagent", "batch", "webhook", "api", "api_server", "api-server", "kanban", "oneshot", "eval",
+    "benchmark", "rl", "trajectory", "job",
 ))
 # fmt: on
-"""Sources without a human user. Unknown sources count as chats."""
+"""Sources without a human user. Unknown sources count as chats.
+
+Hermes stores `api_server`; its guide writes `api-server`.
+"""
 
 RESET_REASONS = frozenset(["session_reset", "session_switch", "idle", "daily", "suspended", "resume_pending_expired"])
 """End reasons of a gateway's chat that continues in a new session (0.20)."""

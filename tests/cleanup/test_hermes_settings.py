@@ -99,7 +99,7 @@ def test_numbers_no_calendar_knows_are_not_understood(tmp_path: Path, number: st
     config = tmp_path / "config.yaml"
     config.write_text(f"sessions:\n  retention_days: {number}\n  min_interval_hours: {number}\n", encoding="utf-8")
     found = read_retention(config, 31)
-    assert found == Retention(True, None, None)
+    assert found == Retention(True, None, None, True)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_the_defaults_are_those_of_the_real_hermes() -> None:
     """Of the one that is installed here, 0.19."""
     config = pytest.importorskip("hermes_cli.config").DEFAULT_CONFIG["sessions"]
     known = defaults_of(22)
-    for name in ("auto_prune", "retention_days", "min_interval_hours"):
+    for name in ("auto_prune", "retention_days", "min_interval_hours", "vacuum_after_prune"):
         assert getattr(known, name) == config[name]
 
 
@@ -125,9 +125,26 @@ def test_settings_win_one_by_one(tmp_path: Path) -> None:
     config, managed = tmp_path / "config.yaml", tmp_path / "managed.yaml"
     config.write_text("sessions:\n  auto_prune: false\n  retention_days: 30\n")
     managed.write_text("sessions:\n  auto_prune: true\n")
-    assert read_retention(config, 31) == Retention(False, 30, 24)
-    assert read_retention(config, 31, managed) == Retention(True, 30, 24)
+    assert read_retention(config, 31) == Retention(False, 30, 24, True)
+    assert read_retention(config, 31, managed) == Retention(True, 30, 24, True)
     assert read_retention(config, None).auto_prune is False
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ("vacuum_after_prune: true", "makes the file smaller"),
+        ("vacuum_after_prune: false", "keeps its size"),
+        ("vacuum_after_prune: 'no'", "cannot tell"),
+        ("auto_prune: false", ""),
+    ],
+)
+def test_what_becomes_of_the_file(tmp_path: Path, lines: str, words: str) -> None:
+    """After Hermes' own clean-up, which may not take place."""
+    config = tmp_path / "config.yaml"
+    config.write_text(f"sessions:\n  {lines}\n")
+    sentence = read_retention(config, 31).vacuum_sentence
+    assert words in sentence and bool(words) == bool(sentence)
 
 
 @pytest.mark.parametrize("line", ["auto_prune: 'false'", "auto_prune: 1", "auto_prune: ${X}", "auto_prune:"])

@@ -16,7 +16,7 @@ from hermes_browse.store.cleanup.hermes_settings import Retention
 from hermes_browse.store.cleanup.retention import Fate, Radar, read_radar
 from hermes_browse.store.sessions.catalog import Catalog
 
-ON = Retention(True, 90, 24)
+ON = Retention(True, 90, 24, True)
 
 
 def radar_of(path: Path, now: float = NOW, config: str | None = None) -> Radar:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from commandline import ask, call, copy_store, path_with, stub_hermes
 
+from hermes_browse.store.hermes import health
 from hermes_browse.store.hermes.health import StoreProblem
 from hermes_browse.store.hermes.holders import Holder
 from hermes_browse.tui.config.folders import config_path
@@ -86,6 +87,39 @@ def test_the_configuration(capsys: Capture, root: Path) -> None:
     assert [each["code"] for each in problems] == ["config"] * 3
     assert "line 1" in problems[0]["text"] and "line 3" in problems[1]["text"]
     assert all(each["remedy"] for each in problems)
+
+
+def test_a_large_store(capsys: Capture, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By sessions or by bytes, as Hermes' guide counts."""
+
+    def found() -> list[str]:
+        return [each["code"] for each in ask(capsys, "--home", str(root), "doctor")["problems"]]
+
+    assert found() == []
+    document = ask(capsys, "--home", str(root), "doctor")["store"]
+    for name, value in (("MANY_SESSIONS", document["sessions"]), ("MANY_BYTES", document["bytes"])):
+        with monkeypatch.context() as patched:
+            patched.setattr(health, name, value)
+            assert found() == ["store-large"]
+            patched.setattr(health, name, value + 1)
+            assert found() == []
+
+
+def test_what_hermes_cleans_up(capsys: Capture, root: Path) -> None:
+    """By its settings, with what becomes of the file."""
+    (root / "config.yaml").write_text("sessions:\n  auto_prune: true\n  vacuum_after_prune: false\n")
+    assert ask(capsys, "--home", str(root), "doctor")["retention"] == {
+        "auto_prune": True,
+        "retention_days": 90,
+        "vacuum_after_prune": False,
+    }
+    assert "idle for 90 days; runs no VACUUM after that" in call(capsys, "--home", str(root), "doctor").out
+    (root / "config.yaml").write_text("sessions:\n  auto_prune: false\n")
+    assert "VACUUM" not in call(capsys, "--home", str(root), "doctor").out
+    assert ask(capsys, "--db", str(root / "state.db"), "doctor")["retention"] is not None
+    loose = root / "copy.db"
+    shutil.copy(root / "state.db", loose)
+    assert ask(capsys, "--db", str(loose), "doctor")["retention"] is None
 
 
 def test_the_disk(capsys: Capture, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

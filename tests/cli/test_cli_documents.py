@@ -99,7 +99,7 @@ def test_show_and_lineage_of_every_conversation(capsys: Capture, which: list[str
 
 
 def test_compactions_and_context_of_every_conversation(capsys: Capture, which: list[str]) -> None:
-    """Rows of the conversation, in order, each once; what the newest message was given ends before it or with it."""
+    """Rows of the conversation, in order, each once; without a message it is what a resume would send."""
     seen = 0
     for one in everything(capsys, which):
         rows = ask(capsys, *which, "show", one["root_id"], "--everything")["messages"]
@@ -117,6 +117,7 @@ def test_compactions_and_context_of_every_conversation(capsys: Capture, which: l
         known = ask(capsys, *which, "context", one["id"])
         contract.holds(known, contract.KNOWN)
         given = [message["id"] for message in known["messages"]]
+        assert (known["at"], known["of"]) == (None, None)
         assert known["conversation_id"] == one["id"] and known["session_id"] in one["segments"]
         assert len(given) == len(set(given)) and set(given) <= ids
         assert not known["messages"] or known["bytes"] > 0

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import DAY, make_store
 from commandline import STORES, ask, call, copy_store, ids_of
 from contract import CONVERSATION, COUNT, FLAG, MONEY, TEXT, each, holds, keys, of, one
 from pruning import NOW, family
@@ -250,3 +251,23 @@ def test_it_really_deletes(capsys: Capture, root: Path) -> None:
     assert set(restored["restored"]) == {*gone}
     listed = ask(capsys, "--home", str(root), "list", "--view", "all")["conversations"]
     assert {each["id"] for each in listed} == before
+
+
+def test_one_of_each_is_told_as_one(capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One conversation with one subagent, and one branch that stays."""
+    old = {"started_at": NOW - 200 * DAY, "ended_at": NOW - 199 * DAY, "source": "cli", "message_count": 1}
+    sessions = [
+        {"id": "a", "title": "Old", "end_reason": "done", **old},
+        {"id": "b", "title": "Task", **old, "parent_session_id": "a", "source": "subagent"},
+        {"id": "c", "title": "Branch", "source": "cli", "parent_session_id": "a", "started_at": NOW - 198 * DAY},
+    ]
+    messages = [
+        {"session_id": each, "content": "hi", "timestamp": NOW - days * DAY}
+        for each, days in (("a", 199), ("b", 199), ("c", 1))
+    ]
+    make_store(tmp_path / "state.db", "31", sessions, messages)
+    monkeypatch.setattr("time.time", lambda: NOW)
+    ended = call(capsys, "--home", str(tmp_path), "prune", "--older-than", "90d", "--delete", "--dry-run")
+    assert "1 conversation, 2 sessions, 2 messages" in ended.err
+    assert "1 session of a subagent goes along" in ended.err
+    assert "1 session loses its parent and stays." in ended.err

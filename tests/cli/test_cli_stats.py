@@ -72,6 +72,23 @@ def test_hermes_counts_the_same(capsys: Capture, tmp_path: Path) -> None:
     assert found["total"]["archived_sessions"] > 0
 
 
+@pytest.mark.parametrize("by", ["tool", "model", "source", "day"])
+def test_a_period_has_the_same_keys(capsys: Capture, tmp_path: Path, by: str) -> None:
+    """In each row and in the total, and all time counts the same either way."""
+    copy_store("state-v31", tmp_path)
+    whole = ask(capsys, "--home", str(tmp_path), "stats", "--by", by)
+    period = ask(capsys, "--home", str(tmp_path), "stats", "--by", by, "--period", "1y")
+    assert {tuple(line) for line in (*whole["by"], *period["by"])} == {tuple(whole["by"][0])}
+    assert whole["total"].keys() - {"file_bytes"} == period["total"].keys()
+    if by == "tool":
+        for name in ("calls", "answers", "failed"):
+            assert sum(line[name] for line in whole["by"]) == whole["total"][name]
+        assert whole["total"]["calls"] > 0
+    else:
+        for name in ("archived_sessions", "cost_unknown_sessions", "cost_estimated_usd"):
+            assert sum(line[name] for line in whole["by"]) >= whole["total"][name]
+
+
 def test_a_key_nobody_knows(capsys: Capture, tmp_path: Path) -> None:
     """Usage."""
     copy_store("state-v31", tmp_path)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -209,10 +211,30 @@ def test_the_newest_context_is_what_hermes_loads(version: int, fixture_store: Ca
                 continue
             context = context_of(reader, conversation.segments, Contexts(history), None, prompt=False)
             loaded = set(said[conversation.id]["message_ids"]) & {row.id for row in rows}  # without session_meta
-            assert {row.id for row in context.rows} | {context.at} == loaded
+            assert {row.id for row in context.rows} == loaded and context.at is None
             assert not loaded & set(read_memory(reader, conversation.segments).forgotten)
             compared, compressed = compared + 1, compressed + bool(history.compactions)
     assert compared > 40 and compressed > 2
+
+
+def test_without_a_message_it_is_what_a_resume_sends(tmp_path: Path) -> None:
+    """Also where a compaction wrote the last rows: not the request before it, whose rows it repeats."""
+    path = long_conversation(tmp_path / "state.db", 500, 3)
+    with Store(path).reader() as reader:
+        segments = _segments(reader, "s0")
+        contexts = Contexts(read_history(reader, segments))
+        block = [each.id for each in contexts.history.compactions[-1].kept]
+        since = contexts.history.compactions[-1].since
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DELETE FROM messages WHERE id >= ?", [since[0]])
+    with Store(path).reader() as reader:
+        segments = _segments(reader, "s0")
+        contexts = Contexts(read_history(reader, segments))
+        context = context_of(reader, segments, contexts, None)
+    summary = contexts.history.compactions[-1].summary
+    assert (context.at, context.of) == (None, None) and context.is_certain
+    assert {row.id for row in context.rows} == {*block, summary} and len(block) == 8
+    assert CompactionNote.COPY not in context.notes
 
 
 def test_a_message_of_another_conversation_is_not_found(tmp_path: Path) -> None:

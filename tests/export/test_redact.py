@@ -283,6 +283,8 @@ FRAGMENTS = [
     "M", 'token="', "token='x\\\"", 'key=\\"', "key=", "password=", "password: ", "--token ", "_key", "\\", '"', "'",
     "`", "://", "://a:", "://a:b@", "Bearer ", "Bearer a", "Authorization: Bearer ", "authorization:", "0", "0:", "a",
     "A0", ".", " ", "\n", "\u0130", "hooks.slack.com/services/", "=" * 40, "x" * 41 + " ", "AKIAIOSFODNN7EXAMPLE ",
+    "curl -u ", "mysql -p ", "%3A", "a\u200b", "\\\n", "Cookie: a=b; ", "<token>", "machine a.b ", "ab1cdefg\n",
+    "password '",
 ]  # fmt: skip
 
 

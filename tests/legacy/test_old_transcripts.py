@@ -103,6 +103,25 @@ def test_only_plain_files_without_a_session_count(folder: Path, fixture_store: C
     assert [each.path for each in find_files(folder, {known})] == [old]
 
 
+def test_calls_of_a_program_and_reasoning_in_details(folder: Path) -> None:
+    """A line `sandbox_tool_call` is a tool call, whatever its keys are called."""
+    lines = [
+        {"type": "sandbox_tool_call", "tool": "web_search", "args": {"query": "boat"}, "timestamp": 1767348002},
+        {"role": "sandbox_tool_call", "function": {"name": "terminal", "arguments": '{"command": "ls"}'}},
+        {"role": "assistant", "content": "x", "reasoning_details": [{"type": "reasoning.text", "text": "hm"}]},
+    ]
+    write_lines(folder / "20260102_100000_abc.jsonl", META, SAID[0], *lines)
+    with OldTranscripts(folder, ()) as shelf:
+        catalog, messages = everything(shelf)
+        said, search, shell, answer = next(iter(messages.values()))
+        (session,) = catalog.forest.sessions.values()
+    assert (said.role, search.role, shell.role) == ("user", "assistant", "assistant")
+    assert [(each.name, each.arguments) for each in search.tool_calls] == [("web_search", '{"query": "boat"}')]
+    assert [(each.name, each.arguments) for each in shell.tool_calls] == [("terminal", '{"command": "ls"}')]
+    assert search.timestamp == 1767348002 and session.tool_call_count == 2
+    assert answer.reasoning == "hm"
+
+
 def test_a_gateway_transcript_is_a_conversation(folder: Path) -> None:
     """Platform, model, times, calls and their results are where those of the store are."""
     write_lines(folder / "20260102_100000_abc.jsonl", META, *SAID)

@@ -11,11 +11,14 @@ from builders import T0, make_store
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions import conversations
+from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.conversations import Forest
+from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.lineage import draw_tree, read_lineage
 from hermes_browse.store.sessions.models import Node, Relation, Status, View
 from hermes_browse.store.sessions.relations import edge
 from hermes_browse.store.sessions.session import Session
+from hermes_browse.tui import formats
 
 
 def chained(length: int, name: str) -> list[Session]:
@@ -162,3 +165,17 @@ def test_a_tree_draws_every_node_of_a_deep_family_once() -> None:
     drawn = draw_tree(nodes)
     assert [each.node for each in drawn] == nodes
     assert [drawn[at].guides for at in (0, 1, 2)] == ["", "└ ", "  └ "]
+
+
+@pytest.mark.parametrize("source", ["api_server", "api-server"])
+def test_the_server_is_automation_in_both_spellings(source: str, tmp_path: Path) -> None:
+    """Hermes stores one, its guide writes the other: on the first page and in every view."""
+    sessions = [{"id": "a", "source": source}, {"id": "b", "source": "cli"}]
+    path = make_store(tmp_path / "state.db", "22", sessions, [{"session_id": each} for each in "ab"])
+    with Store(path).reader() as reader:
+        catalog = read_catalog(reader, T0)
+        first = read_first_page(reader, T0)
+    assert [each.id for each in catalog.select(View.AUTOMATION)] == ["a"]
+    assert [each.id for each in catalog.select(View.CHATS)] == ["b"]
+    assert [each.id for each in first.select(View.CHATS)] == ["b"]
+    assert formats.source(source) == "api"

@@ -11,7 +11,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hermes_browse.store.connection.stored_values import as_count, as_flag, as_mapping, as_money, as_time
-from hermes_browse.store.messages.decode import SENTINEL, decode_content, decode_tool_calls, split_summary
+from hermes_browse.store.messages.decode import (
+    SENTINEL,
+    decode_content,
+    decode_tool_calls,
+    reasoning_of_details,
+    split_summary,
+)
 from hermes_browse.store.text import as_text, one_line, printable
 
 BIDI = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -148,3 +154,24 @@ def test_a_summary_merged_behind_a_message_leaves_what_was_said_alone() -> None:
     )
     assert split_summary(text) == (summary, "reading the timetable")
     assert split_summary(text.replace("reading the timetable", "")) == (summary, "")
+
+
+@pytest.mark.parametrize(
+    ("stored", "said"),
+    [
+        (
+            '[{"type": "reasoning.summary", "summary": "first"}, {"type": "reasoning.text", "text": "then"}]',
+            "first\n\nthen",
+        ),
+        ('[{"type": "thinking", "thinking": "hm", "signature": "x"}, {"thinking": "hm"}]', "hm"),
+        ('[{"type": "reasoning.encrypted", "data": "xyz"}]', None),
+        ('{"content": "one"}', "one"),
+        ('["text", 7, {"text": ["no text"]}]', None),
+        ("[", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_reasoning_in_details(stored: str | None, said: str | None) -> None:
+    """As Hermes reads it from an answer; what is encrypted has no text."""
+    assert reasoning_of_details(stored) == said

@@ -54,6 +54,18 @@ async def test_undo_pressed_twice_at_once(path: Path) -> None:
     assert not differences(before, dump(path))
 
 
+async def test_an_untitled_conversation_is_named_as_its_row(tmp_path: Path) -> None:
+    """By its first words, not by its id; in what is undone, too."""
+    messages = [{"session_id": "20260101_000000_abcdef", "content": "Busiest sailing of May?", "timestamp": NOW - 60}]
+    sessions = [{"id": "20260101_000000_abcdef", "started_at": NOW - 90, "ended_at": NOW - 50}]
+    path = make_store(tmp_path / "state.db", "31", sessions, messages)
+    async with browsing(open_app(loose(path), NOW)) as browser:
+        await browser.press("a")
+        assert "archived “Busiest sailing of May?” · u undoes" in browser.text("#status")
+        await browser.press("u")
+        assert "undone: archived “Busiest sailing of May?”" in browser.text("#status")
+
+
 async def test_marks(path: Path) -> None:
     """One by one, as a range, all; counted where they can be seen; Esc takes them away before anything else."""
     async with browsing(open_app(loose(path), NOW)) as browser:

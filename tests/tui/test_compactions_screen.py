@@ -10,6 +10,7 @@ from builders import T0, make_store
 from compressed import END, case, long_conversation, store_of
 from effort import slow_but
 
+from hermes_browse.store.compression.compactions import read_history
 from hermes_browse.store.compression.model_context import read_memory
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import Reading
@@ -111,6 +112,19 @@ async def test_the_compaction_of_the_message_at_the_cursor_comes_first(tmp_path:
         assert _screen(browser).overview.cursor == len(_screen(browser).overview) - 1
         await browser.press("escape", "tab", "g", "J", "J", "M")
         assert _screen(browser).overview.cursor == 0
+
+
+async def test_every_row_says_what_was_lost(tmp_path: Path) -> None:
+    """Not only the one under the cursor; until it is counted, there is an ellipsis."""
+    path = long_conversation(tmp_path / "state.db", 300, 3)
+    async with browsing(open_app(loose(path), NOW), (160, 40)) as browser:
+        await browser.press("M")
+        rows = browser.text("#compactions").splitlines()[:3]
+        assert len(rows) == 3 and all("lost" in row and "…" not in row for row in rows)
+    with Store(path).reader() as reader:
+        history = read_history(reader, read_catalog(reader, NOW).select(View.ALL)[0].segments)
+    row = compaction_rows(history.compactions, {})[0]
+    assert "…" in "".join(text for text, _look in row.spans(160, NOW))
 
 
 async def test_enter_goes_to_what_was_replaced_and_escape_back(tmp_path: Path) -> None:

@@ -73,20 +73,39 @@ def _marks(browser: Browser) -> list[tuple[str, str]]:
 
 
 @pytest.mark.slow
-async def test_mistakes_are_underlined_and_the_rest_is_searched(tmp_path: Path) -> None:
+async def test_mistakes_are_underlined_and_nothing_is_searched(tmp_path: Path) -> None:
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("slash")
         await browser.type("cookie source:cli after:never ")
         assert _marks(browser) == [("filter", "source:cli"), ("problem", "after:never")]
         status = browser.text("#status")
-        assert "is no age (30min 5h 3d 2w 6mo 1y) and no date" in status and "hits in" in status
-        assert browser.screen.controllers.searching.matchers
+        assert "is no age (30min 5h 3d 2w 6mo 1y) and no date" in status and "hits in" not in status
+        assert "Nothing is looked for" in browser.text("#list")
+        assert not browser.screen.controllers.searching.matchers
         line = browser.screen.box.render_line(0)
         looks = {segment.text: segment.style for segment in line}
         style = looks["after:never"]
         assert style is not None and style.underline
         plain = looks["cookie "]
         assert plain is not None and not plain.underline
+
+
+async def test_a_wrong_value_is_refused_until_it_is_right(tmp_path: Path) -> None:
+    """First and in colour, with a word beside it or alone; no hits of a query without the filter."""
+    async with browsing(demo_app(tmp_path)) as browser:
+        await browser.press("slash")
+        await browser.type("msgs>few ")
+        assert browser.text("#status").strip().startswith("msgs> needs a number")
+        await browser.type("ferry")
+        searching = browser.screen.controllers.searching
+        assert browser.text("#status").strip().startswith("msgs> needs a number") and not searching.has_hits
+        searching.again()
+        await browser.settle()
+        assert not searching.has_hits and "Nothing is looked for" in browser.text("#list")
+        await browser.press("escape")
+        await browser.press("slash")
+        await browser.type("msgs>2 ferry ")
+        assert searching.has_hits and "hits in" in browser.text("#status")
 
 
 async def test_an_unfinished_filter_is_no_mistake_yet(tmp_path: Path) -> None:

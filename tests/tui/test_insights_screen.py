@@ -177,6 +177,31 @@ async def test_tools_and_their_failures(path: Path) -> None:
         assert behind(browser) == {"a"}
 
 
+async def test_a_column_says_what_is_counted(path: Path) -> None:
+    """Sessions that began: a conversation may have none of them on a day."""
+    async with browsing(open_app(loose(path), NOW), (160, 40)) as browser:
+        await browser.press("I")
+        assert "begun" in browser.text("#headings") and "sessions" not in browser.text("#headings")
+        await browser.press("4")
+        assert "sessions" in browser.text("#headings"), "by tool they are those that used it"
+
+
+async def test_the_legend_names_an_untitled_conversation_as_its_row(tmp_path: Path) -> None:
+    """By its first words, not by its id."""
+    told = [message("20260101_000000_abcdef", 1, content="Move the tests to pytest")]
+    path = make_store(
+        tmp_path / "state.db",
+        "31",
+        [session("20260101_000000_abcdef", 1, title=None, input_tokens=9), session("b", 1)],
+        told,
+    )
+    async with browsing(open_app(loose(path), NOW), (160, 40)) as browser:
+        await browser.press("I", "7", "m")
+        assert "Move the tests to pytest" in browser.text("#groups")
+        legend = browser.text("#bars")
+        assert "Move the tests to pytest" in legend and "20260101_000000" not in legend
+
+
 async def test_hours_of_the_week(path: Path) -> None:
     """A map instead of bars; Enter shows what a search could not; / says so."""
     async with browsing(open_app(loose(path), NOW)) as browser:

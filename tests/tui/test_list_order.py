@@ -19,6 +19,7 @@ from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.messages.chat_message import Hit
+from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import Conversation, Sort, Status, View
 from hermes_browse.store.wording import LANGUAGES, speak
@@ -26,9 +27,10 @@ from hermes_browse.tui import formats
 from hermes_browse.tui.edit.change_cards import DeleteCard
 from hermes_browse.tui.list import measuring
 from hermes_browse.tui.list.about import about
-from hermes_browse.tui.list.columns import COLUMNS, format_head, set_columns, set_sort
+from hermes_browse.tui.list.columns import COLUMNS, columns_of, format_head, set_columns, set_sort
 from hermes_browse.tui.list.list_rows import ConversationRow, HitRow, JobRow, MoreRow, SuggestionRow
 from hermes_browse.tui.list.row_format import format_row
+from hermes_browse.tui.shared.header import conversation_title
 
 RESUME = "Enter resumes …{id}"
 
@@ -346,3 +348,15 @@ async def test_what_fails_while_measuring_is_said(tmp_path: Path, monkeypatch: p
         await browser.press(*["s"] * 5)
         assert "the disk is gone" in browser.text("#status")
         assert sorted(each.id for each in listed(browser)) == sorted(before) and "…" in browser.text("#list")
+
+
+def test_a_number_of_messages_that_is_not_counted_is_about(tmp_path: Path) -> None:
+    """Hermes' own counters are not exact: no number that looks exact changes."""
+    told = [{"session_id": "a", "content": "x"}] * 3
+    path = make_store(tmp_path / "state.db", "31", [{"id": "a", "message_count": 10}], told)
+    with Store(path).reader() as reader:
+        (bare,) = read_catalog(reader, NOW).select(View.ALL)
+        (counted,) = with_details(reader, [bare])
+    assert columns_of(bare, 80, NOW, complete=False)[0].rstrip().endswith("~10")
+    assert columns_of(counted, 80, NOW, complete=True)[0].rstrip().endswith(" 3")
+    assert "~10 msgs" in conversation_title(bare, 80).plain and " 3 msgs" in conversation_title(counted, 80).plain

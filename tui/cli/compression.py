@@ -57,12 +57,12 @@ class CompactionsCommand(Subcommand):
 
 
 class ContextCommand(Subcommand):
-    """Show the model's context when a message was written."""
+    """Show the model's context when a message was written, or what a resume would send."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", metavar="ID", type=text_arg)
         parser.add_argument(
-            "--at", metavar="MESSAGE", type=int, help=_("the id of a message (default: the newest one)")
+            "--at", metavar="MESSAGE", type=int, help=_("the id of a message (default: what a resume would send now)")
         )
         parser.add_argument("--markdown", action="store_true", help=_("the whole texts, as Markdown"))
 
@@ -214,7 +214,12 @@ def _ranges(ids: Sequence[int]) -> str:
 
 def _context_heading(sent: ModelContext) -> str:
     """Summarize a context in one line: its size, and how its messages are made up."""
-    sentence = _("The model was given {rows}, {bytes}.") if sent.is_certain else _("Probably {rows}, {bytes}.")
+    if not sent.is_certain:
+        sentence = _("Probably {rows}, {bytes}.")
+    elif sent.at is None:
+        sentence = _("A resume would send {rows}, {bytes}.")
+    else:
+        sentence = _("The model was given {rows}, {bytes}.")
     counts = Counter(row.why for row in sent.rows)
     line = sentence.format(rows=counted(len(sent.rows), "message"), bytes=size(sent.size))
     kept = counts[RowOrigin.HEAD] + counts[RowOrigin.KEPT]

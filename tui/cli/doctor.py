@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hermes_browse.store.cleanup.retention import Radar
+from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.wording import _, pgettext
 
 from ..doctor.checkup import examine, facts
@@ -38,6 +40,7 @@ class DoctorCommand(Subcommand):
                     "messages": search.messages,
                 },
                 "hermes": {"path": checkup.hermes, "version": checkup.hermes_version} if checkup.hermes else None,
+                "retention": _retention_json(checkup.radar),
                 "terminal": checkup.terminal,
                 "holders": None if holders is None else [each._asdict() for each in holders],
                 "disk": {"free_bytes": checkup.free},
@@ -49,3 +52,15 @@ class DoctorCommand(Subcommand):
             }
         )
         return checkup.exit_code
+
+
+def _retention_json(radar: Radar | None) -> Json | None:
+    """Build the JSON of what Hermes deletes by itself; null if it deletes nothing in this file or none is read."""
+    if radar is None or radar.beyond_reach:
+        return None
+    retention = radar.retention
+    return {
+        "auto_prune": retention.auto_prune,
+        "retention_days": retention.retention_days,
+        "vacuum_after_prune": retention.vacuum_after_prune,
+    }

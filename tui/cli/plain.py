@@ -155,8 +155,13 @@ class Dialogue:
         if not text:
             self._say_list()
             return
+        query = parse(text)
+        if query.refusal:
+            self._hits = []
+            self._say(one_line(query.refusal))
+            return
         with self._store.reader() as reader:
-            answer = search(reader, parse(text), limit=_MOST_HITS, now=self._now)
+            answer = search(reader, query, limit=_MOST_HITS, now=self._now)
             catalog = read_neighbourhood(reader, list({hit.session_id for hit in answer.hits}), self._now)
             pairs = [(hit, catalog.of_session(hit.session_id)) for hit in answer.hits]
             details = with_details(reader, list({each.root_id: each for _hit, each in pairs if each}.values()))

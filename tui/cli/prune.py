@@ -24,9 +24,9 @@ from hermes_browse.store.errors import QueryInterruptedError, RefusedError
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.relations import STALE_AFTER
 from hermes_browse.store.trash.progress import never
-from hermes_browse.store.wording import _
+from hermes_browse.store.wording import _, ngettext
 
-from ..formats import dollars, size, status, timestamp
+from ..formats import counted, dollars, size, status, timestamp
 from ..store_paths import sessions_folder, trash_folder
 from .command_context import CommandContext, Subcommand, ask, telling
 from .output import bundle_json, conversation_json, note, print_json, print_table, title_or_preview
@@ -121,8 +121,8 @@ class PruneCommand(Subcommand):
             _print(plan, totals, archive=arguments.archive, stale_open=arguments.stale_open)
         if asks and arguments.delete:
             number = totals.conversations  # unlike "y", not typed by habit
-            question = _("Type {count} to delete {count:,} conversations, anything else to leave: ")
-            ask(question.format(count=number), str(number))
+            question = _("Type {count} to delete {conversations}, anything else to leave: ")
+            ask(question.format(count=number, conversations=counted(number, "conversation")), str(number))
         bundles: list[Json] = []
         if act and plan.selected:
             ordered = plan._replace(selected=tuple(parents_first(catalog, plan.selected)))
@@ -206,12 +206,13 @@ def _delete(context: CommandContext, plan: Plan, catalog: Catalog) -> tuple[Plan
 
 
 def _totals_text(totals: Totals) -> str:
-    sentence = _("{conversations:,} conversations, {sessions:,} sessions, {messages:,} messages, {size}")
-    return sentence.format(
-        conversations=totals.conversations,
-        sessions=totals.sessions,
-        messages=totals.messages_shown,
-        size=size(totals.bytes),
+    return _(", ").join(
+        [
+            counted(totals.conversations, "conversation"),
+            counted(totals.sessions, "session"),
+            counted(totals.messages_shown, "message"),
+            size(totals.bytes),
+        ]
     )
 
 
@@ -266,10 +267,19 @@ def _print(plan: Plan, totals: Totals, *, archive: bool, stale_open: bool) -> No
     if not archive:
         subagents = sum(len(each.subagents) for each in plan.selected)
         if subagents:
-            note(_("{count:,} sessions of subagents go along with a delete.").format(count=subagents))
+            words = ngettext(
+                "1 session of a subagent goes along with a delete.",
+                "{count:,} sessions of subagents go along with a delete.",
+                subagents,
+            )
+            note(words.format(count=subagents))
         if plan.reparented:
-            orphaned = _("{count:,} sessions lose their parent and stay.")
-            note(orphaned.format(count=len(plan.reparented)))
+            words = ngettext(
+                "1 session loses its parent and stays.",
+                "{count:,} sessions lose their parent and stay.",
+                len(plan.reparented),
+            )
+            note(words.format(count=len(plan.reparented)))
         if plan.selected:
             note(_("The space is free for Hermes' next rows at once; the file gets smaller only with a VACUUM."))
     if plan.spared:

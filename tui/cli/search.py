@@ -76,8 +76,7 @@ class SearchCommand(Subcommand):
                 return _("--all-profiles searches everything, newest first; say source: and role: in the query")
         if arguments.all_hosts and arguments.sort == "relevance":
             return _("--all-hosts searches by time: relevance cannot be compared between stores")
-        problems = parse(" ".join(arguments.query)).problems
-        return next((problem.text for problem in problems if problem.is_value), "")
+        return parse(" ".join(arguments.query)).refusal
 
     def start(self, arguments: SimpleNamespace) -> int:
         """Search one store, or all profiles."""

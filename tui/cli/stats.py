@@ -47,11 +47,11 @@ class StatsCommand(Subcommand):
             report = read_statistics(reader, catalog, by)
         file_bytes = context.store.sizes()[0]
         if context.json:
-            total = _without_key(_whole_json(report.total)) | _costs_json(report.total)
+            total = _total_json(report)
             # Scripts may compare the last digits, where a sum of group sums differs from the sum over all sessions.
             total["cost_usd"] = sum((each.cost_usd or 0.0 for each in catalog.forest.sessions.values()), 0.0)
             total["file_bytes"] = file_bytes
-            print_json({"total": total, "grouped_by": by, "by": [_whole_json(each, by) for each in report.rows]})
+            print_json({"total": total, "grouped_by": by, "by": [_sums_json(each, by) for each in report.rows]})
             return 0
         calls = [_("calls")] if by == "tool" else []
         tokens = [pgettext("column", "in"), pgettext("column", "out"), _("cache")]
@@ -67,13 +67,14 @@ def _without_key(sums: Json) -> Json:
     return {name: value for name, value in sums.items() if name != "key"}
 
 
-def _sums_json(group: Group) -> Json:
-    """Build the JSON of the sums common to all groupings."""
+def _sums_json(group: Group, by: str) -> Json:
+    """Build the JSON of sums: the same keys for each grouping and period, and three more by tool."""
     tokens = group.tokens
-    return {
+    document: Json = {
         "key": group.key,
         "conversations": len(group.conversations),
         "sessions": group.sessions,
+        "archived_sessions": group.archived,
         "messages": group.messages,
         "input_tokens": tokens.input,
         "output_tokens": tokens.output,
@@ -81,30 +82,30 @@ def _sums_json(group: Group) -> Json:
         "cache_write_tokens": tokens.cache_write,
         "reasoning_tokens": tokens.reasoning,
         "cost_usd": group.cost_usd,
-        "bytes": group.bytes,
-    }
-
-
-def _costs_json(group: Group) -> Json:
-    """Build the JSON of estimated, actual and unknown costs."""
-    return {
         "cost_estimated_usd": group.estimated_usd,
         "cost_actual_usd": group.actual_usd,
         "cost_unknown_sessions": group.unknown,
         "cost_included_sessions": group.included,
+        "bytes": group.bytes,
     }
-
-
-def _whole_json(group: Group, by: str = "") -> Json:
-    calls: Json = {"calls": group.calls} if by == "tool" else {}
-    return {**_sums_json(group), **calls, "archived_sessions": group.archived}
-
-
-def _period_json(group: Group, by: str) -> Json:
-    document: Json = {**_sums_json(group), "bytes": None, **_costs_json(group)}
     if by == "tool":
         document |= {"calls": group.calls, "answers": group.messages, "failed": group.failed}
     return document
+
+
+def _total_json(report: Report) -> Json:
+    """Build the JSON of the sums of a whole store; the calls of tools are those of the rows."""
+    total = replace(
+        report.total, calls=sum(each.calls for each in report.rows), failed=sum(each.failed for each in report.rows)
+    )
+    document = _without_key(_sums_json(total, report.by))
+    if report.by == "tool":
+        document["answers"] = sum(each.messages for each in report.rows)
+    return document
+
+
+def _period_json(group: Group, by: str) -> Json:
+    return {**_sums_json(group, by), "bytes": None}
 
 
 def _first_cells(group: Group) -> list[str]:

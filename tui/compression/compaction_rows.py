@@ -35,8 +35,8 @@ class CompactionRow(NamedTuple):
     one: Compaction
     most: int
     """Bytes of the biggest context of the list, for the bar."""
-    lost: str = ""
-    """How much it lost, in words; empty until that is known."""
+    lost: str
+    """How much it lost, in words."""
 
     @property
     def key(self) -> str:
@@ -118,9 +118,12 @@ def outcome(one: Compaction) -> str:
 
 
 def compaction_rows(compactions: Sequence[Compaction], lost: dict[int, str]) -> list[CompactionRow]:
-    """Return the rows of a list, oldest first; `lost` says by number how much was lost, as far as it is known."""
+    """Return the rows of a list, oldest first.
+
+    `lost` says by number how much was lost, as far as it is known; "…" stands for the others.
+    """
     most = _most(compactions)
-    return [CompactionRow(number, one, most, lost.get(number, "")) for number, one in enumerate(compactions)]
+    return [CompactionRow(number, one, most, lost.get(number, "…")) for number, one in enumerate(compactions)]
 
 
 def read_tree(reader: Reader, session_id: str, now: float) -> tuple[Lineage, Sequence[Compaction], list[ListRow]]:

@@ -73,6 +73,8 @@ class CompactionsScreen(SubScreen):
         self._number = -1
         """The compaction that the panes show."""
         self._losses: dict[int, Losses] = {}
+        self._counted: dict[int, str] = {}
+        """How much each compaction lost, in words, as far as it is known."""
         self._lost = -1
         """The lost term that was gone to last."""
 
@@ -156,6 +158,7 @@ class CompactionsScreen(SubScreen):
         if not self.is_whole or (before is not None and before.compactions == inspection.compactions):
             return
         self._losses.clear()
+        self._counted.clear()
         self._number = -1
         count = len(inspection.compactions)
         self.query_one("#panes").display = count > 0
@@ -170,8 +173,8 @@ class CompactionsScreen(SubScreen):
 
     def _show_rows(self, key: str | None = None) -> None:
         if self._inspection is not None:
-            lost = {number: self._count_lost(losses) for number, losses in self._losses.items()}
-            self.overview.show(FixedRows(compaction_rows(self._inspection.compactions, lost)), key=key)
+            rows = compaction_rows(self._inspection.compactions, self._counted)
+            self.overview.show(FixedRows(rows), key=key)
 
     @staticmethod
     def _count_lost(losses: Losses) -> str:
@@ -238,6 +241,7 @@ class CompactionsScreen(SubScreen):
         """Highlight what a compaction lost, once that is known."""
         if number in self._losses:
             self._light(self._losses[number])
+            self._count_next()
             return
 
         def work(reader: Reader) -> Losses:
@@ -247,9 +251,34 @@ class CompactionsScreen(SubScreen):
             if not self.is_whole or self._one != one:
                 return
             self._losses[number] = losses
-            self._show_rows()
+            self._take_count(number, losses)
             self._show_title(one)
             self._light(losses)
+
+        self.context.plan_worker.submit("losses", work, done)
+
+    def _take_count(self, number: int, losses: Losses) -> None:
+        self._counted[number] = self._count_lost(losses)
+        self._show_rows()
+        self._count_next()
+
+    def _count_next(self) -> None:
+        """Count what a compaction lost that is not under the cursor, the newest first; moving the cursor ends it."""
+        inspection, current = self._inspection, self._number
+        if inspection is None:
+            return
+        left = [number for number in range(len(inspection.compactions)) if number not in self._counted]
+        if not left:
+            return
+        number = left[-1]
+        one = inspection.compactions[number]
+
+        def work(reader: Reader) -> Losses:
+            return find_losses(reader, one, stopped=lambda: self._number != current)
+
+        def done(losses: Losses) -> None:
+            if self.is_whole and self._inspection is inspection:
+                self._take_count(number, losses)
 
         self.context.plan_worker.submit("losses", work, done)
 

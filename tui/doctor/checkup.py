@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
+from hermes_browse.store.cleanup.retention import Radar
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import StoreError
@@ -26,7 +28,7 @@ from ..config.keymap import troubles_of
 from ..config.read_config import Configuration, read_config
 from ..resume.terminal_windows import terminal_of
 from ..shared.clipboard import route
-from ..store_paths import sessions_folder
+from ..store_paths import read_radar_at, sessions_folder
 
 _LOW_DISK = 200_000_000
 """Bytes; a disk with less is reported as nearly full."""
@@ -144,6 +146,8 @@ class Checkup(NamedTuple):
     """None if unknown."""
     free: int | None
     """Bytes free on the disk of the store."""
+    radar: Radar | None
+    """What Hermes deletes by itself; None if the store cannot be read."""
     configuration: Configuration
     log: Path
     problems: tuple[StoreProblem, ...]
@@ -156,11 +160,13 @@ def examine(store: Store, location: Location, stream: TextIO | None = None) -> C
     """Run all checks; takes as long as a few counts over the store. `stream` is as for `terminal`."""
     executable, code = find_hermes(), 0
     search = SearchHealth(False, False, 0, 0)
+    radar: Radar | None = None
     try:
         with store.reader() as reader:
             summary = summarize(reader, store, location)
             search = search_health(reader)
             old = _old_transcript_problems(location, reader)
+            radar = read_radar_at(location, reader, time.time())
         problems = [*problems_of(summary, search, executable), *old]
     except StoreError as error:
         code = error.exit_code
@@ -180,6 +186,7 @@ def examine(store: Store, location: Location, stream: TextIO | None = None) -> C
         terminal=term,
         holders=held,
         free=free,
+        radar=radar,
         configuration=configuration,
         log=log_path(),
         problems=tuple(sorted(problems, key=lambda each: _SEVERITIES.index(each.severity))),
@@ -217,6 +224,8 @@ def facts(checkup: Checkup) -> list[tuple[str, str]]:
         rows.append((_("open in"), names or _("no other process")))
     hermes = f"{checkup.hermes} {checkup.hermes_version or ''}".rstrip() if checkup.hermes else _("not found")
     rows.append(("hermes", hermes))
+    if checkup.radar is not None:
+        rows.append((_("retention"), _hermes_cleans_up(checkup.radar)))
     rows.append((_("terminal"), _terminal_words(term)))
     rows.append((_("clipboard"), _("by {tool}").format(tool=term["clipboard"])))
     windows = _("by {tool}").format(tool=term["windows"]) if term["windows"] else _("not from this terminal")
@@ -226,6 +235,12 @@ def facts(checkup: Checkup) -> list[tuple[str, str]]:
     log = "{path}" if checkup.log.exists() else _("{path} (nothing went wrong yet)")
     rows.append((_("log"), log.format(path=checkup.log)))
     return rows
+
+
+def _hermes_cleans_up(radar: Radar) -> str:
+    retention = radar.retention
+    parts = [radar.beyond_reach] if radar.beyond_reach else [retention.sentence, retention.vacuum_sentence]
+    return _("; ").join(part for part in parts if part)
 
 
 def _index(search: SearchHealth) -> str:

@@ -11,14 +11,18 @@ from hermes_browse.store.edit.titles import Renamed
 from hermes_browse.store.errors import BrowseError, RefusedError
 from hermes_browse.store.hosts.edits import archive, pin, rename, unarchive, undo, unpin
 from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _
 
+from .. import formats
 from ..context import Context
 from ..list.list_rows import ListRow
 from ..list.marks import Marks, Undoable, conversations_of
 from ..screens.panes import Panes
 from .change_cards import RenameCard
 
+_NAME = 60
+"""Cells of the name of a conversation in a sentence."""
 _AT_ONCE = 200
 """Conversations changed per transaction."""
 
@@ -39,6 +43,14 @@ def make_undo(store: Store, changes: Sequence[Change]) -> Callable[[], tuple[str
         return sentence, tuple(touched)
 
     return back
+
+
+def _by_name(change: Change, conversation: Conversation | None) -> Change:
+    """Name an untitled conversation in the sentence as its row does: the store knows its id only."""
+    if conversation is None or conversation.title or not conversation.preview:
+        return change
+    name = one_line(formats.name(conversation), _NAME)
+    return change._replace(sentence=change.sentence.replace(conversation.id, f"“{name}”"))
 
 
 class Changing:
@@ -172,7 +184,10 @@ class Changing:
         def run() -> list[Change]:
             return [work(store, ids[start : start + _AT_ONCE]) for start in range(0, len(ids), _AT_ONCE)]
 
-        self._context.writer.submit(run, lambda changes: self.changed(changes, many))
+        named = conversations[0] if len(conversations) == 1 else None
+        self._context.writer.submit(
+            run, lambda changes: self.changed([_by_name(each, named) for each in changes], many)
+        )
 
     def changed(self, changes: Sequence[Change], many: str = "") -> None:
         """Report changes, add them to the undo journal, and update the list.

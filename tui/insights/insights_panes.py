@@ -235,7 +235,8 @@ class InsightPanes(SubScreen):
             return
         keys, is_time = self.column_keys(answer), answer.report.by == self.unit
         chosen = keys.index(current) if is_time and current in keys else None
-        series = self._stacking(answer, "" if is_time else current).series(keys)
+        name_of = self._title if answer.report.by == "conversation" else None
+        series = self._stacking(answer, "" if is_time else current).series(keys, name_of)
         title = _("{metric} by {unit}").format(metric=_(self.metric), unit=by_name(self.unit))
         this_year = datetime.fromtimestamp(self.context.clock()).year
         labels = [tick(self.unit, key, this_year) for key in keys]

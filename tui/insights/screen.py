@@ -32,6 +32,7 @@ class InsightsScreen(InsightPanes):
     EXAMPLES_TITLE = N_("What is counted")
     EXAMPLES = (
         (N_("tokens and cost"), N_("count where their session began: nobody recorded when each was spent")),
+        (N_("begun"), N_("sessions that began then: a conversation may be in one that began before")),
         ("~$1.24  $1.24?", N_("~ where a part is estimated, ? where some sessions have no cost recorded")),
         (
             N_("fresh cached out"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from hermes_browse.store.insights.sums import Group
@@ -12,6 +12,8 @@ from hermes_browse.store.wording import N_, ngettext
 from ..shared.stacked_columns import Part
 from .words import value_of
 
+_NAME = 40
+"""Cells of a name in the legend."""
 OWN = ("series-1", "series-2", "series-3", "series-4")
 """Looks of the largest parts."""
 OTHERS, PICKED = "others", "picked"
@@ -90,13 +92,17 @@ class Stacking:
         group = self._parts[key].get(when)
         return value_of(group, self._metric) if group is not None else 0.0
 
-    def series(self, keys: Sequence[str]) -> list[Series]:
-        """Return the parts of several columns by their keys, lowest first, without empty ones."""
+    def series(self, keys: Sequence[str], name_of: Callable[[str], str] | None = None) -> list[Series]:
+        """Return the parts of several columns by their keys, lowest first, without empty ones.
+
+        `name_of` returns the name of a part; without it the name is made of its key.
+        """
         columns = [self.at(key) for key in keys]
         if not self._parts:
             return [Series("", OWN[0], [each[0][1] for each in columns])]
         rest = ngettext("1 other", "{count:,} others", self._others).format(count=self._others)
-        names = [*_short(self._order), rest]
+        own = [one_line(name_of(key), _NAME) for key in self._order] if name_of else _short(self._order)
+        names = [*own, rest]
         looks = [*(self.looks[key] for key in self._order), OTHERS]
         series = [
             Series(name, look, [each[place][1] for each in columns])

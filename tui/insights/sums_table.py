@@ -43,7 +43,7 @@ def _number(read: Callable[[Group], float]) -> Callable[[Group], str]:
 _CONVERSATIONS = _Column(N_("convs"), 7, 0, _number(lambda group: len(group.conversations)))
 _COLUMNS = (
     _CONVERSATIONS,
-    _Column(N_("sessions"), 10, 112, _number(lambda group: group.sessions), "sessions"),
+    _Column(N_("begun"), 10, 112, _number(lambda group: group.sessions), "sessions"),
     _Column(N_("msgs"), 7, 0, _number(lambda group: group.messages), "messages"),
     _Column(N_("fresh"), 7, 96, _number(lambda group: group.tokens.input)),
     _Column(N_("cached"), 8, 96, _number(lambda group: group.tokens.cache_read + group.tokens.cache_write)),

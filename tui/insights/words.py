@@ -97,7 +97,7 @@ def tokens_line(group: Group, width: int) -> str:
     sentence = ""
     convs = _("{count:,} convs").format(count=many)
     msgs = _("{count:,} msgs").format(count=group.messages)
-    sessions = formats.counted(group.sessions, "session")
+    sessions = _("{count:,} begun").format(count=group.sessions)
     begun = ngettext("1 session begun", "{count:,} sessions begun", group.sessions).format(count=group.sessions)
     heads = (
         [formats.counted(many, "conversation"), begun, formats.counted(group.messages, "message")],

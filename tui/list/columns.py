@@ -47,6 +47,12 @@ def _tokens(conversation: Conversation) -> str:
     return formats.number(conversation.tokens.total) if conversation.tokens.total else ""
 
 
+def _messages(conversation: Conversation) -> str:
+    """Format the number of messages; `~` before that of Hermes' own counters, until they are counted."""
+    about = "~" if conversation.rows is None and conversation.message_count else ""
+    return f"{about}{formats.number(conversation.message_count)}"
+
+
 def _size(conversation: Conversation) -> str:
     return formats.size(conversation.size) if conversation.size is not None else "…"
 
@@ -54,7 +60,7 @@ def _size(conversation: Conversation) -> str:
 COLUMNS: dict[str, Column] = {
     "age": Column(N_("when"), 0, 0, 0, lambda each, now: formats.moment(each.last_active, now), Sort.ACTIVITY),
     "source": Column(N_("source"), 7, 1, 44, lambda each, now: formats.source(each.source)),
-    "messages": Column(N_("msgs"), 5, 0, 50, lambda each, now: formats.number(each.message_count), Sort.MESSAGES),
+    "messages": Column(N_("msgs"), 5, 0, 50, lambda each, now: _messages(each), Sort.MESSAGES),
     "cost": Column(N_("cost"), 8, 0, 70, lambda each, now: formats.money(each.tree_cost_usd), Sort.COST),
     "model": Column(N_("model"), 20, 2, 110, lambda each, now: one_line((each.model or "").rpartition("/")[2])),
     "tokens": Column(N_("tokens"), 7, 0, _NEVER, lambda each, now: _tokens(each), Sort.TOKENS),
@@ -147,21 +153,18 @@ def _named(name: str, sort: Sort | None, *, is_sorted: bool) -> tuple[str, str]:
     return _(name) + order_arrow(sort, reverse=_is_reversed), "plain"
 
 
-def columns_of(
-    conversation: Conversation, width: int, now: float, *, complete: bool, about: str = ""
-) -> tuple[str, int]:
+def columns_of(conversation: Conversation, width: int, now: float, *, complete: bool) -> tuple[str, int]:
     """Format the columns of a row of `width` cells; return the text and its cells.
 
     Args:
         now: Unix seconds.
         complete: Whether the count of its messages has been read.
-        about: Put before the number of messages.
     """
     text, taken = "", 0
     for name, cells in _layout(width):
         column = COLUMNS[name]
         is_known = name != "messages" or complete or conversation.message_count or conversation.status is Status.EMPTY
         value = column.text(conversation, now) if is_known else "…"
-        text += column.fitted(about + value if name == "messages" else value, cells)
+        text += column.fitted(value, cells)
         taken += cells
     return text, taken

@@ -75,7 +75,7 @@ def _conversation(row: ConversationRow, width: int, now: float) -> list[Span]:
 
 
 def _job(row: JobRow, width: int, now: float) -> list[Span]:
-    columns, taken = columns_of(row.total, width, now, complete=True, about="" if row.total.rows is not None else "~")
+    columns, taken = columns_of(row.total, width, now, complete=True)
     count = formats.counted(len(row.runs), "run")
     arrow = "▾" if row.expanded else "▸"
     room = width - 3 - taken - 2 - cell_len(count) - 1

@@ -194,6 +194,8 @@ def search_everywhere(
     from hermes_browse.store.search.query import parse  # with the first search
 
     query = parse(text)
+    if query.refusal:
+        return FoundHits((), (query.refusal,), False, "none", complete=False)
     conditions = make_conditions(query, now)
     found: list[ProfileMatch] = []
     notes: list[str] = []

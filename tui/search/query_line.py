@@ -58,10 +58,13 @@ def complete(text: str, known: Vocabulary, now: float) -> Offer | None:
 
 
 class Typing:
-    """Parses the query at each keystroke and passes it on: `ask` is called with it and messages about its problems."""
+    """Parses the query at each keystroke and passes it on.
+
+    `ask` is called with it, messages about its problems, and why it must not be run, empty if it may be.
+    """
 
     def __init__(
-        self, context: Context, panes: Panes, history: QueryHistory, ask: Callable[[Query, Sequence[str]], None]
+        self, context: Context, panes: Panes, history: QueryHistory, ask: Callable[[Query, Sequence[str], str], None]
     ) -> None:
         self._context, self._panes, self.history, self._ask = context, panes, history, ask
         self.offered: Offer | None = None
@@ -83,7 +86,8 @@ class Typing:
         marks = [("filter", each.start, each.end) for each in query.filters]
         self._panes.box.marks = marks + [("problem", each.start, each.end) for each in problems]
         messages = [each.text for each in problems]
-        self._ask(query, [*messages, self._remark] if self._remark else messages)
+        refusal = next((each.text for each in problems if each.is_value), "")
+        self._ask(query, [*messages, self._remark] if self._remark else messages, refusal)
 
     def recall(self, key: str) -> bool:
         """Put the previous or next search of the history into the box.

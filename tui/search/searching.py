@@ -72,6 +72,8 @@ class Searching:
         self._query: Query | None = None
         self._reading_on = False
         self._problems: Sequence[str] = ()
+        self._refusal = ""
+        """Why the query is not run; empty if it is."""
         self._scan: Scan | None = None
         """The search under way; None once it is answered."""
         self._was_busy = False
@@ -104,14 +106,19 @@ class Searching:
 
     # Searching
 
-    def asked(self, query: Query, problems: Sequence[str]) -> None:
-        """Take a changed query, and messages about parts that could not be understood; called within the keystroke."""
-        self._problems = problems
+    def asked(self, query: Query, problems: Sequence[str], refusal: str = "") -> None:
+        """Take a changed query, and messages about parts that could not be understood; called within the keystroke.
+
+        With a `refusal`, a sentence, it is not run: without the filter that has a wrong value it would find too much.
+        """
+        self._problems, self._refusal = problems, refusal
         if query.is_empty:
             self.counting.forget()
             if self._query is not None:
                 self._leave()
-            if query.text:
+            if refusal:
+                self._context.warn(" · ".join(problems))
+            elif query.text:
                 self._context.say(" · ".join(problems))
             return
         if self._query is None:
@@ -183,6 +190,9 @@ class Searching:
         self.counting.forget()
         self._was_busy = self._reading_on = False
         self.hits.forget_step()
+        if self._refusal:
+            self._refuse()
+            return
         context = self._context
         now, catalog, details = context.clock(), context.catalog, context.details
         view, sort, order = self.view, self.order, self._list_order()
@@ -217,6 +227,16 @@ class Searching:
 
         self._context.search_worker.submit("search", work, done, self._failed, wait=_GLANCE)
         self._follow(scan)
+
+    def _refuse(self) -> None:
+        """Show why the query is not run, instead of hits of another one."""
+        self._context.search_worker.cancel("search")
+        self._scan = self.hits.found = None
+        note = NoteRow(_("Nothing is looked for: {problem}").format(problem=self._refusal))
+        self._panes.rows.show(FixedRows([note]), top=True)
+        first = [self._refusal, *(each for each in self._problems if each != self._refusal)]
+        self._context.warn(" · ".join(first))
+        self._context.show_header()
 
     def maybe_more(self, last: int) -> None:
         """Read the next page if the last row on screen, by its index, is the end of the results."""

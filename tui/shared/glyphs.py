@@ -54,7 +54,7 @@ LEGENDS = (
         ("⑂1", N_("1 branch")),
         ("✓", N_("marked")),
         ("▸ ▾", N_("runs of a job, folded or unfolded; hits that are not shown")),
-        ("~", N_("messages of a job by Hermes' own counters, until they are counted")),
+        ("~", N_("messages by Hermes' own counters, until they are counted")),
         ("▌ ▏", N_("the cursor, in the pane that has the keys and in the others")),
         ("↓ ↑", N_("sorted by this, newest or biggest first; reversed")),
     )),

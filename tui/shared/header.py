@@ -103,7 +103,9 @@ def failure(text: str) -> Content:
 def conversation_title(conversation: Conversation, width: int) -> Content:
     """Build the title of the transcript: name, source, model, number of messages."""
     model = one_line((conversation.model or "").rpartition("/")[2], 30)
-    facts = [one_line(conversation.source, 20), model, formats.messages(conversation.message_count)]
+    about = "~" if conversation.rows is None else ""
+    messages = about + formats.messages(conversation.message_count)
+    facts = [one_line(conversation.source, 20), model, messages]
     right = " · ".join(fact for fact in facts if fact)
     name = clip(one_line(formats.name(conversation), 300), max(width - cell_len(right) - 5, 10))
     space = max(width - cell_len(name) - cell_len(right) - 3, 1)
