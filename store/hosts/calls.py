@@ -8,9 +8,11 @@ opened.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from ..ages import parse_when
 from ..connection.stored_values import Json
 from ..errors import RefusedError
 from ..sessions.models import Sort, View
@@ -81,6 +83,13 @@ def _is_amount(value: object) -> bool:
     return math.isfinite(value) and 0 <= value <= _MOST
 
 
+def _is_age(value: object) -> bool:
+    try:
+        return isinstance(value, str) and parse_when(value, time.time()) is not None
+    except ValueError:
+        return False
+
+
 def _is_some(value: object) -> bool:
     return _is_texts(value) and bool(value)
 
@@ -104,7 +113,7 @@ _VIEWS = tuple(each.value for each in View)
 _SORTS = tuple(each.value for each in Sort)
 _GROUPS = ("model", "source", "day", "week", "month", "hour", "project", "conversation", "tool")
 _RULES: Mapping[str, Parameter] = {
-    "older_than": _WORD.optional(),
+    "older_than": Parameter(_is_age, N_("an age or a date"), None).optional(),
     "source": _WORDS,
     "title": _WORD.optional(),
     "cwd": _WORD.optional(),
