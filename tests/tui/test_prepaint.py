@@ -20,11 +20,11 @@ CONDITIONS = {"COLORTERM": "truecolor", "TERM": "xterm-256color"}
 
 
 def cells(screen: pyte.Screen, lines: range, columns: int) -> list[list[tuple[str, str, str, bool]]]:
-    """Letters with their colours and weight; numbers are stored counters first and counted later."""
+    """Letters with their colours and weight; numbers are stored counters, with `~`, first and counted later."""
     buffer = screen.buffer
     return [
         [
-            (" " if cell.data.isdigit() else cell.data, cell.fg, cell.bg, cell.bold)
+            (" " if cell.data.isdigit() or cell.data == "~" else cell.data, cell.fg, cell.bg, cell.bold)
             for cell in (buffer[line][column] for column in range(columns))
         ]
         for line in lines
