@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..connection.reader import Reader
 from ..connection.stored_values import first_texts
-from .times import read_edges, time_order
 
 if TYPE_CHECKING:
     from ..sessions.catalog import Catalog
@@ -95,11 +94,8 @@ class Vocabulary(NamedTuple):
 
 def recent_tools(reader: Reader, most: int) -> tuple[str, ...]:
     """Return the names of the tools in the newest messages, the most frequent first, at most so many."""
-    tool, order = reader.schema.message("tool_name"), time_order(reader, read_edges(reader))
-    if order.follows_ids:
-        rows = reader.rows(f"SELECT {tool} FROM messages m ORDER BY m.id DESC LIMIT ?", [_RECENT])
-    else:
-        rows = reader.rows_in(f"SELECT {tool} FROM messages m WHERE m.id IN ({{keys}})", order.ids[-_RECENT:])
+    tool = reader.schema.message("tool_name")
+    rows = reader.rows(f"SELECT {tool} FROM messages m ORDER BY m.id DESC LIMIT ?", [_RECENT])
     counted = Counter(filter(None, first_texts(rows)))
     return tuple(sorted(counted, key=lambda name: (-counted[name], name))[:most])
 
