@@ -267,8 +267,8 @@ class Search:
             yield ordered
 
     def _by_moment(self, ids: Sequence[int]) -> list[int]:
-        stamp = self._reader.schema.message("timestamp")
-        rows = self._reader.rows_in(f"SELECT m.id, {stamp} FROM messages m WHERE m.id IN ({{keys}})", ids)
+        column = self._reader.schema.message("timestamp")
+        rows = self._reader.rows_in(f"SELECT m.id, {column} FROM messages m WHERE m.id IN ({{keys}})", ids)
         places = []
         for key, stamp in rows:
             moment = as_time(stamp)

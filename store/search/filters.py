@@ -201,6 +201,12 @@ _HAS: Mapping[str, str] = {
     "subagent": "c.subagents > 0",
 }
 
+
+
+def _has(typed: Filter, now: float) -> Condition:
+    return Condition(_HAS[typed.value.lower()])
+
+
 _WHO = N_("where, who, with which tool")
 _WHAT = N_("of the conversation")
 _WHEN = N_("when; also today, yesterday, 2w, 2026-03-05")
@@ -266,7 +272,7 @@ FILTERS = (
         also_called=("state", "status", "type"), reason=_one_of(_IS), values=lambda stored, now: _IS,
     ),
     FilterKind(
-        key="has", condition=lambda typed, now: Condition(_HAS[typed.value.lower()]), example="has:image has:error has:code",
+        key="has", condition=_has, example="has:image has:error has:code",
         help=N_("also has:tool has:branch has:subagent"), also_called=("contains",),
         reason=_one_of(tuple(_HAS)), values=lambda stored, now: tuple(_HAS),
     ),

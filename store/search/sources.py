@@ -279,10 +279,8 @@ class Loop:
         order, edge = ("ASC", "max") if self.oldest else ("DESC", "min")
         if source.index is not None:
             name = source.index.name
-            rows = self.reader.rows(
-                f"SELECT rowid FROM {name} WHERE {name} MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid {order} LIMIT ?",
-                [source.match, low, high, size],
-            )
+            found = f"SELECT rowid FROM {name} WHERE {name} MATCH ? AND rowid BETWEEN ? AND ?"
+            rows = self.reader.rows(f"{found} ORDER BY rowid {order} LIMIT ?", [source.match, low, high, size])
             ids = [as_int(row[0]) for row in rows]
             return self._admitted(ids, source.where), ids[-1] if len(ids) == size else None
         slice_sql = f"SELECT id FROM messages WHERE id BETWEEN ? AND ? ORDER BY id {order} LIMIT ?"

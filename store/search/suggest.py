@@ -53,7 +53,7 @@ def _variants(query: Query) -> Iterator[tuple[str, str]]:
     rest = " ".join([*(f"-{_written(term)}" for term in query.excluded), *filters])
     for meant, wider in corrected_filters(query):
         yield _("with {part}").format(part=meant), wider
-    spans = [(each.start, each.end) for each in (*query.filters, *query.excluded)]
+    spans = [(each.start, each.end) for each in query.filters] + [(each.start, each.end) for each in query.excluded]
     if query.groups or len(spans) > 1:  # without its only filter the query would be empty
         for start, end in spans:
             wider = " ".join(f"{query.text[:start]} {query.text[end:]}".split())

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from browsing import Browser, browsing, loose, open_app
 from builders import make_store
+from searching import search
 from store_builder import T0
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader, Row
 from hermes_browse.store.messages.chat_message import Hit
-from hermes_browse.store.search.engine import search
 from hermes_browse.store.search.query import parse
 from hermes_browse.tui.list.list_rows import HitRow, ListRow, NoteRow
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from browsing import NOW, Browser, browsing, demo_app, loose, open_app
 from builders import demo_store, make_store
+from searching import count
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import locate_file
-from hermes_browse.store.search.conditions import make_conditions
-from hermes_browse.store.search.engine import count
 from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.scope import compile_filters
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.list.list_rows import ConversationRow, NoteRow, SuggestionRow
@@ -91,7 +91,7 @@ async def test_a_filter_of_messages_and_one_of_conversations(tmp_path: Path) -> 
         await browser.type("source:telegram before:1999 ")
         with Store(browser.app.store.path).reader() as reader:
             catalog = read_catalog(reader, NOW)
-            asked = make_conditions(parse("source:telegram"), NOW).conversation
+            asked = compile_filters(parse("source:telegram"), NOW).conversation
             assert asked is not None
             telegram = sum(map(asked, catalog.select(View.ALL)))
         assert _offers(browser) == {"without before:1999": (telegram, True)}

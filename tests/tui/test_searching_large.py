@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 from browsing import NOW, browsing, loose, open_app
 from builders import big_store
+from searching import count, search
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader, Row
 from hermes_browse.store.errors import QueryInterruptedError
-from hermes_browse.store.search.conditions import Scope, allowed_sessions, make_conditions
-from hermes_browse.store.search.engine import Total, count, search
+from hermes_browse.store.search.engine import Total
 from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.scope import Conditions, compile_filters, make_scope
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.screens.scanning import Scan
@@ -124,9 +125,9 @@ async def test_another_view_does_not_wait_for_a_count(large: Path, monkeypatch: 
         browser.screen.set_focus(browser.screen.rows)
         await browser.press("2")
         catalog = browser.screen.context.catalog
-        ids = allowed_sessions(catalog, View.AUTOMATION)
         with Store(large).reader() as reader:
-            total = count(reader, parse("ferry"), cap=0, prefix_last=True, scope=Scope(ids.__contains__))
+            scope = make_scope(reader, Conditions(), catalog, View.AUTOMATION)
+            total = count(reader, parse("ferry"), cap=0, prefix_last=True, scope=scope)
         assert f"{total.count:,} hits in" in browser.text("#status")
 
 
@@ -203,12 +204,12 @@ async def test_a_scan_tells_how_far_it_is_and_escape_stops_it(large: Path, monke
 def test_a_keystroke_asks_no_more_than_its_search(large: Path, typed: str) -> None:
     """Counting, coverage and what else would find something wait for the keyboard to rest."""
     query = parse(typed)
-    conditions = make_conditions(query, NOW)
+    conditions = compile_filters(query, NOW)
     with Store(large).reader() as reader:
         catalog = read_catalog(reader, NOW)
-        ids = allowed_sessions(catalog, View.ALL, (), conditions.conversation)
+        scope = make_scope(reader, conditions, catalog)
         before = reader.statements
-        answer = search(reader, query, limit=PAGE, prefix_last=True, scope=Scope(ids.__contains__))
+        answer = search(reader, query, limit=PAGE, prefix_last=True, scope=scope)
         searched = reader.statements - before
         before = reader.statements
         found = run(reader, query, conditions, Scan(), catalog=catalog, view=View.ALL, sort="newest", now=NOW)

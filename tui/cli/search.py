@@ -139,8 +139,8 @@ class SearchCommand(Subcommand):
         (_print_groups if sys.stdout.isatty() else _print_columns)(answer, contexts, conversations)
         note(_summary(answer, total))
         for each in suggestions:
-            total = f"{each.hits:,}{'+' if each.at_least else ''}"
-            note(_("{label}: {text}").format(label=each.text, text=total))
+            number = f"{each.hits:,}{'+' if each.at_least else ''}"
+            note(_("{label}: {text}").format(label=each.text, text=number))
         return 0
 
 
