@@ -28,8 +28,8 @@ from .spellings import Spellings
 from .terms import CompiledQuery, Matcher, compile_query
 
 COUNT_CAP = 1000
-_BATCH = 32
-"""Rows that are read at a time: a page of the screen."""
+_BATCH = 64
+"""Rows that are read at a time, at most: two pages of the screen."""
 _COUNTED, _COUNT_BATCH = 100_000, 500
 """Rows of an index, and rows that are read, at a time while counting."""
 _NEAR_BLOCK, _FAR_BLOCK = 2_000, 20_000
@@ -208,7 +208,7 @@ class Search:
             return plan, loop, self._ranked(plan, pool, most)[:most], len(pool) > most
         rows: list[StoredRow] = []
         told = 0
-        for row in self._hits(loop, after):
+        for row in self._hits(loop, after, min(most + 1, _BATCH)):
             if row is not None:
                 rows.append(row)
                 if len(rows) > most:

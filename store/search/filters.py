@@ -202,7 +202,6 @@ _HAS: Mapping[str, str] = {
 }
 
 
-
 def _has(typed: Filter, now: float) -> Condition:
     return Condition(_HAS[typed.value.lower()])
 

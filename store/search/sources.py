@@ -18,7 +18,7 @@ from ..wording import _, ngettext
 from .conversation_table import EVERYTHING, Condition, all_of
 from .coverage import LOW, gaps_of, left_out_of_trigram
 from .message_rows import SHOWN, rows_sql
-from .spellings import Spellings, in_pictures, narrowing, substring_match
+from .spellings import HAS_ESCAPES, Spellings, in_pictures, narrowing, substring_match
 from .terms import CompiledQuery, Matcher
 
 HIGH = 2**62
@@ -144,7 +144,7 @@ def _add_rest_of_trigram(
         plan.sources.append(Source(in_pictures(group), words, '^ "json"'))
         if spellings.escapes:
             plan.sources.append(Source(EVERYTHING, words, spellings.escapes))
-    missing = ["(m.content < char(1) AND m.content <> '')"] if words is None else []
+    missing = ["(m.content < char(1) AND m.content <> '')", HAS_ESCAPES] if words is None else []
     if left_out:
         plan.notes.append(_("Tool output and automation are not in the substring index: those rows are scanned."))
         missing.append(left_out)

@@ -23,6 +23,8 @@ LINES = "ntr"
 """Letters of the escapes of JSON that the index joins to the word behind them."""
 _SIGNS = (("u0000", "u00c0"), ("u2000", "u2c00"), ("u3000", "u3030"), ("ufe0f", "ufe10"), ("uff00", "uff10"))
 """Ranges with the escapes of punctuation and symbols, as words of the index begin with them."""
+_ACCENTED = (("u00c0", "u0250"), ("u1e00", "u1f00"))
+"""Ranges with the escapes of accented letters."""
 _ESCAPE = re.compile("u[0-9a-f]{4}")
 _LETTERS = ("\u0080", "\u2200")
 """A range with all letters that fold to ASCII ones, and with the marks of decomposed text."""
@@ -79,11 +81,15 @@ class Vocabulary:
         return name
 
 
-def _signs(reader: Reader, index: FtsIndex) -> list[str]:
-    """Return the escapes of signs that words of the index begin with."""
+def _escapes(reader: Reader, index: FtsIndex, blocks: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the escapes in some ranges that words of the index begin with."""
     vocabulary = reader.cached(Vocabulary)
-    starts = [start for block in _SIGNS for start in vocabulary.starts(reader, index, block, 5)]
-    return [each for each in starts if _ESCAPE.fullmatch(each) and not chr(int(each[1:], 16)).isalnum()]
+    starts = [start for block in blocks for start in vocabulary.starts(reader, index, block, 5)]
+    return [each for each in starts if _ESCAPE.fullmatch(each) and (blocks is _ACCENTED) is _letter(each).isalpha()]
+
+
+def _letter(escape: str) -> str:
+    return chr(int(escape[1:], 16))
 
 
 def _any(expressions: Iterable[str]) -> str:
@@ -99,7 +105,8 @@ class Spellings:
     """The expressions for one group of terms, all of which must be in a row."""
 
     def __init__(self, reader: Reader, words: FtsIndex, group: Sequence[Matcher]) -> None:
-        self._signs = _signs(reader, words)
+        self._signs = _escapes(reader, words, _SIGNS)
+        self._accents = _escapes(reader, words, _ACCENTED)
         self._terms = [each for each in group if each.index_words]
         self._escaped = {id(each): list(self._in_json(each)) for each in group}
         self._group = group
@@ -107,6 +114,8 @@ class Spellings:
     def _in_json(self, each: Matcher) -> Iterator[str]:
         """Yield a term as JSON spells it in escapes: letters beyond ASCII, and a word behind the escape of a sign."""
         words, text = each.index_words, each.text
+        if not words:  # a substring without its accents: what begins with one of them is read
+            yield from (_phrase([form], is_open=True) for form in self._accents if fold(_letter(form)) in each.anchor)
         forms = [text, text.lower(), text.upper(), text.capitalize(), text.title()] if words else [text]
         if text[:1] in "iI" and words:  # the one letter that is two in lower case
             forms += [f"\u0130{text[1:]}"]
@@ -202,11 +211,11 @@ def narrowing(group: Sequence[Matcher]) -> Condition:
         parts = re.findall("[a-z0-9]+" if each.index_words else r"[ !#-.0-\[\]-~]+", fold(each.text))
         needle = max(parts, key=len, default="")
         found = [_may_contain(text, needle, each.text) for text in ("m.content", "m.tool_name", "m.tool_calls")]
-        conditions.append(any_of([*found, _HAS_ESCAPES]))
+        conditions.append(any_of([*found, Condition(HAS_ESCAPES)]))
     return all_of(conditions)
 
 
-_HAS_ESCAPES = Condition("instr(m.content, '\\u') > 0 OR instr(m.tool_calls, '\\u') > 0")
+HAS_ESCAPES = "instr(m.content, '\\u') > 0 OR instr(m.tool_calls, '\\u') > 0"
 
 
 def in_pictures(group: Sequence[Matcher]) -> Condition:
@@ -243,11 +252,10 @@ def substring_match(reader: Reader, index: FtsIndex, each: Matcher) -> str:
 
     Empty where there is no such expression, or it would be too long.
     """
-    text, escaped = each.anchor, json.dumps(each.text)[1:-1]
-    escapes = [fts_string(form) for form in (escaped, escaped.replace("\\", "\\\\")) if "\\u" in escaped]
+    text = each.anchor
     if len(text) < 3:
         trigrams = _trigrams_from(reader, index, text)
-        return _any([*map(fts_string, trigrams), *escapes]) if trigrams is not None else ""
+        return "" if trigrams is None else _any(map(fts_string, trigrams)) or fts_string(text)
     has_letters = any(letter.isascii() and letter.isalpha() for letter in text)
     variants = _variants(reader, index) if has_letters else {}
     forms = [(letter, *variants.get(letter, ())) for letter in text]
@@ -260,7 +268,7 @@ def substring_match(reader: Reader, index: FtsIndex, each: Matcher) -> str:
         before = forms[at - 1] if at else ("",)
         after = ("",) if at else forms[1]
         marked += ["".join(three) for three in product(before, letters, marks, after)]
-    return _any([plain, *map(fts_string, marked), *escapes])
+    return _any([plain, *map(fts_string, marked)])
 
 
 def _trigrams_from(reader: Reader, index: FtsIndex, text: str) -> list[str] | None:

@@ -37,8 +37,8 @@ PIECES = sorted(
     | {"puffin.txt", "C:\\new", "\\share", "🦊", "🤔", "部署", "桂", "検索",
        "ew", "able", "/usr/bin", "::", "=>", '"total 0 puffin"', '"at the start"', '"one heron"', "wr*",
        "gan*", "h*",
-       "na*", "éTude", "STRASSE", "—", "nwren", "u2019tis", "\\n", "*afé*", "*fuchsia*", "gr*", "te*", "a b", "istanbul",
-       "ISTANBUL", "ista*", "İsta* 🦊", '"said"', "*署doc*"}
+       "na*", "éTude", "STRASSE", "—", "nwren", "u2019tis", "\\n", "*afé*", "*fuchsia*", "gr*", "te*", "a b",
+       "istanbul", "ISTANBUL", "ista*", "İsta* 🦊", '"said"', "*署doc*"}
 )  # fmt: skip
 
 
@@ -251,3 +251,11 @@ def test_the_name_of_the_tool_stays_where_a_long_text_is_cut(tmp_path: Path) -> 
     (hit,) = ask(write_store(tmp_path / "cut.db", [row]), "puffin").hits
     assert hit.snippet.startswith("cat: …line line") and hit.snippet.endswith("…")
     assert [hit.snippet[start:end] for start, end in hit.match] == ["puffin"]
+
+
+def test_what_no_word_leads_to_is_found_inside(tmp_path: Path) -> None:
+    """A word without its accents that JSON spells in escapes, and a word that touches an emoji."""
+    rows = [{"role": "tool", "content": json.dumps({"output": text})} for text in ("a café", "b", "🦊fox")]
+    path = write_store(tmp_path / "tool.db", rows)
+    assert (found(path, "café"), found(path, "*cafe*"), found(path, "*fox*")) == ([1], [1], [3])
+    assert found(path, "cafe") == []
