@@ -21,7 +21,7 @@ from .fold import fold
 
 _COLUMNS = (
     "root TEXT PRIMARY KEY", "view", "kind", "status", "relation", "archived", "pinned", "hidden", "branches",
-    "subagents", "last_active REAL", "cost REAL", "tokens REAL", "messages INTEGER", "sources", "titles", "ids",
+    "subagents", "last_active", "cost", "tokens", "messages", "sources", "titles", "ids",
     "folders", "models",
 )  # fmt: skip
 _BATCH = 200
@@ -53,7 +53,7 @@ def any_of(conditions: Sequence[Condition]) -> Condition:
 
 def without(condition: Condition) -> Condition:
     """Return a condition that is true where another one is false or unknown."""
-    return Condition(f"NOT COALESCE(({condition.sql}), 0)", condition.values)
+    return Condition(f"CASE WHEN {condition.sql} THEN 0 ELSE 1 END", condition.values)
 
 
 class ConversationTable:

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TypeVar
 
 from ..connection.reader import Reader
+from ..connection.schema import Schema
 from ..connection.stored_values import as_int, as_time
 from ..errors import NotAStoreError, StoreBusyError, StoreDamagedError, StoreError, StoreUnreadableError
 from ..messages.chat_message import Hit
@@ -23,7 +24,7 @@ from .message_rows import SHOWN, StoredRow, read_rows, rows_sql
 from .query import Query
 from .scope import Scope, read_scope
 from .snippets import make_snippet
-from .sources import Loop, Plan, Source, make_plan, read_edges
+from .sources import CandidateSource, Loop, SearchPlan, make_plan, read_edges
 from .spellings import Spellings
 from .terms import CompiledQuery, Matcher, compile_query
 
@@ -83,9 +84,11 @@ def until(stopped: Callable[[], bool], seconds: float) -> Callable[[], bool]:
     return lambda: stopped() or time.monotonic() > deadline
 
 
-def damage_of(error: StoreError) -> Damage:
-    """Return what is wrong with an index, by the error of SQLite."""
-    return Damage.MALFORMED if "malformed" in error.sentence else Damage.BROKEN
+def damage_of(schema: Schema, error: StoreError) -> Damage:
+    """Return what is wrong with an index, by its tables and the error of SQLite."""
+    indexes = [index for index in (schema.fts, schema.trigram) if index is not None]
+    is_whole = {f"{index.name}_{part}" for index in indexes for part in ("data", "idx")} <= schema.tables
+    return Damage.MALFORMED if is_whole and "malformed" in error.sentence else Damage.BROKEN
 
 
 def _is_of_index(reader: Reader, error: StoreError) -> bool:
@@ -195,7 +198,7 @@ class Search:
 
     def _collect(
         self, most: int, after: Hit | None, portion: Callable[[tuple[Hit, ...]], None]
-    ) -> tuple[Plan, Loop, list[StoredRow], bool]:
+    ) -> tuple[SearchPlan, Loop, list[StoredRow], bool]:
         edges = read_edges(self._reader)
         plan = make_plan(self._reader, self.compiled, edges, oldest=self._sort == "oldest")
         if not ids_follow_time(self._reader):
@@ -225,7 +228,7 @@ class Search:
         places = list(map(_moment, rows))
         return places != sorted(places, reverse=self._sort != "oldest")
 
-    def _loop(self, sources: Sequence[Source], edges: tuple[int, int]) -> Loop:
+    def _loop(self, sources: Sequence[CandidateSource], edges: tuple[int, int]) -> Loop:
         scope = self._scope
         if self._edits:
             scope = all_of([scope, Condition("COALESCE(m.tool_calls, '') <> ''")])
@@ -279,7 +282,7 @@ class Search:
         snippet, ranges = make_snippet(row.text, self.compiled.matchers, is_result=row.role == "tool")
         return Hit(row.id, row.session_id, row.role, row.moment, snippet, ranges, row.state)
 
-    def _ranked(self, plan: Plan, pool: list[StoredRow], most: int) -> list[StoredRow]:
+    def _ranked(self, plan: SearchPlan, pool: list[StoredRow], most: int) -> list[StoredRow]:
         """Return hits best first by bm25, equally good ones newest first."""
         index = self._reader.schema.fts
         if index is None or not pool:
@@ -303,7 +306,7 @@ class Search:
             reader = self._reader
             if not _is_of_index(reader, error):
                 raise
-            reader.index_remedy = remedy(reader.schema, damage_of(error))
+            reader.index_remedy = remedy(reader.schema, damage_of(reader.schema, error))
             reader.schema = reader.schema.without_search()
             note = _("Hermes' search index cannot be used ({reason}): {remedy}.")
             self._notes.append(note.format(reason=error.sentence, remedy=reader.index_remedy))
@@ -363,7 +366,7 @@ class Search:
                 break
             last = min(as_int(row[2]) for row in rows)
         match, condition = spellings.joined()
-        loop = self._loop([Source(condition, index, match)], read_edges(self._reader))
+        loop = self._loop([CandidateSource(condition, index, match)], read_edges(self._reader))
         known = f"SELECT 1 FROM {index.name} WHERE {index.name} MATCH ? AND rowid = ?"
         for row in filter(None, self._hits(loop, None, _COUNT_BATCH)):
             if number > most:

@@ -38,7 +38,7 @@ _MOST_CUT = 1000
 
 
 @dataclass(frozen=True)
-class Source:
+class CandidateSource:
     """A condition on rows that may have the terms, in a range of ids."""
 
     where: Condition = EVERYTHING
@@ -59,10 +59,10 @@ class Source:
 
 
 @dataclass
-class Plan:
+class SearchPlan:
     """The sources of a query, and what is to be said of them."""
 
-    sources: list[Source] = field(default_factory=list)
+    sources: list[CandidateSource] = field(default_factory=list)
     engines: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
     is_partial: bool = False
@@ -77,25 +77,27 @@ def read_edges(reader: Reader) -> tuple[int, int]:
     return low, high
 
 
-def make_plan(reader: Reader, compiled: CompiledQuery, edges: tuple[int, int], *, oldest: bool) -> Plan:
+def make_plan(reader: Reader, compiled: CompiledQuery, edges: tuple[int, int], *, oldest: bool) -> SearchPlan:
     """Return the sources of a query."""
-    plan = Plan()
+    plan = SearchPlan()
     if compiled.in_reasoning:
         plan.engines.add("scan")
         plan.notes.append(_("Reasoning is in no index: it is scanned."))
         plan.sources.append(
-            Source(Condition("COALESCE(m.reasoning, '') <> '' OR COALESCE(m.reasoning_content, '') <> ''"))
+            CandidateSource(Condition("COALESCE(m.reasoning, '') <> '' OR COALESCE(m.reasoning_content, '') <> ''"))
         )
         return plan
     for group in compiled.groups:
         _add_group(plan, reader, group, edges, oldest=oldest)
     if not compiled.groups:
         plan.engines.add("scan")
-        plan.sources.append(Source())
+        plan.sources.append(CandidateSource())
     return plan
 
 
-def _add_group(plan: Plan, reader: Reader, group: Sequence[Matcher], edges: tuple[int, int], *, oldest: bool) -> None:
+def _add_group(
+    plan: SearchPlan, reader: Reader, group: Sequence[Matcher], edges: tuple[int, int], *, oldest: bool
+) -> None:
     """Add the sources for one group of terms: of the index that fits it, and of what that index does not hold."""
     schema = reader.schema
     is_stale = schema.note("fts_stale") is not None
@@ -112,7 +114,7 @@ def _add_group(plan: Plan, reader: Reader, group: Sequence[Matcher], edges: tupl
     queried: list[FtsIndex] = []
     if trigram is not None and substrings:
         plan.engines.add("trigram")
-        plan.sources.append(Source(narrowing(group), trigram, substrings))
+        plan.sources.append(CandidateSource(narrowing(group), trigram, substrings))
         queried.append(trigram)
         _add_rest_of_trigram(plan, reader, group, words, left_out)
         queried += [words] if words is not None else []
@@ -122,7 +124,7 @@ def _add_group(plan: Plan, reader: Reader, group: Sequence[Matcher], edges: tupl
         queried.append(words)
     else:
         plan.engines.add("scan")
-        plan.sources.append(Source(narrowing(group)))
+        plan.sources.append(CandidateSource(narrowing(group)))
     for index in queried:
         _add_gaps(plan, reader, index, group, edges)
 
@@ -133,7 +135,7 @@ def _substrings(reader: Reader, trigram: FtsIndex, group: Sequence[Matcher]) -> 
 
 
 def _add_rest_of_trigram(
-    plan: Plan, reader: Reader, group: Sequence[Matcher], words: FtsIndex | None, left_out: str
+    plan: SearchPlan, reader: Reader, group: Sequence[Matcher], words: FtsIndex | None, left_out: str
 ) -> None:
     """Add the rows that the trigram index leaves out.
 
@@ -141,20 +143,20 @@ def _add_rest_of_trigram(
     """
     if words is not None:
         spellings = Spellings(reader, words, group)
-        plan.sources.append(Source(in_pictures(group), words, '^ "json"'))
+        plan.sources.append(CandidateSource(in_pictures(group), words, '^ "json"'))
         if spellings.escapes:
-            plan.sources.append(Source(EVERYTHING, words, spellings.escapes))
+            plan.sources.append(CandidateSource(EVERYTHING, words, spellings.escapes))
     missing = ["(m.content < char(1) AND m.content <> '')", HAS_ESCAPES] if words is None else []
     if left_out:
         plan.notes.append(_("Tool output and automation are not in the substring index: those rows are scanned."))
         missing.append(left_out)
     if missing:
         plan.engines.add("scan")
-        plan.sources.append(Source(all_of([Condition(" OR ".join(missing)), narrowing(group)])))
+        plan.sources.append(CandidateSource(all_of([Condition(" OR ".join(missing)), narrowing(group)])))
 
 
 def _add_words(
-    plan: Plan,
+    plan: SearchPlan,
     spellings: Spellings,
     words: FtsIndex,
     reader: Reader,
@@ -173,16 +175,16 @@ def _add_words(
         )
         last = reader.value(sql, [cheap])
         near, rest = _split(edges, (edges[1] if oldest else edges[0]) if last is None else as_int(last), oldest=oldest)
-        plan.sources.append(Source(EVERYTHING, words, cheap, *near))
+        plan.sources.append(CandidateSource(EVERYTHING, words, cheap, *near))
     elif wide:
         near, rest = _split(edges, edges[0] + _NEWEST if oldest else edges[1] - _NEWEST, oldest=oldest)
-        plan.sources.append(Source(narrowing(group), None, "", *near))
+        plan.sources.append(CandidateSource(narrowing(group), None, "", *near))
     if any(each.is_short for each in wide):
-        plan.sources.append(Source(EVERYTHING, words, spellings.superset, *rest))
+        plan.sources.append(CandidateSource(EVERYTHING, words, spellings.superset, *rest))
         return
-    plan.sources.append(Source(EVERYTHING, words, spellings.plain, *rest))
+    plan.sources.append(CandidateSource(EVERYTHING, words, spellings.plain, *rest))
     match, condition = spellings.joined()
-    plan.sources.append(Source(condition, words, match, *rest))
+    plan.sources.append(CandidateSource(condition, words, match, *rest))
 
 
 def _split(edges: tuple[int, int], at: int, *, oldest: bool) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -201,7 +203,9 @@ def _is_common(reader: Reader, group: Sequence[Matcher], edges: tuple[int, int])
     return as_int(found) * 16 >= _SAMPLE
 
 
-def _add_gaps(plan: Plan, reader: Reader, index: FtsIndex, group: Sequence[Matcher], edges: tuple[int, int]) -> None:
+def _add_gaps(
+    plan: SearchPlan, reader: Reader, index: FtsIndex, group: Sequence[Matcher], edges: tuple[int, int]
+) -> None:
     """Add the rows that an index lacks, and those it holds only a part of."""
     gaps = gaps_of(reader, index, edges[1])
     narrow = narrowing(group)
@@ -213,9 +217,9 @@ def _add_gaps(plan: Plan, reader: Reader, index: FtsIndex, group: Sequence[Match
             gaps.missing,
         )
         plan.notes.append(note.format(count=gaps.missing))
-        plan.sources.append(Source(all_of([Condition(gaps.sql), narrow]), low=gaps.first, high=gaps.last))
+        plan.sources.append(CandidateSource(all_of([Condition(gaps.sql), narrow]), low=gaps.first, high=gaps.last))
     if gaps.cut:
-        plan.sources.append(Source(narrow, ids=gaps.cut[-_MOST_CUT:]))
+        plan.sources.append(CandidateSource(narrow, ids=gaps.cut[-_MOST_CUT:]))
     if len(gaps.cut) > _MOST_CUT:
         plan.is_partial = True
         note = _("Hermes' index has only the beginning of {count:,} messages; {read:,} of them were read in full.")
@@ -227,7 +231,7 @@ class Loop:
     """One pass over the candidates of a plan, page by page."""
 
     reader: Reader
-    sources: Sequence[Source]
+    sources: Sequence[CandidateSource]
     scope: Condition
     edges: tuple[int, int]
     oldest: bool = False
@@ -272,7 +276,7 @@ class Loop:
                 self.is_long = True
                 self.progress(1 - max(high - low + 1, 0) / total)
 
-    def _page(self, source: Source, low: int, high: int, size: int) -> tuple[list[int], int | None]:
+    def _page(self, source: CandidateSource, low: int, high: int, size: int) -> tuple[list[int], int | None]:
         """Return the ids of a source in a range, and where it stopped; None if it has looked at the whole range."""
         if source.ids is not None:
             return self._admitted([key for key in source.ids if low <= key <= high], source.where), None

@@ -35,7 +35,7 @@ _MOST_TRIGRAMS = 300
 _CONTENTS = ("m.content", "m.tool_calls")
 
 
-class Vocabulary:
+class IndexTerms:
     """What words and trigrams of the indexes begin with; read once while the store does not change."""
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ class Vocabulary:
 
 def _escapes(reader: Reader, index: FtsIndex, blocks: Sequence[tuple[str, str]]) -> list[str]:
     """Return the escapes in some ranges that words of the index begin with."""
-    vocabulary = reader.cached(Vocabulary)
+    vocabulary = reader.cached(IndexTerms)
     starts = [start for block in blocks for start in vocabulary.starts(reader, index, block, 5)]
     return [each for each in starts if _ESCAPE.fullmatch(each) and (blocks is _ACCENTED) is _letter(each).isalpha()]
 
@@ -239,7 +239,7 @@ def _may_contain(text: str, needle: str, typed: str) -> Condition:
 def _variants(reader: Reader, index: FtsIndex) -> dict[str, list[str]]:
     """Return for each folded letter the accented ones that occur in the store, and the combining marks under ""."""
     found: dict[str, list[str]] = {}
-    for letter in reader.cached(Vocabulary).starts(reader, index, _LETTERS, 1):
+    for letter in reader.cached(IndexTerms).starts(reader, index, _LETTERS, 1):
         if _MARKS[0] <= letter < _MARKS[1]:
             found.setdefault("", []).append(letter)
         elif fold(letter) != letter:
@@ -281,7 +281,7 @@ def _trigrams_from(reader: Reader, index: FtsIndex, text: str) -> list[str] | No
     has_case = any(letter.lower() != letter.upper() for letter in text)
     if index.kind is not FtsKind.INLINE or text.isascii() or has_case or last in (0xD800, 0x110000):
         return None
-    trigrams = reader.cached(Vocabulary).starts(reader, index, (text, text[:-1] + chr(last)), 3)
+    trigrams = reader.cached(IndexTerms).starts(reader, index, (text, text[:-1] + chr(last)), 3)
     return trigrams if len(trigrams) <= _MOST_TRIGRAMS else None
 
 
