@@ -124,6 +124,17 @@ def _moment(row: StoredRow) -> tuple[float, int]:
     return (row.moment if row.moment is not None else _EARLIEST), row.id
 
 
+class _IdOrder:
+    """Whether ids follow time, asked once while the store does not change."""
+
+    _answer: bool | None = None
+
+    def follows_time(self, reader: Reader) -> bool:
+        if self._answer is None:
+            self._answer = ids_follow_time(reader)
+        return self._answer
+
+
 class Search:
     """One query on one store: its pages, and the number of its hits.
 
@@ -201,7 +212,7 @@ class Search:
     ) -> tuple[SearchPlan, Loop, list[StoredRow], bool]:
         edges = read_edges(self._reader)
         plan = make_plan(self._reader, self.compiled, edges, oldest=self._sort == "oldest")
-        if not ids_follow_time(self._reader):
+        if not self._reader.cached(_IdOrder).follows_time(self._reader):
             self._block = _FAR_BLOCK
         elif edges[1] - edges[0] < _NEAR_BLOCK:
             self._block = _NEAR_BLOCK

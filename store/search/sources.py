@@ -143,7 +143,9 @@ def _add_rest_of_trigram(
     """
     if words is not None:
         spellings = Spellings(reader, words, group)
-        plan.sources.append(CandidateSource(in_pictures(group), words, '^ "json"'))
+        pictures = in_pictures(group)
+        if pictures != EVERYTHING:  # else what is in them is in escapes
+            plan.sources.append(CandidateSource(pictures, words, '^ "json"'))
         if spellings.escapes:
             plan.sources.append(CandidateSource(EVERYTHING, words, spellings.escapes))
     missing = ["(m.content < char(1) AND m.content <> '')", HAS_ESCAPES] if words is None else []
@@ -182,7 +184,8 @@ def _add_words(
     if any(each.is_short for each in wide):
         plan.sources.append(CandidateSource(EVERYTHING, words, spellings.superset, *rest))
         return
-    plan.sources.append(CandidateSource(EVERYTHING, words, spellings.plain, *rest))
+    literal = narrowing([each for each in group if not each.is_plain])
+    plan.sources.append(CandidateSource(literal, words, spellings.plain, *rest))
     match, condition = spellings.joined()
     plan.sources.append(CandidateSource(condition, words, match, *rest))
 

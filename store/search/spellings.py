@@ -208,7 +208,7 @@ def narrowing(group: Sequence[Matcher]) -> Condition:
     conditions = []
     for each in group:
         # What JSON may put an escape into, or before, is left out.
-        parts = re.findall("[a-z0-9]+" if each.index_words else r"[ !#-.0-\[\]-~]+", fold(each.text))
+        parts = re.findall("[a-z0-9]+" if each.is_plain else r"[ !#-.0-\[\]-~]+", each.spelling)
         needle = max(parts, key=len, default="")
         found = [_may_contain(text, needle, each.text) for text in ("m.content", "m.tool_name", "m.tool_calls")]
         conditions.append(any_of([*found, Condition(HAS_ESCAPES)]))
@@ -219,10 +219,9 @@ HAS_ESCAPES = "instr(m.content, '\\u') > 0 OR instr(m.tool_calls, '\\u') > 0"
 
 
 def in_pictures(group: Sequence[Matcher]) -> Condition:
-    """Return the same for messages with images, apart from what `Spellings.escapes` finds: their texts are JSON."""
-    forms = [(each.anchor, each.text) for each in group if not each.index_words]
-    found = "instr(lower(m.content), ?) > 0 OR instr(m.content, ?) > 0"
-    return all_of(Condition(found, form) for form in forms)
+    """Return the same for messages with images, whose texts are JSON in ASCII; true where all terms are in escapes."""
+    anchors = [each.anchor for each in group if not each.index_words]
+    return all_of(Condition("instr(lower(m.content), ?) > 0", (each,)) for each in anchors if each.isascii())
 
 
 def _may_contain(text: str, needle: str, typed: str) -> Condition:
