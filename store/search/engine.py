@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from ..connection.reader import Reader
 from ..connection.schema import Schema
-from ..connection.stored_values import as_int, as_time
+from ..connection.stored_values import FIRST_TIME, as_int, as_time
 from ..errors import NotAStoreError, StoreBusyError, StoreDamagedError, StoreError, StoreUnreadableError
 from ..messages.chat_message import Hit
 from ..sessions.first_page import ids_follow_time
@@ -124,15 +124,30 @@ def _moment(row: StoredRow) -> tuple[float, int]:
     return (row.moment if row.moment is not None else _EARLIEST), row.id
 
 
-class _IdOrder:
-    """Whether ids follow time, asked once while the store does not change."""
+class _Blocks:
+    """How many candidates are brought into the order of time together, by the end a search begins at.
 
-    _answer: bool | None = None
+    0 where ids follow time. Asked once while the store does not change, so that all pages of a search agree.
+    """
 
-    def follows_time(self, reader: Reader) -> bool:
-        if self._answer is None:
-            self._answer = ids_follow_time(reader)
-        return self._answer
+    def __init__(self) -> None:
+        self._sizes: dict[bool, int] = {}
+
+    def size(self, reader: Reader, edges: tuple[int, int], *, oldest: bool) -> int:
+        if oldest not in self._sizes:
+            self._sizes[oldest] = self._find(reader, edges, oldest=oldest)
+        return self._sizes[oldest]
+
+    def _find(self, reader: Reader, edges: tuple[int, int], *, oldest: bool) -> int:
+        if not ids_follow_time(reader):
+            return _FAR_BLOCK
+        near = edges[0] + _NEAR_BLOCK if oldest else edges[1] - _NEAR_BLOCK
+        stamp = f"COALESCE({reader.schema.message('timestamp')}, {FIRST_TIME})"
+        late = (
+            f"SELECT 1 FROM (SELECT {stamp} AS here, lag({stamp}) OVER (ORDER BY m.id) AS before FROM messages m "
+            f"WHERE m.id {'<' if oldest else '>'} ?) WHERE here < before LIMIT 1"
+        )
+        return _NEAR_BLOCK if edges[1] - edges[0] < _NEAR_BLOCK or reader.rows(late, [near]) else 0
 
 
 class Search:
@@ -212,12 +227,9 @@ class Search:
     ) -> tuple[SearchPlan, Loop, list[StoredRow], bool]:
         edges = read_edges(self._reader)
         plan = make_plan(self._reader, self.compiled, edges, oldest=self._sort == "oldest")
-        if not self._reader.cached(_IdOrder).follows_time(self._reader):
-            self._block = _FAR_BLOCK
-        elif edges[1] - edges[0] < _NEAR_BLOCK:
-            self._block = _NEAR_BLOCK
+        self._block = self._reader.cached(_Blocks).size(self._reader, edges, oldest=self._sort == "oldest")
         loop = self._loop(plan.sources, edges)
-        if self._sort == "relevance" and plan.engines == {"fts5"}:
+        if self._sort == "relevance" and "fts5" in plan.engines:
             pool = list(islice(filter(None, self._hits(loop, None)), max(_RELEVANT, most + 1)))
             return plan, loop, self._ranked(plan, pool, most)[:most], len(pool) > most
         rows: list[StoredRow] = []
@@ -230,14 +242,9 @@ class Search:
             elif loop.is_long and told < len(rows):
                 told = len(rows)
                 portion(tuple(map(self._to_hit, rows)))
-        if not self._block and self._sort != "relevance" and self._is_out_of_order(rows):
-            self._block = _NEAR_BLOCK
-            return self._collect(most, after, portion)
+        if after is None and len(rows) <= most:  # all hits: what neither end of the store shows is put in its place
+            rows.sort(key=_moment, reverse=self._sort != "oldest")
         return plan, loop, rows[:most], len(rows) > most
-
-    def _is_out_of_order(self, rows: Sequence[StoredRow]) -> bool:
-        places = list(map(_moment, rows))
-        return places != sorted(places, reverse=self._sort != "oldest")
 
     def _loop(self, sources: Sequence[CandidateSource], edges: tuple[int, int]) -> Loop:
         scope = self._scope

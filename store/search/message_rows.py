@@ -76,6 +76,8 @@ class RowText:
 
     def is_accepted(self, compiled: CompiledQuery) -> bool:
         """Whether the row contains the terms of a query, and none that it excludes."""
+        if not compiled.groups and not compiled.excluded:
+            return True
         # Most rows have the terms as they are stored, and their JSON need not be read.
         if not compiled.excluded and compiled.accepts_folded(self.folded, self.is_marked):
             return True

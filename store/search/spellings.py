@@ -32,7 +32,6 @@ _MARKS = ("\u0300", "\u0332")
 _MOST_SPELLINGS = 24
 _MOST_TRIGRAMS = 300
 """With more trigrams that begin with a text it is common, and the rows themselves are scanned."""
-_CONTENTS = ("m.content", "m.tool_calls")
 
 
 class IndexTerms:
@@ -191,11 +190,11 @@ class Spellings:
             for place, word in enumerate(each.index_words):
                 rest = [self._word(*other) for other in whole if other != (each, place)]
                 expressions.append(f"({' AND '.join([self._joined(each, place), *rest])})")
-                start = re.split("[^a-z0-9]", word)[0]
-                conditions.append(any_of([
-                    Condition(f"lower({text}) GLOB ? OR {_NOT_ASCII.format(text=text)}", (f"*\\[{LINES}]{start}*",))
-                    for text in _CONTENTS
-                ]))  # fmt: skip
+                pattern = f"*\\[{LINES}]{re.split('[^a-z0-9]', word)[0]}*"
+                may_be_json = ("substr(m.content, 1, 1) IN ('[', '{', '\"', '')", "m.content")
+                for condition, text in (may_be_json, ("m.tool_calls <> ''", "m.tool_calls")):
+                    joined = f"{condition} AND (lower({text}) GLOB ? OR {_NOT_ASCII.format(text=text)})"
+                    conditions.append(Condition(joined, (pattern,)))
         return " OR ".join(expressions), any_of(conditions)
 
 
