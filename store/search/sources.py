@@ -169,6 +169,7 @@ def _add_words(
 ) -> None:
     """Add the rows with words; before a prefix is queried, those that may fill the page without it."""
     rest = (LOW, HIGH)
+    literal = narrowing([each for each in group if not each.is_plain])
     wide = [each for each in group if each.is_short or (each.is_prefix and _is_common(reader, [each], edges))]
     if wide and (cheap := spellings.cheap(wide)):
         order = "ASC" if oldest else "DESC"
@@ -177,14 +178,13 @@ def _add_words(
         )
         last = reader.value(sql, [cheap])
         near, rest = _split(edges, (edges[1] if oldest else edges[0]) if last is None else as_int(last), oldest=oldest)
-        plan.sources.append(CandidateSource(EVERYTHING, words, cheap, *near))
+        plan.sources.append(CandidateSource(literal, words, cheap, *near))
     elif wide:
         near, rest = _split(edges, edges[0] + _NEWEST if oldest else edges[1] - _NEWEST, oldest=oldest)
         plan.sources.append(CandidateSource(narrowing(group), None, "", *near))
     if any(each.is_short for each in wide):
-        plan.sources.append(CandidateSource(EVERYTHING, words, spellings.superset, *rest))
+        plan.sources.append(CandidateSource(literal, words, spellings.superset, *rest))
         return
-    literal = narrowing([each for each in group if not each.is_plain])
     plan.sources.append(CandidateSource(literal, words, spellings.plain, *rest))
     match, condition = spellings.joined()
     plan.sources.append(CandidateSource(condition, words, match, *rest))

@@ -199,7 +199,7 @@ class Spellings:
 
 
 _NOT_ASCII = "length({text}) <> length(CAST({text} AS BLOB))"
-"""Whether SQL cannot compare a text letter by letter: accents, or a NUL ahead."""
+"""Whether SQL cannot compare a text letter by letter: there are other letters than those of ASCII, or a NUL ahead."""
 
 
 def narrowing(group: Sequence[Matcher]) -> Condition:
