@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.search.engine import COUNT_CAP, Answer, Search, Total
@@ -17,11 +19,12 @@ def search(
     before: Hit | None = None,
     scope: Scope | None = None,
     now: float | None = None,
+    portion: Callable[[tuple[Hit, ...]], None] = lambda hits: None,
     **options: object,
 ) -> Answer:
     """The next hits of a query behind one; `options` are those of `Search`."""
     within = read_scope(reader, query, now) if scope is None else scope
-    return Search(reader, query, within, **options).page(limit, after=before)  # type: ignore[arg-type]  # test options
+    return Search(reader, query, within, **options).page(limit, after=before, portion=portion)  # type: ignore[arg-type]  # test options
 
 
 def count(

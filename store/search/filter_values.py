@@ -100,14 +100,6 @@ def recent_tools(reader: Reader, most: int) -> tuple[str, ...]:
     return tuple(sorted(counted, key=lambda name: (-counted[name], name))[:most])
 
 
-def known_sources(reader: Reader) -> tuple[str, ...]:
-    """Return all sources of a store."""
-    if "source" not in reader.schema.session_columns:
-        return ()
-    rows = reader.rows("SELECT DISTINCT source FROM sessions WHERE source <> ''")
-    return tuple(sorted(filter(None, first_texts(rows))))
-
-
 def read_vocabulary(reader: Reader, catalog: Catalog) -> Vocabulary:
     """Return the values that occur in a store; tools of the newest messages only."""
     sessions = catalog.forest.sessions.values()

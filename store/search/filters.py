@@ -11,17 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from ..connection.reader import Reader
 from ..connection.stored_values import FIRST_TIME, LAST_TIME
 from ..wording import N_, _
 from .conversation_table import Condition
-from .filter_values import Vocabulary, day_of, known_sources, parse_date, parse_number, recent_tools
+from .filter_values import Vocabulary, day_of, parse_date, parse_number
 from .fold import fold
 
 _STALE_SECONDS = 86400.0
 """An open session that was silent for longer is stale."""
-_MOST_TOOLS = 500
-"""Tools that a misspelt one is compared with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +55,12 @@ class FilterKind:
     """Names in other programs: recognized as a mistake, with this filter as the suggestion."""
     values: Callable[[Vocabulary, float], Sequence[str]] = lambda stored, now: ()
     """Return the values it can be completed to."""
-    stored_values: Callable[[Reader], tuple[str, ...]] | None = None
-    """Return all values in the store, for filters that compare whole values: a misspelt one is corrected to these."""
     sign: str = ":"
     """What follows the key: `>` for numbers, which take `<`, `>=`, `<=` and `=` too."""
     is_value: bool = False
     """It needs a number or a date; without one the query cannot be run."""
     is_limit: bool = False
     """Several of this kind must all hold; those of other kinds are alternatives."""
-    may_be_words: bool = False
-    """Its value may be words that were said in a conversation."""
 
 
 def _one_of(values: Sequence[str]) -> Callable[[Filter, float], str]:
@@ -214,15 +207,15 @@ _SIZE = N_("size of the conversation")
 FILTERS = (
     FilterKind(
         key="source", condition=_source, example="source:cli", help=_WHO, also_called=("platform", "channel"),
-        values=lambda stored, now: stored.sources, stored_values=known_sources,
+        values=lambda stored, now: stored.sources,
     ),
     FilterKind(
         key="role", condition=_role, example="role:user", help=_WHO, also_called=("author", "by"),
-        values=lambda stored, now: _ROLES, stored_values=lambda reader: _ROLES,
+        values=lambda stored, now: _ROLES,
     ),
     FilterKind(
         key="tool", condition=_tool, example="tool:terminal", help=_WHO,
-        values=lambda stored, now: stored.tools, stored_values=lambda reader: recent_tools(reader, _MOST_TOOLS),
+        values=lambda stored, now: stored.tools,
     ),
     FilterKind(
         key="file", condition=_file, example="file:src/auth.py", also_called=("path",),
@@ -235,19 +228,19 @@ FILTERS = (
     ),
     FilterKind(
         key="title", condition=_in_lines("titles"), example="title:x", help=_WHAT,
-        also_called=("name", "subject"), may_be_words=True,
+        also_called=("name", "subject"),
     ),
     FilterKind(
         key="id", condition=_in_lines("ids"), example="id:x", help=_WHAT,
-        also_called=("session",), may_be_words=True,
+        also_called=("session",),
     ),
     FilterKind(
         key="cwd", condition=_in_lines("folders"), example="cwd:x", help=_WHAT,
-        also_called=("dir", "folder", "repo"), values=lambda stored, now: stored.folders, may_be_words=True,
+        also_called=("dir", "folder", "repo"), values=lambda stored, now: stored.folders,
     ),
     FilterKind(
         key="model", condition=_in_lines("models"), example="model:x", help=_WHAT,
-        also_called=("provider",), values=lambda stored, now: stored.models, may_be_words=True,
+        also_called=("provider",), values=lambda stored, now: stored.models,
     ),
     FilterKind(
         key="after", condition=_dated, example="after:3d", help=_WHEN, also_called=("since", "from", "newer"),

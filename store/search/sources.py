@@ -32,7 +32,7 @@ _TRIED = 500
 _FIRST, _MOST = 64, 2000
 """Ids from an index, or rows of a scan, that one statement looks at: at first, and at most."""
 _TOLD = 400
-"""A scan whose statements look at more rows reports its progress."""
+"""A scan whose statements look at more rows shows what it has found."""
 _MOST_CUT = 1000
 """Rows in the index only in part that one search reads whole: tens of megabytes, half a second."""
 
@@ -275,8 +275,9 @@ class Loop:
             page = [key for key in ids if (key <= end if self.oldest else key >= end)]
             yield sorted(page, reverse=not self.oldest)
             low, high = (end + 1, high) if self.oldest else (low, end - 1)
-            if any(size > _TOLD and source.is_scan for size, source in zip(sizes, self.sources, strict=True)):
-                self.is_long = True
+            scans = [size for size, source in zip(sizes, self.sources, strict=True) if source.is_scan]
+            if scans:
+                self.is_long = max(scans) > _TOLD
                 self.progress(1 - max(high - low + 1, 0) / total)
 
     def _page(self, source: CandidateSource, low: int, high: int, size: int) -> tuple[list[int], int | None]:
