@@ -11,9 +11,9 @@ from datetime import datetime
 
 from ..text import as_text
 
-# Years 1 to 9999, less two days at either end: what datetime can show in any time zone.
-_FIRST_TIME = -62_135_596_800.0 + 172_800
-_LAST_TIME = 253_402_300_799.0 - 172_800
+FIRST_TIME = -62_135_596_800.0 + 172_800
+LAST_TIME = 253_402_300_799.0 - 172_800
+"""Years 1 to 9999, less two days at either end: what datetime can show in any time zone; Unix seconds."""
 
 
 Json = dict[str, object]
@@ -25,7 +25,7 @@ def as_time(value: object) -> float | None:
 
     Times are numbers, or texts with a number or an ISO time in them (other tools have written both).
     """
-    if type(value) is float and _FIRST_TIME <= value <= _LAST_TIME:
+    if type(value) is float and FIRST_TIME <= value <= LAST_TIME:
         return value
     if isinstance(value, bytes):
         value = as_text(value)
@@ -41,7 +41,7 @@ def as_time(value: object) -> float | None:
     if not isinstance(value, int | float):
         return None
     number = float(value)
-    return number if math.isfinite(number) and _FIRST_TIME <= number <= _LAST_TIME else None
+    return number if math.isfinite(number) and FIRST_TIME <= number <= LAST_TIME else None
 
 
 def as_int(value: object) -> int:

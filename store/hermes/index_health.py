@@ -49,7 +49,7 @@ def search_health(reader: Reader) -> SearchHealth:
     try:
         _try_index(reader, index)
     except StoreDamagedError as error:
-        repair = remedy(schema, damage_of(error), reader.path)
+        repair = remedy(schema, damage_of(schema, error), reader.path)
         return SearchHealth(True, trigram, indexed, messages, error.sentence, repair)
     repair = remedy(schema, Damage.HOLES, reader.path) if indexed < messages else ""
     if schema.note("fts_stale") is not None:

@@ -16,15 +16,18 @@ from __future__ import annotations
 
 import shlex
 import sqlite3
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import NamedTuple
 
 from ..connection.reader import Reader
 from ..connection.schema import FtsIndex, FtsKind, Schema
 from ..connection.stored_values import as_int
 from ..wording import N_, _
+
+LOW = -(2**62)
+"""Smaller than any id of a message."""
 
 ASK_DOCTOR = N_("`hermes-browse doctor` says how to repair it")
 STALE = N_("Hermes rebuilds it when it starts and no other program has the store open")
@@ -68,7 +71,6 @@ def remedy(schema: Schema, damage: Damage, path: Path | None = None) -> str:
 
 _SLICE = 2000
 """Rows whose length is read in one statement: some milliseconds of a lock."""
-_MOST_RANGES = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,8 @@ def read_coverage(reader: Reader) -> Coverage:
         reason = _("search index broken, {count:,} messages are scanned; {remedy}")
         repair = reader.index_remedy or remedy(schema, Damage.BROKEN)
     else:
-        held = messages - find_holes(reader, index).count
+        newest = as_int(reader.value("SELECT max(id) FROM messages"))
+        held = messages - gaps_of(reader, index, newest).missing
         if held >= messages:
             return Coverage(messages, messages)
         if _number(schema.note("fts_rebuild_high_water")) > _number(schema.note("fts_rebuild_progress")):
@@ -133,85 +136,69 @@ def left_out_of_trigram(schema: Schema, index: FtsIndex) -> str:
     return f"({' OR '.join(parts)})"
 
 
-@dataclass(frozen=True, slots=True)
-class Holes:
+class Gaps(NamedTuple):
     """The rows that an index lacks, of those it should hold."""
 
     newest: int
     """The largest id that has been compared."""
-    ranges: tuple[tuple[int, int], ...] = ()
-    """Inclusive ranges of ids that cover all missing rows, and perhaps others."""
-    count: int = 0
-    """The number of missing rows."""
+    missing: int = 0
+    first: int = 0
+    last: int = 0
+    """The smallest and the largest id that is missing."""
+    sql: str = ""
+    """A condition on `messages m` for the missing rows."""
     cut: tuple[int, ...] = ()
     """Ids of the rows it holds only a part of, in order."""
 
-    def __bool__(self) -> bool:
-        """Whether anything is missing."""
-        return bool(self.ranges or self.cut)
+
+class _GapsByIndex(dict[str, Gaps]):
+    """The gaps of the indexes of a store, by their names; shared by its readers, replaced and never changed."""
 
 
-class _HolesByIndex(dict[str, Holes]):
-    """The holes of the indexes of a store, by their names; shared by its readers."""
-
-
-def find_holes(reader: Reader, index: FtsIndex, newest: int | None = None) -> Holes:
+def gaps_of(reader: Reader, index: FtsIndex, newest: int) -> Gaps:
     """Find the rows that an index lacks: all rows are compared once, and after that new ones only.
 
     Where rows are missing, or no trigger indexes new ones, all are compared whenever the store has changed. `newest` is
-    the largest id there is, if that is known.
+    the largest id there is.
     """
-    by_index = reader.shared.get(_HolesByIndex, _HolesByIndex())
-    assert isinstance(by_index, _HolesByIndex)
-    if newest is None:
-        newest = as_int(reader.value("SELECT max(id) FROM messages"))
+    by_index = reader.shared.get(_GapsByIndex, _GapsByIndex())
+    assert isinstance(by_index, _GapsByIndex)
     known = by_index.get(index.name)
-    if known is None or known.ranges or f"{index.name}_insert" not in reader.schema.triggers or newest < known.newest:
-        holes = _compare(reader, index, newest, known)
+    is_kept = f"{index.name}_insert" in reader.schema.triggers
+    if known is None or newest < known.newest:
+        gaps = _compare(reader, index, newest, Gaps(LOW))
+    elif known.missing or not is_kept:
+        gaps = _compare(reader, index, newest, known._replace(missing=0), behind=LOW)
     elif newest > known.newest:
-        holes = _compare(reader, index, newest, known, known.newest)
+        gaps = _compare(reader, index, newest, known, behind=known.newest)
     else:
         return known
-    reader.shared[_HolesByIndex] = _HolesByIndex(by_index | {index.name: holes})
-    return holes
+    reader.shared[_GapsByIndex] = _GapsByIndex(by_index | {index.name: gaps})
+    return gaps
 
 
-def _compare(reader: Reader, index: FtsIndex, newest: int, known: Holes | None, behind: int = -(2**62)) -> Holes:
-    """Compare the rows behind an id with those in the index."""
-    ids: list[int] = []
+def _compare(reader: Reader, index: FtsIndex, newest: int, known: Gaps, behind: int = LOW) -> Gaps:
+    """Compare the rows behind an id with those in the index; known ones that are cut are kept."""
+    missing, first, last, condition = 0, 0, 0, ""
     if f"{index.name}_docsize" in reader.schema.tables:
-        # Without the plus SQLite would read all rows from the table instead of an index.
-        key = "m.id" if behind > 0 else "+m.id"
-        sql = f"SELECT m.id FROM messages m WHERE {key} > ? AND m.id NOT IN (SELECT d.id FROM {index.name}_docsize d)"
+        condition = f"m.id NOT IN (SELECT d.id FROM {index.name}_docsize d)"
         left_out = left_out_of_trigram(reader.schema, index)
         if left_out:
-            sql += f" AND NOT COALESCE({left_out}, 0)"
-        ids = sorted(as_int(row[0]) for row in reader.rows(sql, [behind]))
-    cut, last = (known.cut, known.newest) if known is not None else ((), -(2**62))
+            condition += f" AND NOT COALESCE({left_out}, 0)"
+        # Without the plus SQLite would read all rows from the table instead of an index.
+        key = "m.id" if behind > 0 else "+m.id"
+        sql = f"SELECT count(*), min(m.id), max(m.id) FROM messages m WHERE {key} > ? AND {condition}"
+        missing, first, last = map(as_int, reader.rows(sql, [behind])[0])
+    cut, end = known.cut, known.newest
     partly = _partly_indexed(reader.schema, index)
-    while partly and last < newest:
-        rows = reader.rows("SELECT id FROM messages WHERE id > ? ORDER BY id LIMIT ?", [last, _SLICE])
+    while partly and end < newest:
+        rows = reader.rows("SELECT id FROM messages WHERE id > ? ORDER BY id LIMIT ?", [end, _SLICE])
         if not rows:
             break
-        first, last = last, as_int(rows[-1][0])
-        long = reader.rows(f"SELECT m.id FROM messages m WHERE m.id > ? AND m.id <= ? AND {partly}", [first, last])
+        start, end = end, as_int(rows[-1][0])
+        long = reader.rows(f"SELECT m.id FROM messages m WHERE m.id > ? AND m.id <= ? AND {partly}", [start, end])
         cut += tuple(sorted(as_int(row[0]) for row in long))
-    return Holes(newest, _ranges(ids), len(ids), cut)
-
-
-def _ranges(ids: Sequence[int]) -> tuple[tuple[int, int], ...]:
-    """Return sorted ids as at most `_MOST_RANGES` ranges; neighbours are merged where there would be more."""
-    step = 1
-    while True:
-        ranges: list[tuple[int, int]] = []
-        for key in ids:
-            if ranges and key - ranges[-1][1] <= step:
-                ranges[-1] = (ranges[-1][0], key)
-            else:
-                ranges.append((key, key))
-        if len(ranges) <= _MOST_RANGES:
-            return tuple(ranges)
-        step *= 8
+    return Gaps(newest, missing, first, last, condition, cut)
 
 
 def _partly_indexed(schema: Schema, index: FtsIndex) -> str:

@@ -1,34 +1,48 @@
-"""Search: candidates from Hermes' own index, checked against the text, newest first, cancellable."""
+"""Search: candidates from Hermes' own index, checked once against what a person sees, newest first, cancellable."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import TypeVar
 
 from ..connection.reader import Reader
-from ..connection.stored_values import as_int
+from ..connection.schema import Schema
+from ..connection.stored_values import FIRST_TIME, as_int, as_time
 from ..errors import NotAStoreError, StoreBusyError, StoreDamagedError, StoreError, StoreUnreadableError
 from ..messages.chat_message import Hit
+from ..sessions.first_page import ids_follow_time
+from ..text import as_text
 from ..wording import _
-from .checker import RELEVANT, Checker, most_relevant
-from .conditions import EVERYTHING, Scope, read_scope
-from .coverage import Damage, remedy
-from .joined_words import find_joined
-from .message_rows import RowText, SearchCache, StoredRow
+from .conversation_table import Condition, all_of
+from .coverage import Damage, gaps_of, remedy
+from .file_edits import edits_file
+from .fold import fold
+from .message_rows import SHOWN, StoredRow, read_rows, rows_sql
 from .query import Query
+from .scope import Scope, read_scope
 from .snippets import make_snippet
-from .spelled import other_spellings
-from .streams import other_spellings_of
+from .sources import CandidateSource, Loop, SearchPlan, make_plan, read_edges
+from .spellings import Spellings
 from .terms import CompiledQuery, Matcher, compile_query
-from .times import EARLIEST
-from .walk import CandidateCounts, Walk, indexed, merge
 
 COUNT_CAP = 1000
+_BATCH = 64
+"""Rows that are read at a time, at most: two pages of the screen."""
+_COUNTED, _COUNT_BATCH = 100_000, 500
+"""Rows of an index, and rows that are read, at a time while counting."""
+_NEAR_BLOCK, _FAR_BLOCK = 2_000, 20_000
+"""Where ids do not follow time, so many candidates are brought into the order of time together: where neighbours have
+changed places (a compression writes messages again with their old times), and after an import."""
+_RELEVANT = 2000
+"""Hits that are ranked: this many of the newest, or as many as are requested. bm25 over all of them takes most of a
+second (1M rows)."""
 _ENDLESS = 2**62
-_COUNT_CHUNK, _COUNT_BATCH = 20_000, 500
-"""Ids read from an index, and rows read, at a time while counting: the first of them are not shown at once."""
+_EARLIEST = float("-inf")
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -43,8 +57,6 @@ class Answer:
     """False when rows that may be hits were not checked: the search was stopped, or too many are in no index."""
     total: int | None = 0
     """The number of all hits; None when not counted."""
-    at_least: bool = False
-    """`total` is a lower bound: counting stopped there."""
     elapsed_ms: float = 0.0
     notes: tuple[str, ...] = ()
     stopped: bool = False
@@ -61,13 +73,22 @@ class Total:
 
     count: int
     at_least: bool
-    """Counting stopped at the cap, at the deadline, or because it was cancelled."""
+    """Counting stopped at the cap, or because it was stopped."""
     sessions: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
     """The sessions of the counted hits."""
 
 
-def _stopper(cancelled: Callable[[], bool], deadline: float | None) -> Callable[[], bool]:
-    return lambda: cancelled() or (deadline is not None and time.monotonic() > deadline)
+def until(stopped: Callable[[], bool], seconds: float) -> Callable[[], bool]:
+    """Return a function that tells whether another one says so, or so many seconds have gone by."""
+    deadline = time.monotonic() + seconds
+    return lambda: stopped() or time.monotonic() > deadline
+
+
+def damage_of(schema: Schema, error: StoreError) -> Damage:
+    """Return what is wrong with an index, by its tables and the error of SQLite."""
+    indexes = [index for index in (schema.fts, schema.trigram) if index is not None]
+    is_whole = {f"{index.name}_{part}" for index in indexes for part in ("data", "idx")} <= schema.tables
+    return Damage.MALFORMED if is_whole and "malformed" in error.sentence else Damage.BROKEN
 
 
 def _is_of_index(reader: Reader, error: StoreError) -> bool:
@@ -81,254 +102,305 @@ def _is_of_index(reader: Reader, error: StoreError) -> bool:
     return True
 
 
-def damage_of(error: StoreError) -> Damage:
-    """Return what is wrong with an index, by the error of SQLite."""
-    return Damage.MALFORMED if "malformed" in error.sentence else Damage.BROKEN
-
-
-def _disable_index(reader: Reader, error: StoreError) -> None:
-    """Search without the index from here on; raise the error if the index is not at fault."""
-    if not _is_of_index(reader, error):
-        raise error
-    reader.index_remedy = remedy(reader.schema, damage_of(error))
-    reader.schema = reader.schema.without_search()
-
-
-def _total(reader: Reader, cache: SearchCache, compiled: CompiledQuery, scope: Scope) -> tuple[int | None, bool]:
-    """Return the number of all hits, up to a cap, and whether there are more; None if the index cannot tell at once."""
-    index, columns = reader.schema.fts, reader.schema.message_columns
-    # Rows that Hermes hides (`display_kind`, 0.20) are in its index too: then only `count` can tell.
-    if index is None or scope != EVERYTHING or not compiled.index_decides or "display_kind" in columns:
-        return None, False
-    if cache.holes(reader, index):
-        return None, False
-    other = other_spellings(reader, index, compiled.groups[0])
-    if other and reader.rows(f"SELECT 1 FROM {index.name} WHERE {index.name} MATCH ? LIMIT 1", [other]):
-        return None, False
-    low, high = cache.edges(reader)
-    joined = find_joined(reader, (low, high), high)
-    if joined.oldest > low or joined.having(compiled.groups[0]):
-        return None, False  # finding all of them takes longer than a page
-    role = reader.schema.message("role")
-    shown = f"EXISTS (SELECT 1 FROM messages m WHERE m.id = f.rowid AND {role} IS NOT 'session_meta')"
-    value = reader.value(
-        f"SELECT count(*) FROM (SELECT 1 FROM {index.name} f WHERE f.{index.name} MATCH ? AND {shown} LIMIT ?)",
-        [compiled.match, COUNT_CAP + 1],
-    )
-    number = as_int(value)
-    return min(number, COUNT_CAP), number > COUNT_CAP
-
-
-def _moment(hit: Hit) -> float:
-    return hit.timestamp if hit.timestamp is not None else EARLIEST
-
-
-def _in_order(hits: Sequence[Hit], sort: str) -> bool:
-    """Whether hits are in the order of time."""
-    places = [(_moment(hit), hit.message_id) for hit in hits]
-    return places == sorted(places, reverse=sort != "oldest")
-
-
-def _can_rank(checker: Checker) -> bool:
-    """Whether bm25 can rank: not reasoning, which is in no index, and not with a stale index."""
-    schema, compiled = checker.reader.schema, checker.compiled
-    return (
-        schema.fts is not None
-        and schema.note("fts_stale") is None
-        and bool(compiled.match)
-        and not compiled.in_reasoning
-    )
-
-
-def _to_hit(row: StoredRow, compiled: CompiledQuery) -> Hit:
-    snippet, ranges = make_snippet(row.searched or RowText(""), compiled.matchers, is_result=row.role == "tool")
-    return Hit(row.id, row.session_id, row.role, row.moment, snippet, ranges, row.state)
-
-
-def _collect(
-    checker: Checker, walk: Walk, sort: str, most: int, portion: Callable[[tuple[Hit, ...]], None]
-) -> tuple[list[Hit], bool]:
-    """Return at most so many hits, and whether there are more."""
-    compiled = checker.compiled
-    if sort == "relevance" and _can_rank(checker):
-        light = Checker(checker.reader, compiled, checker.scope, with_texts=False)
-        walk.tally.needed = max(RELEVANT, most + 1) if most < _ENDLESS else 0
-        best, more = most_relevant(light, walk, most)
-        with_texts = {row.id: row for row in checker.check([row.id for row in best if row.searched is None])}
-        return [_to_hit(with_texts.get(row.id, row), compiled) for row in best], more
-    hits: list[Hit] = []
-    reported = 0
-
-    def on_scanned() -> None:
-        nonlocal reported
-        if reported < len(hits) <= most:
-            reported = len(hits)
-            portion(tuple(hits))
-
-    walk.on_scanned = on_scanned
-    for row in islice(checker.hits(walk), most + 1):
-        hits.append(_to_hit(row, compiled))
-    return hits[:most], len(hits) > most
-
-
 def prepare(reader: Reader) -> None:
-    """Read what the first search of a store needs: how ids and times relate, and what the indexes lack.
-
-    All readers of the `Store` share it. At most one pass over the messages, in statements of some milliseconds each.
-
-    Raises:
-        StoreError: The store cannot be read.
-        QueryInterruptedError: `Reader.interrupt` was called; what has been read is kept.
-    """
-    cache, schema = reader.cached(SearchCache), reader.schema
-    cache.order(reader)
-    try:
-        for index in (schema.fts, schema.trigram):
-            if index is not None:
-                cache.holes(reader, index)
-        if schema.fts is not None:
-            find_joined(reader, cache.edges(reader), cache.edges(reader)[0])
-    except StoreError as error:
-        if not _is_of_index(reader, error):  # the search that cannot use a broken index reports it
-            raise
-
-
-def search(
-    reader: Reader,
-    query: Query,
-    *,
-    limit: int = 50,
-    sort: str = "newest",
-    prefix_last: bool = False,
-    scope: Scope | None = None,
-    before: Hit | None = None,
-    cancelled: Callable[[], bool] = lambda: False,
-    deadline: float | None = None,
-    now: float | None = None,
-    progress: Callable[[float], None] = lambda share: None,
-    portion: Callable[[tuple[Hit, ...]], None] = lambda hits: None,
-) -> Answer:
-    """Find the chat messages that match a query.
-
-    Args:
-        reader: An open reader.
-        query: Parsed.
-        limit: The most hits; 0 for all.
-        sort: `newest`, `relevance` or `oldest`.
-        prefix_last: The last word is still being typed.
-        scope: Which rows may be hits, the query's filters included; None applies those to the whole store. It acts
-            inside the walk, so that a page is full when there are enough hits.
-        before: Continue after this hit.
-        cancelled: Called between statements; True stops the search.
-        deadline: `time.monotonic()` at which the search stops.
-        now: Unix seconds, for dates in filters.
-        progress: Called during a scan with the share of the rows that has been scanned, from 0 to 1; on this thread.
-        portion: Called during a scan with all hits so far, each time there are more; the answer begins with them.
-            Called on this thread; never for the order of relevance.
+    """Read what the first search of a store needs: what the indexes lack. All readers of the `Store` share it.
 
     Raises:
         StoreError: The store cannot be read.
         QueryInterruptedError: `Reader.interrupt` was called.
     """
-    start = time.perf_counter()
-    if query.is_empty:
-        return Answer(query)
-    compiled, stopped = compile_query(query, prefix_last=prefix_last), _stopper(cancelled, deadline)
-    scope = read_scope(reader, query, now) if scope is None else scope
-    cache = reader.cached(SearchCache)
-    checker, most = Checker(reader, compiled, scope, cache=cache), limit if limit > 0 else _ENDLESS
-    after = None if before is None else (_moment(before), before.message_id)
-
-    def run(*, reread: bool = False) -> tuple[Walk, list[Hit], bool]:
-        tally, order = CandidateCounts(most + 1 if limit > 0 else 0), cache.order(reader, reread=reread)
-        walk = Walk(
-            reader,
-            compiled,
-            sort == "oldest",
-            order,
-            after,
-            stopped=stopped,
-            progress=progress,
-            cache=cache,
-            tally=tally,
-        )
-        return walk, *_collect(checker, walk, sort, most, portion)
-
-    notes: list[str] = []
+    schema, newest = reader.schema, read_edges(reader)[1]
     try:
-        walk, hits, more = run()
+        for index in (schema.fts, schema.trigram):
+            if index is not None:
+                gaps_of(reader, index, newest)
     except StoreError as error:
-        # A broken or foreign index is no reason to find nothing: the rows themselves are still there.
-        _disable_index(reader, error)
-        note = _("Hermes' search index cannot be used ({reason}): {remedy}.")
-        notes.append(note.format(reason=error.sentence, remedy=reader.index_remedy))
-        walk, hits, more = run()
-    if sort != "relevance" and cache.order(reader).follows_ids and not _in_order(hits, sort):
-        walk, hits, more = run(reread=True)  # rows with old ids have come since the times were read
-    total: int | None = len(hits)
-    at_least = False
-    if more or before is not None or walk.incomplete:
-        total, at_least = (None, False) if walk.incomplete or not more else _total(reader, cache, compiled, scope)
-    # A full page from the newest rows needs no index, and ends before one is named.
-    engines = walk.engines or ({"scan"} if hits else {"none"})
-    return Answer(
-        query=query,
-        hits=tuple(hits),
-        engine=next(iter(engines)) if len(engines) == 1 else "mixed",
-        complete=not (walk.incomplete or walk.tally.skipped),
-        total=total,
-        at_least=at_least or (walk.tally.skipped and total is not None),
-        elapsed_ms=(time.perf_counter() - start) * 1000,
-        notes=tuple(dict.fromkeys([*notes, *walk.notes])),
-        stopped=walk.incomplete,
-        more=more or walk.incomplete,
-        matchers=tuple(compiled.matchers),
-    )
+        if not _is_of_index(reader, error):  # the search that cannot use a broken index reports it
+            raise
 
 
-def count(
-    reader: Reader,
-    query: Query,
-    *,
-    cap: int = COUNT_CAP,
-    prefix_last: bool = False,
-    scope: Scope | None = None,
-    cancelled: Callable[[], bool] = lambda: False,
-    deadline: float | None = None,
-    now: float | None = None,
-) -> Total:
-    """Count the hits that `search` would find, without making snippets.
+def _moment(row: StoredRow) -> tuple[float, int]:
+    """Sort key: the time, then the id."""
+    return (row.moment if row.moment is not None else _EARLIEST), row.id
+
+
+class _Blocks:
+    """How many candidates are brought into the order of time together, by the end a search begins at.
+
+    0 where ids follow time. Asked once while the store does not change, so that all pages of a search agree.
+    """
+
+    def __init__(self) -> None:
+        self._sizes: dict[bool, int] = {}
+
+    def size(self, reader: Reader, edges: tuple[int, int], *, oldest: bool) -> int:
+        if oldest not in self._sizes:
+            self._sizes[oldest] = self._find(reader, edges, oldest=oldest)
+        return self._sizes[oldest]
+
+    def _find(self, reader: Reader, edges: tuple[int, int], *, oldest: bool) -> int:
+        if not ids_follow_time(reader):
+            return _FAR_BLOCK
+        near = edges[0] + _NEAR_BLOCK if oldest else edges[1] - _NEAR_BLOCK
+        stamp = f"COALESCE({reader.schema.message('timestamp')}, {FIRST_TIME})"
+        late = (
+            f"SELECT 1 FROM (SELECT {stamp} AS here, lag({stamp}) OVER (ORDER BY m.id) AS before FROM messages m "
+            f"WHERE m.id {'<' if oldest else '>'} ?) WHERE here < before LIMIT 1"
+        )
+        return _NEAR_BLOCK if edges[1] - edges[0] < _NEAR_BLOCK or reader.rows(late, [near]) else 0
+
+
+class Search:
+    """One query on one store: its pages, and the number of its hits.
 
     Args:
-        cap: Where to stop counting; 0 counts them all.
+        reader: Open; used by this thread alone.
+        query: Parsed.
+        scope: Which rows may be hits, the query's filters included; None applies those to the whole store.
+        sort: `newest`, `relevance` or `oldest`.
+        prefix_last: The last word is still being typed.
+        edits: In a search for a file: only rows that edit it (True), or only those that mention it (False).
+        stopped: Called between statements; True stops the search.
+        progress: Called during a scan with the share of the rows that has been scanned, from 0 to 1.
 
-    The other arguments and errors are those of `search`.
+    Methods raise StoreError if the store cannot be read, and QueryInterruptedError if `Reader.interrupt` was called.
     """
-    if query.is_empty:
-        return Total(0, False)
-    compiled = compile_query(query, prefix_last=prefix_last)
-    admitted = read_scope(reader, query, now) if scope is None else scope
-    most = cap if cap > 0 else _ENDLESS
 
-    def run() -> Total:
-        cache = SearchCache()
-        walk = Walk(reader, compiled, stopped=_stopper(cancelled, deadline), chunk=_COUNT_CHUNK, cache=cache)
-        index, ids = reader.schema.fts, None
-        is_whole = index is not None and reader.schema.note("fts_stale") is None and not cache.holes(reader, index)
-        if index is not None and is_whole and compiled.is_plain:
-            # Prefixes too: what makes them expensive is starting the query, and that is done once here.
-            ids = merge(
-                walk, [indexed(walk, index, compiled.match), other_spellings_of(walk, index, compiled.groups[0])]
-            )
-        checker = Checker(reader, compiled, admitted, with_texts=False, matched=ids is not None)
-        number, sessions = 0, set()
-        for row in islice(checker.hits(walk, ids, batch=_COUNT_BATCH), most + 1):
-            number += 1
-            sessions.add(row.session_id)
-        return Total(min(number, most), number > most or walk.incomplete or walk.tally.skipped, frozenset(sessions))
+    def __init__(
+        self,
+        reader: Reader,
+        query: Query,
+        scope: Scope | None = None,
+        *,
+        sort: str = "newest",
+        prefix_last: bool = False,
+        edits: bool | None = None,
+        stopped: Callable[[], bool] = lambda: False,
+        progress: Callable[[float], None] = lambda share: None,
+    ) -> None:
+        self._reader, self.query, self._sort, self._edits = reader, query, sort, edits
+        self._stopped, self._progress = stopped, progress
+        self.compiled: CompiledQuery = compile_query(query, prefix_last=prefix_last)
+        self._scope = (read_scope(reader, query) if scope is None else scope).condition()
+        self._files = tuple(map(fold, query.files))
+        self._block = 0
+        """Candidates that are brought into the order of time together; 0 where ids follow time."""
+        self._notes: list[str] = []
 
-    try:
-        return run()
-    except StoreError as error:
-        _disable_index(reader, error)
-        return run()
+    # Pages
+
+    def page(
+        self,
+        limit: int = 50,
+        *,
+        after: Hit | None = None,
+        portion: Callable[[tuple[Hit, ...]], None] = lambda hits: None,
+    ) -> Answer:
+        """Return the next hits, at most so many (0 for all), behind one.
+
+        `portion` is called with all hits so far each time a scan has found more; never for the order of relevance.
+        """
+        start = time.perf_counter()
+        if self.query.is_empty:
+            return Answer(self.query)
+        most = limit if limit > 0 else _ENDLESS
+        plan, loop, rows, more = self._without_broken_index(lambda: self._collect(most, after, portion))
+        hits = tuple(map(self._to_hit, rows))
+        # A full page from the newest rows needs no index, and ends before one is named.
+        engines = plan.engines or ({"scan"} if hits else {"none"})
+        is_complete = not (loop.incomplete or plan.is_partial)
+        return Answer(
+            query=self.query,
+            hits=hits,
+            engine=next(iter(engines)) if len(engines) == 1 else "mixed",
+            complete=is_complete,
+            total=len(hits) if is_complete and not more and after is None else None,
+            elapsed_ms=(time.perf_counter() - start) * 1000,
+            notes=tuple(dict.fromkeys([*self._notes, *plan.notes])),
+            stopped=loop.incomplete,
+            more=more or loop.incomplete,
+            matchers=tuple(self.compiled.matchers),
+        )
+
+    def _collect(
+        self, most: int, after: Hit | None, portion: Callable[[tuple[Hit, ...]], None]
+    ) -> tuple[SearchPlan, Loop, list[StoredRow], bool]:
+        edges = read_edges(self._reader)
+        plan = make_plan(self._reader, self.compiled, edges, oldest=self._sort == "oldest")
+        self._block = self._reader.cached(_Blocks).size(self._reader, edges, oldest=self._sort == "oldest")
+        loop = self._loop(plan.sources, edges)
+        if self._sort == "relevance" and "fts5" in plan.engines:
+            pool = list(islice(filter(None, self._hits(loop, None)), max(_RELEVANT, most + 1)))
+            return plan, loop, self._ranked(plan, pool, most)[:most], len(pool) > most
+        rows: list[StoredRow] = []
+        told = 0
+        for row in self._hits(loop, after, min(most + 1, _BATCH)):
+            if row is not None:
+                rows.append(row)
+                if len(rows) > most:
+                    break
+            elif loop.is_long and told < len(rows):
+                told = len(rows)
+                portion(tuple(map(self._to_hit, rows)))
+        if after is None and len(rows) <= most:  # all hits: what neither end of the store shows is put in its place
+            rows.sort(key=_moment, reverse=self._sort != "oldest")
+        return plan, loop, rows[:most], len(rows) > most
+
+    def _loop(self, sources: Sequence[CandidateSource], edges: tuple[int, int]) -> Loop:
+        scope = self._scope
+        if self._edits:
+            scope = all_of([scope, Condition("COALESCE(m.tool_calls, '') <> ''")])
+        return Loop(self._reader, sources, scope, edges, self._sort == "oldest", self._stopped, self._progress)
+
+    def _hits(self, loop: Loop, after: Hit | None, batch: int = _BATCH) -> Iterator[StoredRow | None]:
+        """Yield the hits in order, and None between two pages."""
+        pages = self._in_time(loop, after) if self._block else loop.pages(after.message_id if after else None)
+        for ids in pages:
+            for start in range(0, len(ids), batch):
+                if start and self._stopped():
+                    loop.incomplete = True
+                    return
+                rows = read_rows(self._reader, ids[start : start + batch], in_reasoning=self.compiled.in_reasoning)
+                yield from filter(self._is_hit, rows)
+            yield None
+
+    def _is_hit(self, row: StoredRow) -> bool:
+        """Whether a row has the terms, and edits a file where that is asked for."""
+        if self._edits is not None:
+            is_edit = any(edits_file(row.text.tool_calls, name) for name in self._files)
+            if is_edit is not self._edits:
+                return False
+        return row.text.is_accepted(self.compiled)
+
+    def _in_time(self, loop: Loop, after: Hit | None) -> Iterator[list[int]]:
+        """Yield ids in the order of time, many candidates at a time; those with the newest ids first.
+
+        Hermes assigns ids in the order of writing. But imports (0.19, 0.22), a restore and a clock that is set back
+        give new ids to old messages.
+        """
+        waits = after is not None
+        for block in _blocks(loop.pages(), self._block):
+            ordered = self._by_moment(block)
+            if waits and after is not None:
+                if after.message_id not in block:
+                    continue
+                ordered, waits = ordered[ordered.index(after.message_id) + 1 :], False
+            yield ordered
+
+    def _by_moment(self, ids: Sequence[int]) -> list[int]:
+        column = self._reader.schema.message("timestamp")
+        rows = self._reader.rows_in(f"SELECT m.id, {column} FROM messages m WHERE m.id IN ({{keys}})", ids)
+        places = []
+        for key, stamp in rows:
+            moment = as_time(stamp)
+            places.append((moment if moment is not None else _EARLIEST, as_int(key)))
+        return [key for _, key in sorted(places, reverse=self._sort != "oldest")]
+
+    def _to_hit(self, row: StoredRow) -> Hit:
+        snippet, ranges = make_snippet(row.text, self.compiled.matchers, is_result=row.role == "tool")
+        return Hit(row.id, row.session_id, row.role, row.moment, snippet, ranges, row.state)
+
+    def _ranked(self, plan: SearchPlan, pool: list[StoredRow], most: int) -> list[StoredRow]:
+        """Return hits best first by bm25, equally good ones newest first."""
+        index = self._reader.schema.fts
+        if index is None or not pool:
+            return pool
+        if len(pool) >= max(_RELEVANT, most + 1):
+            plan.notes.append(_("Ranked among the newest {count:,} hits.").format(count=len(pool)))
+        ranked = self._reader.rows(
+            f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? AND rowid >= ? ORDER BY rank",
+            [self.compiled.match, min(row.id for row in pool)],
+        )
+        places = {as_int(key): place for place, (key,) in enumerate(ranked)}
+        return sorted(pool, key=lambda row: places.get(row.id, len(places)))
+
+    # Without an index that cannot be read
+
+    def _without_broken_index(self, work: Callable[[], _T]) -> _T:
+        """Do some work; if the index is at fault, do it again without: the rows themselves are still there."""
+        try:
+            return work()
+        except StoreError as error:
+            reader = self._reader
+            if not _is_of_index(reader, error):
+                raise
+            reader.index_remedy = remedy(reader.schema, damage_of(reader.schema, error))
+            reader.schema = reader.schema.without_search()
+            note = _("Hermes' search index cannot be used ({reason}): {remedy}.")
+            self._notes.append(note.format(reason=error.sentence, remedy=reader.index_remedy))
+            return work()
+
+    # Counting
+
+    @property
+    def counts_quickly(self) -> bool:
+        """Whether the index alone can count the hits."""
+        schema = self._reader.schema
+        if schema.fts is None or schema.note("fts_stale") is not None or not self.compiled.is_plain:
+            return False
+        gaps = gaps_of(self._reader, schema.fts, read_edges(self._reader)[1])
+        return not gaps.missing and not gaps.cut and self._edits is None
+
+    def count(self, cap: int = COUNT_CAP) -> Total:
+        """Count the hits, without making snippets; `cap` is where to stop, 0 counts them all."""
+        if self.query.is_empty:
+            return Total(0, False)
+        most = cap if cap > 0 else _ENDLESS
+
+        def work() -> Total:
+            return self._count_by_index(most) if self.counts_quickly else self._count_by_reading(most)
+
+        return self._without_broken_index(work)
+
+    def _count_by_reading(self, most: int) -> Total:
+        edges = read_edges(self._reader)
+        plan = make_plan(self._reader, self.compiled, edges, oldest=self._sort == "oldest")
+        loop = self._loop(plan.sources, edges)
+        sessions = [row.session_id for row in islice(filter(None, self._hits(loop, None, _COUNT_BATCH)), most + 1)]
+        at_least = len(sessions) > most or loop.incomplete or plan.is_partial
+        return Total(min(len(sessions), most), at_least, frozenset(sessions))
+
+    def _count_by_index(self, most: int) -> Total:
+        """Count what the word index finds, and add the rows in which a word follows the escape of a line end."""
+        index = self._reader.schema.fts
+        assert index is not None
+        spellings = Spellings(self._reader, index, self.compiled.groups[0])
+        where = all_of([Condition(SHOWN), self._scope])
+        statement = (
+            f"SELECT CASE WHEN {where.sql} THEN m.session_id END, count(*), min(m.id) FROM (SELECT rowid FROM "
+            f"{index.name} WHERE {index.name} MATCH ? AND rowid < ? ORDER BY rowid DESC LIMIT ?) f "
+            f"CROSS JOIN {rows_sql(self._reader.schema)} ON m.id = f.rowid GROUP BY 1"
+        )
+        sessions: set[str] = set()
+        number, last, chunk = 0, _ENDLESS, min(most + 1, _COUNTED)
+        while number <= most:
+            if self._stopped():
+                return Total(number, True, frozenset(sessions))
+            rows = self._reader.rows(statement, [*where.values, spellings.plain, last, chunk])
+            found = [(as_text(session), as_int(count)) for session, count, _ in rows if session is not None]
+            sessions.update(session or "" for session, _ in found)
+            number += sum(count for _, count in found)
+            if sum(as_int(row[1]) for row in rows) < chunk:
+                break
+            last = min(as_int(row[2]) for row in rows)
+        match, condition = spellings.joined()
+        loop = self._loop([CandidateSource(condition, index, match)], read_edges(self._reader))
+        known = f"SELECT 1 FROM {index.name} WHERE {index.name} MATCH ? AND rowid = ?"
+        for row in filter(None, self._hits(loop, None, _COUNT_BATCH)):
+            if number > most:
+                break
+            if not self._reader.rows(known, [spellings.plain, row.id]):
+                number += 1
+                sessions.add(row.session_id)
+        return Total(min(number, most), number > most or loop.incomplete, frozenset(sessions))
+
+
+def _blocks(pages: Iterator[list[int]], size: int) -> Iterator[list[int]]:
+    """Yield the ids of pages, about so many at a time."""
+    block: list[int] = []
+    for page in pages:
+        block += page
+        if len(block) >= size:
+            yield block
+            block = []
+    yield block

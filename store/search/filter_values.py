@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..connection.reader import Reader
 from ..connection.stored_values import first_texts
-from .times import read_edges, time_order
 
 if TYPE_CHECKING:
     from ..sessions.catalog import Catalog
@@ -31,21 +30,10 @@ class Vocabulary(NamedTuple):
 
 def recent_tools(reader: Reader, most: int) -> tuple[str, ...]:
     """Return the names of the tools in the newest messages, the most frequent first, at most so many."""
-    tool, order = reader.schema.message("tool_name"), time_order(reader, read_edges(reader))
-    if order.follows_ids:
-        rows = reader.rows(f"SELECT {tool} FROM messages m ORDER BY m.id DESC LIMIT ?", [_RECENT])
-    else:
-        rows = reader.rows_in(f"SELECT {tool} FROM messages m WHERE m.id IN ({{keys}})", order.ids[-_RECENT:])
+    tool = reader.schema.message("tool_name")
+    rows = reader.rows(f"SELECT {tool} FROM messages m ORDER BY m.id DESC LIMIT ?", [_RECENT])
     counted = Counter(filter(None, first_texts(rows)))
     return tuple(sorted(counted, key=lambda name: (-counted[name], name))[:most])
-
-
-def known_sources(reader: Reader) -> tuple[str, ...]:
-    """Return all sources of a store."""
-    if "source" not in reader.schema.session_columns:
-        return ()
-    rows = reader.rows("SELECT DISTINCT source FROM sessions WHERE source <> ''")
-    return tuple(sorted(filter(None, first_texts(rows))))
 
 
 def read_vocabulary(reader: Reader, catalog: Catalog) -> Vocabulary:

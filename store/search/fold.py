@@ -65,13 +65,3 @@ def has_marks(folded: str) -> bool:
 def has_cjk(text: str) -> bool:
     """Whether any letter is Chinese, Japanese or Korean."""
     return _CJK.search(text) is not None
-
-
-def caseless_part(text: str) -> str:
-    """Return the longest part of a folded term that has only one spelling, for `instr`; empty when there is none.
-
-    The term is CJK, emoji or punctuation, perhaps mixed with letters.
-    """
-    # Digits and symbols have one spelling; letters may be accented, or in another case.
-    has_case = "".join(each for each in set(text) if not _CJK.match(each) and (each.isalpha() or each.upper() != each))
-    return max(re.split(f"[{re.escape(has_case)}]", text) if has_case else [text], key=len)

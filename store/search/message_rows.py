@@ -7,25 +7,38 @@ with images. Each is done once while the store stays unchanged: the next keystro
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from sys import getsizeof
 
 from ..connection.reader import Reader, Row
-from ..connection.schema import FtsIndex
+from ..connection.schema import Schema
 from ..connection.stored_values import as_int, as_time
 from ..messages.chat_message import State
-from ..messages.decode import SENTINEL, decode_content, decode_tool_calls, is_hidden, state_of
+from ..messages.decode import SENTINEL, decode_content, decode_tool_calls, state_of
 from ..text import as_text
-from .coverage import Holes, find_holes
 from .fold import fold, has_marks
 from .terms import CompiledQuery
-from .times import TimeOrder, read_edges, time_order
 
 MOST_BYTES = 8_000_000
 """Memory that the texts of cached rows take at most, stored and folded."""
 _ROW_BYTES = 1000
 """Memory that a row takes besides its texts."""
+_COLUMNS = ("session_id", "role", "content", "tool_calls", "tool_name", "timestamp", "reasoning", "reasoning_content",
+            "display_kind", "display_metadata")  # fmt: skip
+
+SHOWN = (
+    "m.role IS NOT 'session_meta' AND m.display_kind IS NOT 'hidden' AND (m.display_metadata IS NULL OR NOT "
+    "CASE WHEN json_valid(m.display_metadata) THEN json_type(m.display_metadata, '$.model_only') IS 'true' ELSE 0 END)"
+)
+"""Whether a row of `messages m` is for people; see `decode.is_hidden`."""
+
+
+def rows_sql(schema: Schema) -> str:
+    """Return SQL for `messages m` with all columns that conditions name; those that a store lacks are NULL."""
+    columns = ", ".join(f"{schema.message(name)} AS {name}" for name in _COLUMNS)
+    return f"(SELECT m.id, {columns}, {schema.active()} AS active, {schema.compacted()} AS compacted FROM messages m) m"
+
 
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
@@ -63,6 +76,8 @@ class RowText:
 
     def is_accepted(self, compiled: CompiledQuery) -> bool:
         """Whether the row contains the terms of a query, and none that it excludes."""
+        if not compiled.groups and not compiled.excluded:
+            return True
         # Most rows have the terms as they are stored, and their JSON need not be read.
         if not compiled.excluded and compiled.accepts_folded(self.folded, self.is_marked):
             return True
@@ -86,6 +101,11 @@ class RowText:
         return fold(" ".join(texts))
 
     @cached_property
+    def is_marked(self) -> bool:
+        """Whether `folded` has combining marks."""
+        return has_marks(self.folded)
+
+    @cached_property
     def unescaped(self) -> tuple[str, ...]:
         """The JSON of a tool's result and of its calls without escapes, where there are some."""
         texts: list[str] = []
@@ -101,86 +121,38 @@ class RowText:
         """All that is searched: `folded` and `unescaped`."""
         return " ".join([self.folded, *map(fold, self.unescaped)])
 
-    @cached_property
-    def is_marked(self) -> bool:
-        """Whether there are combining marks in the folded text."""
-        return has_marks(self.folded)
-
-    def parts(self) -> Iterable[tuple[str, str]]:
-        """Yield the texts a snippet may show, each with its folded text: spoken, content, tool name, tool calls, and
-        last the JSON without escapes."""
-        name_at = len(self.content) + 1
-        calls_at = name_at + len(self.tool_name) + 1
-        if self._is_multimodal:
-            yield self.spoken, self.folded[calls_at + len(self.tool_calls) + 1 :]
-        yield self.content, self.folded[: len(self.content)]
-        yield self.tool_name, self.folded[name_at : calls_at - 1]
-        yield self.tool_calls, self.folded[calls_at : calls_at + len(self.tool_calls)]
-        yield from ((text, fold(text)) for text in self.unescaped)
+    def parts(self) -> Iterator[str]:
+        """Yield each searched text: the spoken one of a multimodal content first, then those stored."""
+        yield from dict.fromkeys([self.spoken, self.content, self.tool_name, self.tool_calls, *self.unescaped])
 
 
 class StoredRow:
-    """A row of `messages`, selected by `_columns`."""
+    """A row of `messages` with its texts."""
 
     def __init__(self, row: Row) -> None:
-        message_id, session, role, timestamp, kind, metadata, active, compacted, *texts = row
+        message_id, session, role, timestamp, active, compacted, content, tool_name, tool_calls, reasoning = row
         self.id = as_int(message_id)
         self.session_id = as_text(session) or ""
         self.role = as_text(role) or "unknown"
         self.moment: float | None = as_time(timestamp)
         self.state: State = state_of(active, compacted)
-        self.is_hidden = is_hidden(self.role, as_text(kind), metadata)
-        self.text: RowText | None = None
-        """None where the row was read without its texts."""
-        self.has_reasoning = False
-        self.reasoning: RowText | None = None
-        """Searched instead of `text` where it was read."""
-        self.size = _ROW_BYTES
+        self.text = RowText(content, tool_name, tool_calls) if reasoning is None else RowText(reasoning)
+        """What is searched: the messages, or their reasoning."""
+        texts = getsizeof(self.text.stored) + getsizeof(self.text.tool_calls)
+        self.size = _ROW_BYTES + 2 * texts
         """Bytes of memory, with the texts counted twice: as stored and folded."""
-        if texts:
-            self.text = RowText(*texts[:3])
-            self.has_reasoning = bool(texts[3])
-            self.reasoning = RowText(texts[4]) if len(texts) > 4 else None
-            self.size += 2 * (getsizeof(self.text.stored) + getsizeof(self.text.tool_calls))
-
-    @property
-    def searched(self) -> RowText | None:
-        """The text that is searched; None where the row was read without its texts."""
-        return self.reasoning or self.text
 
 
-class SearchCache:
-    """What a connection knows of the messages: the rows read last, which ids there are, their order in time, and which
-    of them an index lacks. Each search gets it from `Reader.cached`."""
+class RowCache:
+    """The rows read last, by id, while the store does not change; from `Reader.cached`."""
 
     def __init__(self) -> None:
         self._rows: dict[int, StoredRow] = {}
-        self._edges: tuple[int, int] | None = None
-        self._holes: dict[str, Holes] = {}
-        self._order: TimeOrder | None = None
         self.size = 0
         """Bytes of memory the rows take."""
 
     def __len__(self) -> int:
         return len(self._rows)
-
-    def edges(self, reader: Reader) -> tuple[int, int]:
-        """Return the smallest and the largest id of a message; 0 where there is none."""
-        if self._edges is None:
-            self._edges = read_edges(reader)
-        return self._edges
-
-    def holes(self, reader: Reader, index: FtsIndex) -> Holes:
-        """Return what an index lacks."""
-        if index.name not in self._holes:
-            self._holes[index.name] = find_holes(reader, index, self.edges(reader)[1])
-        return self._holes[index.name]
-
-    def order(self, reader: Reader, *, reread: bool = False) -> TimeOrder:
-        """Return how ids and times relate; `reread` where the cached answer has proved to be wrong."""
-        if self._order is None or reread:
-            self._order = time_order(reader, self.edges(reader), reread=reread)
-        return self._order
 
     def get(self, message_id: int) -> StoredRow | None:
         """Return a row if it is cached; it becomes the last to be dropped."""
@@ -199,44 +171,19 @@ class SearchCache:
             self.size -= self._rows.pop(oldest).size
 
 
-def searched_columns(reader: Reader) -> str:
-    """Return SQL for the searched columns of a row: content, tool name and tool calls."""
-    return ", ".join(reader.schema.message(column) for column in ("content", "tool_name", "tool_calls"))
+def read_rows(reader: Reader, ids: Sequence[int], *, in_reasoning: bool = False) -> list[StoredRow]:
+    """Return rows in the order of their ids; those that are cached are not read again.
 
-
-def _columns(reader: Reader, *, with_texts: bool, in_reasoning: bool) -> str:
-    """Return SQL for the columns of a `StoredRow`, of `messages m`."""
-    schema = reader.schema
-    columns = [schema.message(each) for each in ("session_id", "role", "timestamp", "display_kind", "display_metadata")]
-    columns += [schema.active(), schema.compacted()]
-    if with_texts:
-        columns.append(searched_columns(reader))
-        one, other = (schema.message(each, default="''") for each in ("reasoning", "reasoning_content"))
-        columns.append(f"COALESCE({one}, '') <> '' OR COALESCE({other}, '') <> ''")
-        if in_reasoning:
-            columns.append(f"COALESCE(NULLIF({one}, ''), {other})")
-    return ", ".join(["m.id", *columns])
-
-
-def read_rows(
-    reader: Reader,
-    ids: Sequence[int],
-    cache: SearchCache | None,
-    *,
-    with_texts: bool = True,
-    in_reasoning: bool = False,
-) -> dict[int, StoredRow]:
-    """Read rows by id; those that are cached are not read again, and have their texts in any case.
-
-    Rows with texts are added to the cache, but not those with reasoning.
+    `in_reasoning` reads their reasoning instead of their texts; those rows are not cached.
     """
-    rows: dict[int, StoredRow] = {}
-    if cache is not None and not in_reasoning:
-        rows = {key: row for key in ids if (row := cache.get(key)) is not None}
-    columns = _columns(reader, with_texts=with_texts, in_reasoning=in_reasoning)
-    sql = f"SELECT {columns} FROM messages m WHERE m.id IN ({{keys}})"
-    for row in map(StoredRow, reader.rows_in(sql, [key for key in ids if key not in rows])):
-        rows[row.id] = row
-        if cache is not None and with_texts and not in_reasoning:
-            cache.add(row)
-    return rows
+    cache = RowCache() if in_reasoning else reader.cached(RowCache)
+    known = {key: row for key in ids if (row := cache.get(key)) is not None}
+    reasoning = "COALESCE(NULLIF(m.reasoning, ''), m.reasoning_content, '')" if in_reasoning else "NULL"
+    sql = (
+        "SELECT m.id, m.session_id, m.role, m.timestamp, m.active, m.compacted, m.content, m.tool_name, m.tool_calls, "
+        f"{reasoning} FROM {rows_sql(reader.schema)} WHERE m.id IN ({{keys}})"
+    )
+    for row in map(StoredRow, reader.rows_in(sql, [key for key in ids if key not in known])):
+        known[row.id] = row
+        cache.add(row)
+    return [known[key] for key in ids if key in known]

@@ -10,7 +10,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 
 from ..connection.reader import Reader
 from ..connection.stored_values import as_int
@@ -164,14 +164,12 @@ def make_snippet(
     """
     spoken = [] if is_result else [("", text.spoken)]
     readable = [each for each in (*spoken, *_tool_texts(text, is_result)) if each[1]]
-    shown = ((lead, part, fold(part)) for lead, part in readable)
-    stored = (("", part, folded) for part, folded in text.parts())
-    for parts in (shown, stored):
-        for lead, part, folded in parts:
-            marked = has_marks(folded)
-            starts = [span[0] for each in matchers if (span := each.first(folded, marked)) is not None] if part else []
-            if starts:
-                return _cut(part, min(starts), matchers, lead)
+    for lead, part in chain(readable, (("", part) for part in text.parts() if part)):
+        folded = fold(part)
+        marked = has_marks(folded)
+        starts = [span[0] for each in matchers if (span := each.first(folded, marked)) is not None]
+        if starts:
+            return _cut(part, min(starts), matchers, lead)
     return _cut(readable[0][1] if readable else text.spoken or text.tool_name or text.tool_calls, 0, matchers, "")
 
 

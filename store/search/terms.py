@@ -7,14 +7,13 @@ anywhere, for they are written without spaces.
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
-from .fold import JOINERS, MARKS, caseless_part, fold, has_cjk, has_marks
+from .fold import JOINERS, MARKS, fold, has_cjk, has_marks
 from .query import Query, Term, TermKind
 
 _SENTINEL_WORD = "json"
@@ -122,11 +121,12 @@ class Matcher:
 
         Most emoji are letters to it (`fold.JOINERS`), so that `🦊fox` is one word: terms with one are substrings.
         """
-        return () if _JOINER.search(self.spelling) else self.words
+        return () if has_emoji(self.spelling) else self.words
 
     @property
-    def _text(self) -> str:
-        return unicodedata.normalize("NFC", self.term.text)
+    def text(self) -> str:
+        """What was typed, composed."""
+        return unicodedata.normalize("NFC", self.term.text).strip()
 
     @property
     def is_short(self) -> bool:
@@ -136,50 +136,7 @@ class Matcher:
     @property
     def match(self) -> str:
         """The term for MATCH on the word index, quoted so that nothing in it is an operator; FTS5 folds it itself."""
-        return fts_string(self._text) + "*" * self.is_prefix
-
-    @property
-    def has_trigram(self) -> bool:
-        """Whether the trigram index finds it and the word index does not."""
-        return not self.index_words and len(self._text.strip()) >= 3
-
-    @cached_property
-    def in_json(self) -> tuple[tuple[str, ...], ...]:
-        """The words that JSON makes of a term that is not ASCII (`caf\\u00e9`: caf, u00e9), in likely cases.
-
-        The part of a substring before its first escape may belong to a longer word and is left out.
-        """
-        text = self._text.strip()
-        if text.isascii():
-            return ()
-        if self.index_words:
-            cases = (text, text.lower(), text.upper(), text.capitalize(), text.title())
-            escaped = [json.dumps(each)[1:-1] for each in cases]
-        else:
-            escaped = [json.dumps(text)[1:-1]]
-            escaped = [each[each.find("\\u") :] for each in escaped]
-        return tuple(dict.fromkeys(map(words_of, escaped)))
-
-    @property
-    def range_of_trigrams(self) -> tuple[str, str] | None:
-        """The range of the trigrams that begin with a term too short to be one: the first, and the first beyond.
-
-        None for all other terms, for letters with a case (FTS5 folds them in its own way), and for ASCII punctuation:
-        it begins so many trigrams that looking them up takes longer than scanning the rows.
-        """
-        text = self._text.strip()
-        if self.index_words or text.isascii() or len(text) > 2:
-            return None
-        text = "".join(each.lower() if each.isascii() else each for each in text)
-        last = ord(text[-1]) + 1
-        if any(not each.isascii() and each.lower() != each.upper() for each in text) or last in (0xD800, 0x110000):
-            return None
-        return text, text[:-1] + chr(last)
-
-    @property
-    def needle(self) -> str:
-        """What `instr` may look for in the stored text; empty when only Python can tell."""
-        return "" if self.index_words else caseless_part(self.anchor)
+        return fts_string(self.text) + "*" * self.is_prefix
 
 
 def has_emoji(text: str) -> bool:
@@ -230,11 +187,6 @@ class CompiledQuery:
         if any(each.in_folded(folded, marked) for each in self.excluded):
             return False
         return not self.groups or any(all(each.in_folded(folded, marked) for each in group) for group in self.groups)
-
-    @cached_property
-    def index_decides(self) -> bool:
-        """Whether MATCH is the exact answer: one group of plain words without prefixes."""
-        return self.is_plain and not any(each.is_prefix for each in self.matchers)
 
     @cached_property
     def is_plain(self) -> bool:

@@ -14,21 +14,21 @@ from .relations import AUTOMATION_SOURCES
 from .session import Session
 from .session_rows import newest_message_sql, read_busy, read_child_ids, read_sessions
 
+_PAGE = 50
 _SAMPLES, _GROWTH = 20, 1.5
-"""`_ids_follow_time` samples this many messages; the distance of each from the end grows by this factor."""
+"""`ids_follow_time` samples this many messages; the distance of each from the end grows by this factor."""
 _ROUNDS = ((200, 2, 8), (800, 6, 60), (3200, 20, 200))
 """Arguments of the successive tries: newest messages whose sessions are candidates, newest sessions that are, and among
 how many sessions those are searched; the last two are multiplied by the size of a page."""
 _STEP_BACK = 86_400.0
 """Seconds that a later row may be older: a compression writes messages again with their old times (0.18)."""
-_PAGE = 50
 _MAX_CANDIDATES = 3000
 
 
 def _newest_candidates(reader: Reader, view: View, tail: int, started: int, among: int, *, in_order: bool) -> list[str]:
     """Return the ids of the sessions with the newest messages and of those started last, both by index.
 
-    `tail`, `started` and `among` are those of `_ROUNDS`; `in_order` is from `_ids_follow_time`. If it is False, no
+    `tail`, `started` and `among` are those of `_ROUNDS`; `in_order` is from `ids_follow_time`. If it is False, no
     index finds the newest messages: the sessions with the latest activity are read instead, at the cost of a seek for
     each session of the store.
     """
@@ -49,7 +49,7 @@ def _newest_candidates(reader: Reader, view: View, tail: int, started: int, amon
     return first_texts(reader.rows(sql, values))
 
 
-def _ids_follow_time(reader: Reader, tail: int, started: int) -> bool:
+def ids_follow_time(reader: Reader, tail: int = _ROUNDS[0][0], started: int = _ROUNDS[0][2] * _PAGE) -> bool:
     """Return whether the rows with the largest ids are likely to be the newest ones.
 
     They are not after an import or a restore into another store, which give new ids to old conversations, nor after a
@@ -98,7 +98,7 @@ def read_first_page(reader: Reader, now: float, *, view: View = View.CHATS, limi
     """
     busy = read_busy(reader)
     known: dict[str, Session] = {}
-    in_order = _ids_follow_time(reader, _ROUNDS[0][0], _ROUNDS[0][2] * limit)
+    in_order = ids_follow_time(reader, _ROUNDS[0][0], _ROUNDS[0][2] * limit)
     for tail, started, among in _ROUNDS:
         newest = _newest_candidates(reader, view, tail, started * limit, among * limit, in_order=in_order)
         _gather(reader, known, newest, busy)

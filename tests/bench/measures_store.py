@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from figures import Bench, Figure, Line, Skipped, in_turns, percentile, timed
+from searching import count, search
 
 from hermes_browse.store.compression.compactions import read_history
 from hermes_browse.store.compression.losses import find_losses
@@ -27,7 +28,7 @@ from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.preview import with_names
-from hermes_browse.store.search.engine import Answer, count, search
+from hermes_browse.store.search.engine import Answer
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page

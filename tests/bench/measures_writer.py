@@ -13,12 +13,12 @@ from pathlib import Path
 
 from figures import Bench, Figure, Line, copied, percentile
 from ptys import environment
+from searching import search
 from textual.message import Message
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.search.engine import search
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import Catalog, StoreState, read_catalog, read_increment, read_state
 from hermes_browse.store.text import as_text

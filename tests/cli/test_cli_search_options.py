@@ -163,14 +163,7 @@ def test_messages_that_were_taken_back_are_found_and_left_out(capsys: Capture, t
 
 
 def test_relevance_without_a_limit_gives_all(capsys: Capture, home: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hermes_browse.store.search.checker.RELEVANT", 10)
+    monkeypatch.setattr("hermes_browse.store.search.engine._RELEVANT", 10)
     document = ask(capsys, *home, "search", "heron", "--sort", "relevance", "--limit", "0")
     assert document["total"] == len(document["hits"]) == 40 and document["complete"] is True
     assert document["notes"] == []
-
-
-def test_a_part_of_a_word_is_offered_as_one(capsys: Capture, home: list[str]) -> None:
-    document = ask(capsys, *home, "search", "ero")
-    offered = [each for each in document["suggestions"] if each["query"] == "*ero*"]
-    assert [each["hits"] for each in offered] == [40]
-    assert ask(capsys, *home, "search", "*ero*", "--limit", "0")["total"] == 40

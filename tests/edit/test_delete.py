@@ -11,13 +11,13 @@ import pytest
 import shapes
 from builders import big_store, hostile_store, make_store
 from effort import slow_but
+from searching import search
 from trashing import FAMILY, NOW, differences, dump, family, health, matches, opened, put_back, remove
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import NotFoundError, RefusedError
-from hermes_browse.store.search.conditions import EVERYTHING
-from hermes_browse.store.search.engine import search
 from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.scope import Scope
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.trash.shelf import list_bundles
 
@@ -33,7 +33,7 @@ def roots(path: Path) -> list[str]:
 def hits(path: Path, text: str) -> set[int]:
     """Ids of the messages our search finds."""
     with Store(path).reader() as reader:
-        return {hit.message_id for hit in search(reader, parse(text), scope=EVERYTHING, limit=0).hits}
+        return {hit.message_id for hit in search(reader, parse(text), scope=Scope(), limit=0).hits}
 
 
 @pytest.mark.parametrize("name", slow_but((), FIXTURES))

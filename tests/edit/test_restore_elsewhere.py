@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 from effort import slow_but
+from searching import search
 from trashing import FAMILY, Dump, deleted, dump, family, health, matches, opened, put_back, remove, rows, run
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import RefusedError
-from hermes_browse.store.search.conditions import EVERYTHING
-from hermes_browse.store.search.engine import search
 from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.scope import Scope
 
 
 def common(before: Dump, after: Dump) -> None:
@@ -49,7 +49,7 @@ def test_into_a_newer_schema(tmp_path: Path, update: str) -> None:
     trigram = "messages_fts_trigram"
     assert matches(path, "antern", trigram) == matches(fresh, "antern", trigram) != []
     with Store(path).reader() as reader:
-        assert len(search(reader, parse("lantern"), scope=EVERYTHING, limit=0).hits) == 8
+        assert len(search(reader, parse("lantern"), scope=Scope(), limit=0).hits) == 8
 
 
 @pytest.mark.parametrize(("new", "old"), [("31", "22"), ("31", "11"), ("22", "6")])

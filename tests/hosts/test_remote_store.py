@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from searching import search
 from server import ThrowAwayServer
 
 from hermes_browse.store.cleanup.space_map import read_space_map
@@ -20,7 +21,6 @@ from hermes_browse.store.hosts.resume_on_host import plan_on_host
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import read_messages, read_skeleton
-from hermes_browse.store.search.engine import search
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View

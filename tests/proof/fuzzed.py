@@ -20,6 +20,7 @@ from typing import Any
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from search_stores import write_store
+from searching import search
 from test_rendering_property import LOOK, PIECES, TEXT, cannot_act, read
 
 from hermes_browse.store.connection.connect import Store
@@ -34,9 +35,8 @@ from hermes_browse.store.messages.decode import (
     to_message,
 )
 from hermes_browse.store.messages.images import decode_data_url, suffix_of
-from hermes_browse.store.search.conditions import make_conditions
-from hermes_browse.store.search.engine import search
 from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.scope import compile_filters
 from hermes_browse.store.search.terms import compile_query
 from hermes_browse.store.sessions import session_rows
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
@@ -176,7 +176,7 @@ def query(given: str) -> int:
     parsed = parse(given, now=NOW)
     for problem in parsed.problems:
         assert 0 <= problem.start <= problem.end <= len(parsed.text)
-    make_conditions(parsed, NOW)
+    compile_filters(parsed, NOW)
     for prefix_last in (False, True):
         compile_query(parsed, prefix_last=prefix_last)
         with _store().reader() as reader:

@@ -19,6 +19,7 @@ from commandline import PROGRAM
 from counts import Tell
 from driver import FEW, Driven
 from releases import Releases, offered, open_and_ask, write_and_ask
+from searching import search
 from test_schemas import MESSAGES, SESSIONS, read_all
 from watching import digest
 
@@ -28,9 +29,8 @@ from hermes_browse.store.errors import AmbiguousError, NotFoundError
 from hermes_browse.store.messages.chat_message import Reading, State
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import read_messages, read_skeleton
-from hermes_browse.store.search.conditions import EVERYTHING
-from hermes_browse.store.search.engine import search
 from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.scope import Scope
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.lineage import predict_resume
 from hermes_browse.store.sessions.models import View
@@ -101,7 +101,7 @@ def _compare_messages(reader: Reader, session: str, said: dict[str, Any], tell: 
 
 
 def _compare_search(reader: Reader, text: str, found: list[int]) -> None:
-    hits = search(reader, parse(text), scope=EVERYTHING, limit=0).hits
+    hits = search(reader, parse(text), scope=Scope(), limit=0).hits
     # What was taken back is a hit of ours that says so; Hermes leaves it out (since 0.16, which can take back).
     assert {hit.message_id for hit in hits if hit.state is not State.REWOUND} == set(found), text
 
@@ -239,5 +239,5 @@ def _everything(store: Path, version: int) -> list[object]:
                 (row.id, row.role, row.text, row.reasoning, [call.name for call in row.tool_calls]) for row in shown
             ]
         for word in WORDS:
-            told.append({hit.message_id for hit in search(reader, parse(word), scope=EVERYTHING, limit=0).hits})
+            told.append({hit.message_id for hit in search(reader, parse(word), scope=Scope(), limit=0).hits})
         return told

@@ -8,8 +8,10 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from searching import search
+
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.search.engine import Answer, search
+from hermes_browse.store.search.engine import Answer
 from hermes_browse.store.search.query import parse
 
 DATA = Path(__file__).parent.parent / "data"

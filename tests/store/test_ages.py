@@ -11,8 +11,8 @@ from builders import DAY, make_store
 from hermes_browse.store.ages import HOUR, MINUTE, MONTH, WEEK, YEAR, parse_age, parse_when
 from hermes_browse.store.cleanup.rule_line import parse_rules
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.search.conditions import make_conditions
 from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.scope import compile_filters, roots_in
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.relations import STALE_AFTER
 
@@ -117,10 +117,9 @@ def test_stale_is_one_span(tmp_path: Path) -> None:
     ]
     with Store(make_store(tmp_path / "state.db", "22", sessions, rows)).reader() as reader:
         catalog = read_catalog(reader, NOW)
-    found = make_conditions(parse("is:stale", now=NOW), NOW).conversation
+        roots = roots_in(reader, compile_filters(parse("is:stale", now=NOW), NOW), catalog)
     rules = parse_rules("is:stale", NOW).rules
-    assert found is not None
     conversations = catalog.select()
-    searched = {each.id for each in conversations if found(each)}
+    searched = {catalog.conversation(root).id for root in roots}
     planned = {each.id for each in conversations if rules.could_match(each, NOW)}
     assert searched == planned == {"stale", "no-messages"}

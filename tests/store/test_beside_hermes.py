@@ -6,13 +6,13 @@ import time
 from pathlib import Path
 
 import pytest
+from searching import search
 from writing import handles, writing_until
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import read_messages, read_skeleton
-from hermes_browse.store.search.engine import search
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.lineage import predict_resume

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import builders
 import pytest
+from searching import search
 
 from hermes_browse.store.cleanup.sizes import content_bytes
 from hermes_browse.store.connection.connect import Store
@@ -23,9 +24,8 @@ from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.recap import read_recap
 from hermes_browse.store.messages.transcript import read_messages, read_skeleton
-from hermes_browse.store.search.conditions import EVERYTHING
-from hermes_browse.store.search.engine import search
 from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.scope import Scope
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page, read_neighbourhood
 from hermes_browse.store.sessions.lineage import predict_resume, read_lineage
@@ -248,7 +248,7 @@ def test_odd_ids_are_found_by_themselves(reader: Reader, catalog: Catalog) -> No
 )
 def test_search_goes_through_it(reader: Reader, text: str) -> None:
     """By index or by scan, with ranges that lie inside their snippets."""
-    answer = search(reader, parse(text), scope=EVERYTHING, limit=0)
+    answer = search(reader, parse(text), scope=Scope(), limit=0)
     for hit in answer.hits:
         assert printed(printable(hit.snippet).replace("\n", " ").replace("\t", " "))
         assert all(0 <= start < end <= len(hit.snippet) for start, end in hit.match)

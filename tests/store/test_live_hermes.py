@@ -14,6 +14,7 @@ from builders import make_store, tool_call
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from searching import search
 from writing import writing_until
 
 from hermes_browse.store.connection.connect import Store
@@ -22,9 +23,8 @@ from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.messages.chat_message import Reading, State
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import read_skeleton
-from hermes_browse.store.search.conditions import EVERYTHING
-from hermes_browse.store.search.engine import search
 from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.scope import Scope
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.lineage import predict_resume
 from hermes_browse.store.sessions.models import View
@@ -183,7 +183,7 @@ def test_every_life_of_a_store_is_read_as_hermes_reads_it(steps: list[tuple[str,
             same_sessions(db, catalog, reader, life.ids)
             for each in with_details(reader, catalog.select(View.ALL)):
                 assert each.message_count == len(read_skeleton(reader, each.segments).bones)
-            found = search(reader, parse("lantern"), scope=EVERYTHING, limit=0).hits
+            found = search(reader, parse("lantern"), scope=Scope(), limit=0).hits
             hits = {hit.message_id for hit in found if hit.state is not State.REWOUND}  # ours finds those too, marked
             assert hits == {row["id"] for row in db.search_messages("lantern", limit=10_000)}
         db.close()
@@ -226,7 +226,7 @@ def test_a_writer_without_a_log_is_not_disturbed(tmp_path: Path) -> None:
         assert writer.stderr.read() == ""
     assert leases > 5 and written > 5
     with store.reader() as reader:
-        assert len(search(reader, parse("zebra"), scope=EVERYTHING, limit=0).hits) == written + 1
+        assert len(search(reader, parse("zebra"), scope=Scope(), limit=0).hits) == written + 1
         assert reader.value("PRAGMA integrity_check") == "ok"
     assert sorted(each.name for each in tmp_path.iterdir()) == ["enough", "state.db"]
     held = [os.path.realpath(f"/proc/self/fd/{number}") for number in os.listdir("/proc/self/fd")]

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from searching import search
 from writing import as_nobody
 
 from hermes_browse.store.connection.connect import Store
@@ -23,7 +24,6 @@ from hermes_browse.store.errors import (
 )
 from hermes_browse.store.hermes.health import warnings_of
 from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.search.engine import search
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View

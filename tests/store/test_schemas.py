@@ -15,6 +15,7 @@ from builders import T0, make_store, tool_call
 from effort import examples, slow_but
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from searching import count, search
 
 from hermes_browse.store.cleanup.sizes import content_bytes
 from hermes_browse.store.connection.connect import Store
@@ -27,9 +28,8 @@ from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.recap import read_recap
 from hermes_browse.store.messages.transcript import read_messages, read_skeleton
-from hermes_browse.store.search.conditions import EVERYTHING
-from hermes_browse.store.search.engine import count, search
 from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.scope import Scope
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page, read_neighbourhood
 from hermes_browse.store.sessions.lineage import read_lineage
@@ -129,7 +129,7 @@ def test_every_shape_reads_the_same(name: str, journal: str, tmp_path: Path) -> 
         assert shown[3].text == "灯台の光 lantern" and shown[4].reasoning == "light"
         words = {"lantern": {1, 4, 7}, "灯台": {4}, "tide": {8}, "lant*": {1, 4, 7}, "antern": set[int]()}
         for text, ids in words.items():
-            assert {hit.message_id for hit in search(reader, parse(text), scope=EVERYTHING, limit=0).hits} == ids, text
+            assert {hit.message_id for hit in search(reader, parse(text), scope=Scope(), limit=0).hits} == ids, text
         summary = summarize(reader, store, Location(path))
         assert (summary.schema_version, summary.journal_mode) == (shapes.shape(name).version, journal)
         assert (summary.sessions, summary.messages, summary.warnings) == (5, 8, ())

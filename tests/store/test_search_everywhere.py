@@ -15,11 +15,11 @@ from effort import examples, slow_but
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from search_stores import NOW, rows
+from searching import count, search
 from shapes import NAMES
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.search.engine import count, search
 from hermes_browse.store.search.fold import fold
 from hermes_browse.store.search.query import parse
 
@@ -37,12 +37,12 @@ _SAID: list[dict[str, object]] = [
     {"content": "naïve café CAFÉ cafe\u0301s một ngày đẹp"},
     {"content": "大别山项目 会议记录 🚀 launch"},
     {"content": "桂林山水 … 50% of a/b"},
-    {"content": "a🦊b 5₽kopek 🤔dip"},
+    {"content": "a 🦊 b, 5 ₽ kopek"},
     {"content": ""},
     {"content": None, "role": "assistant", "tool_calls": [tool_call("docker_run", '{"path": "src/main.py"}')]},
     {"content": "日本語の検索 ok", "role": "tool", "tool_name": "docker", "tool_call_id": "c1"},
     {"content": "x" * _LONG + " docker 大别山 past the cut", "role": "tool", "tool_name": "terminal"},
-    {"content": [{"type": "text", "text": "see café 大别山 in the picture"}, {"type": "image_url", "image_url": {}}]},
+    {"content": [{"type": "text", "text": "see dock, 大别山 in the picture"}, {"type": "image_url", "image_url": {}}]},
 ]
 _ROWS: list[dict[str, object]] = [
     {"session_id": session, "timestamp": NOW + number} | row

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from search_stores import DATA, FIXTURES, containing, copy_fixture, found
+from searching import search
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import State
-from hermes_browse.store.search.engine import search
 from hermes_browse.store.search.query import parse
 
 LITERAL = {

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import json
 import random
-import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -18,14 +15,10 @@ from effort import slow_but
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from search_stores import NOW, ask, change, copy_fixture, found, ids, write_store
+from searching import search
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.connection.reader import Reader, Row
-from hermes_browse.store.search import times
-from hermes_browse.store.search.engine import search
-from hermes_browse.store.search.filter_values import recent_tools
 from hermes_browse.store.search.query import parse
-from hermes_browse.store.search.times import time_order
 from hermes_browse.tui.cli import main
 
 QUERIES = ["docker", "d*", "docker ro*", "role:user", "桂 OR docker", "row -needle", "::", "桂林"]
@@ -92,14 +85,6 @@ def test_without_an_index_the_same_order(store: Path, query: str) -> None:
         assert [hit.message_id for hit in search(reader, parse(query), limit=100).hits] == with_index
 
 
-def test_the_newest_page_does_not_read_the_store(store: Path) -> None:
-    with Store(store).reader() as reader:
-        search(reader, parse("docker"), limit=20)
-        before = reader.statements
-        assert len(search(reader, parse("docker"), limit=20).hits) == 20
-        assert reader.statements - before < 250, "a stretch of time, and at most so many ranges of ids in it"
-
-
 def test_what_comes_later_is_put_in_its_place(tmp_path: Path) -> None:
     path = write_store(tmp_path / "state.db", ["docker one", "docker two", "docker three"])
     opened = Store(path)
@@ -119,8 +104,6 @@ def test_what_comes_later_is_put_in_its_place(tmp_path: Path) -> None:
     assert newest() == [3, 2, 1]
     add(10, NOW + 10)
     assert newest() == [10, 3, 2, 1]
-    with opened.reader() as reader:
-        assert time_order(reader, (1, 10)).follows_ids, "ids follow time up to here"
     add(11, NOW - 5)
     assert newest() == [10, 3, 2, 1, 11]
     add(12, NOW + 1.5)
@@ -146,33 +129,6 @@ def test_an_old_id_for_a_new_row_is_noticed_where_ids_follow_time(tmp_path: Path
     )
     with opened.reader() as reader:
         assert [hit.message_id for hit in search(reader, parse("docker")).hits] == [5, 9, 1]
-
-
-def test_stores_in_order_are_read_once(tmp_path: Path) -> None:
-    path = write_store(tmp_path / "state.db", [f"docker {number}" for number in range(50)])
-    opened = Store(path)
-    with opened.reader() as reader:
-        search(reader, parse("docker"), limit=5)
-    with opened.reader() as reader:
-        before = reader.statements
-        search(reader, parse("docker"), limit=5)
-        again = reader.statements - before
-    with opened.reader() as reader:
-        assert again < 30
-        assert not any("m.timestamp FROM messages m WHERE m.session_id" in sql for sql in _asked(reader))
-
-
-def _asked(reader: object) -> list[str]:
-    asked: list[str] = []
-    original = reader.rows  # type: ignore[attr-defined]  # listens
-
-    def rows(sql: str, parameters: object = ()) -> object:
-        asked.append(sql)
-        return original(sql, parameters)
-
-    reader.rows = rows  # type: ignore[attr-defined]
-    search(reader, parse("docker"), limit=5)  # type: ignore[arg-type]
-    return asked
 
 
 @pytest.fixture(scope="module")
@@ -228,48 +184,3 @@ def test_a_store_imported_by_hermes_goes_by_time(tmp_path: Path, capsys: pytest.
             assert whole == _by_time(new, whole, oldest=sort == "oldest")
             assert ids(ask(new, query, sort=sort, limit=3)) == whole[:3]
     assert found(new, "role:user") != sorted(found(new, "role:user"), reverse=True), "or the store proves nothing"
-
-
-@pytest.mark.parametrize("other", [101, -7, 10**9])
-def test_rows_that_come_while_the_times_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: int) -> None:
-    """A writer is not waited for: what it adds after the ids were looked at belongs to the next reading."""
-    rows = [{"id": key, "session_id": "a", "content": "docker", "timestamp": NOW + key} for key in range(1, 101)]
-    path = make_store(tmp_path / "state.db", "22", [{"id": "a", "source": "cli", "started_at": NOW}], rows)
-    original = times._portions
-
-    def portions(reader: Reader, count: int) -> Iterator[Sequence[Row]]:
-        with closing(sqlite3.connect(path)) as connection, connection:
-            connection.execute(
-                "INSERT INTO messages (id, session_id, role, content, timestamp) VALUES (?, 'a', 'user', 'docker', ?)",
-                [other, NOW + other],
-            )
-        yield from original(reader, count)
-
-    with Store(path).reader() as reader:
-        with monkeypatch.context() as patch:
-            patch.setattr(times, "_portions", portions)
-            assert times.time_order(reader, (1, 100)).newest == 100
-        found = [hit.message_id for hit in search(reader, parse("docker"), limit=0).hits]
-    assert found == sorted([*range(1, 101), other], reverse=True)
-
-
-def test_rows_that_go_while_the_times_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [{"id": 5, "session_id": "a", "content": "docker", "timestamp": NOW}]
-    path = make_store(tmp_path / "state.db", "22", [{"id": "a", "source": "cli", "started_at": NOW}], rows)
-    monkeypatch.setattr(times, "_portions", lambda reader, count: iter(()))
-    with Store(path).reader() as reader:
-        assert times.time_order(reader, (5, 5)).follows_ids
-
-
-def test_recent_tools_are_those_of_the_newest_by_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What was imported last is not what was used last."""
-    monkeypatch.setattr("hermes_browse.store.search.filter_values._RECENT", 20)
-    used = [
-        {"session_id": "a", "role": "tool", "content": "x", "tool_name": "terminal", "timestamp": NOW + at}
-        for at in range(30)
-    ]
-    imported = [row | {"tool_name": "fossil", "timestamp": NOW - 1e7 + at} for at, row in enumerate(used)]
-    for name, rows, tool in (("in order", imported + used, "terminal"), ("imported", used + imported, "terminal")):
-        path = make_store(tmp_path / f"{name}.db", "22", [{"id": "a", "started_at": NOW - 2e7}], rows)
-        with Store(path).reader() as reader:
-            assert recent_tools(reader, 5) == (tool,), name

@@ -13,10 +13,10 @@ from effort import examples
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from search_stores import write_store
+from searching import count, search
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.search.engine import count, search
 from hermes_browse.store.search.fold import fold
 from hermes_browse.store.search.query import parse
 

@@ -6,12 +6,15 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from search_stores import write_store
+from searching import search
 
-from hermes_browse.store.messages.chat_message import State
-from hermes_browse.store.search.conditions import make_conditions
+from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.search.conversation_table import EVERYTHING
 from hermes_browse.store.search.filter_values import Vocabulary
-from hermes_browse.store.search.filters import FILTER_KEYS, FILTERS, Filter, FilterKind, RowFacts
+from hermes_browse.store.search.filters import FILTER_KEYS, FILTERS, Filter, FilterKind
 from hermes_browse.store.search.query import TermKind, parse, unknown_filters
+from hermes_browse.store.search.scope import compile_filters
 from hermes_browse.store.search.terms import compile_query
 
 GUIDE = (Path(__file__).parents[2] / "docs" / "searching.md").read_text(encoding="utf-8")
@@ -140,38 +143,46 @@ def test_a_bad_value_is_a_problem_and_left_out(text: str) -> None:
 def test_every_filter_key_is_known_to_the_conditions() -> None:
     values = {"before": "2026", "after": "2026", "on": "today", "is": "archived", "has": "code", "in": "reasoning"}
     for key in FILTER_KEYS:
-        conditions = make_conditions(parse(f"{key}:{values.get(key, 'x')}", now=NOW), NOW)
-        assert (conditions.message is None) != (conditions.conversation is None), key
+        conditions = compile_filters(parse(f"{key}:{values.get(key, 'x')}", now=NOW), NOW)
+        assert (conditions.rows == EVERYTHING) != (conditions.conversations == EVERYTHING), key
 
 
-def _row(role: str = "user", moment: float | None = NOW, content: str = "", calls: str = "") -> RowFacts:
-    return RowFacts(role, moment, State.LIVE, content, "", calls)
+_CALLS = '[{"function": {"name": "grep", "arguments": "{}"}}]'
 
 
 @pytest.mark.parametrize(
     ("text", "row", "expected"),
     [
-        ("role:user role:tool", _row("tool"), True),
-        ("-role:user -role:tool", _row("tool"), False),
-        ("-role:user -role:tool", _row("assistant"), True),
-        ("after:2026-03-17", _row(), True),
-        ("after:2026-03-18", _row(), False),
-        ("before:2026-03-18", _row(moment=NOW - 86_400), True),
-        ("after:2026-01-01 after:2027-01-01", _row(), False),
-        ("on:today", _row(), True),
-        ("on:today", _row(moment=None), False),
-        ("tool:grep", _row(calls='[{"function": {"name": "grep", "arguments": "{}"}}]'), True),
-        ("tool:grep", _row(calls='[{"function": {"name": "find", "arguments": "\\"grep\\""}}]'), False),
-        ("has:code", _row(content="```x```"), True),
-        ("has:image", _row(content='\x00json:[{"type": "image_url"}]'), True),
-        ("has:error", _row("tool", content='{"error": "no"}'), True),
-        ("has:reasoning", _row(), False),
+        ("role:user role:tool", {"role": "tool"}, True),
+        ("-role:user -role:tool", {"role": "tool"}, False),
+        ("-role:user -role:tool", {"role": "assistant"}, True),
+        ("after:2026-03-17", {}, True),
+        ("after:2026-03-18", {}, False),
+        ("before:2026-03-18", {"timestamp": NOW - 86_400}, True),
+        ("after:2026-01-01 after:2027-01-01", {}, False),
+        ("on:today", {}, True),
+        ("on:today", {"timestamp": None}, False),
+        ("-on:today", {"timestamp": None}, True),
+        ("tool:grep", {"tool_calls": _CALLS}, True),
+        ("tool:GREP", {"tool_name": "grep"}, True),
+        ("tool:grep", {"tool_calls": '[{"function": {"name": "find", "arguments": "grep"}}]'}, False),
+        ("tool:grep", {"tool_calls": '["grep"]'}, False),
+        ("tool:grep", {"tool_calls": '[{"name": "grep"'}, False),
+        ("has:code", {"content": "```x```"}, True),
+        ("has:image", {"content": '\x00json:[{"type": "image_url"}]'}, True),
+        ("has:image", {"content": 'about "image_url"'}, False),
+        ("has:error", {"role": "tool", "content": '{"error": "no"}'}, True),
+        ("has:reasoning", {}, False),
+        ("has:reasoning", {"reasoning": "so"}, True),
+        ("is:compacted", {"active": 0, "compacted": 1}, True),
+        ("is:rewound", {"active": 0, "compacted": 0}, True),
+        ("is:rewound", {"active": None}, False),
     ],
 )
-def test_message_conditions(text: str, row: RowFacts, expected: bool) -> None:
-    condition = make_conditions(parse(text, now=NOW), NOW).message
-    assert condition is not None
-    assert condition(row) is expected
+def test_conditions_on_messages(tmp_path: Path, text: str, row: dict[str, object], expected: bool) -> None:
+    path = write_store(tmp_path / "state.db", [{"content": "", "timestamp": NOW} | row])
+    with Store(path).reader() as reader:
+        assert bool(search(reader, parse(text, now=NOW), now=NOW).hits) is expected
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,16 @@ from pathlib import Path
 import pytest
 from builders import DAY, make_store
 from compressed import long_conversation
+from searching import count, search
 from shapes import NAMES
 from store_builder import T0, tool_call
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.transcript import read_skeleton
-from hermes_browse.store.search.conditions import Scope, edits_file, make_conditions, split_by_edits
-from hermes_browse.store.search.engine import count, search
+from hermes_browse.store.search.file_edits import edits_file
 from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.scope import Scope
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 
@@ -84,16 +85,14 @@ def test_files(tmp_path: Path) -> None:
 
 
 def test_edits_are_told_from_mentions(tmp_path: Path) -> None:
-    path, query = _store(tmp_path), parse("file:src/auth.py")
-    parts = split_by_edits(query, make_conditions(query, NOW))
-    assert parts is not None
-    edits, mentions = (_found(path, query.text, Scope(message=part.message)) for part in parts)
-    assert (edits, mentions) == ([4, 2], [3, 1])
-    query = parse("file:lib/other.py")
-    parts = split_by_edits(query, make_conditions(query, NOW))
-    assert parts is not None
-    assert _found(path, query.text, Scope(message=parts[0].message)) == [], "text that is written is no path"
-    assert split_by_edits(parse("auth"), make_conditions(parse("auth"))) is None
+    path = _store(tmp_path)
+
+    def found(text: str, edits: bool) -> list[int]:
+        with Store(path).reader() as reader:
+            return [hit.message_id for hit in search(reader, parse(text), limit=0, edits=edits).hits]
+
+    assert (found("file:src/auth.py", True), found("file:src/auth.py", False)) == ([4, 2], [3, 1])
+    assert found("file:lib/other.py", True) == [], "text that is written is no path"
 
 
 def test_calls_that_are_no_json(tmp_path: Path) -> None:

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 from hermes_browse.store.cleanup.rules import Rules
-from hermes_browse.store.search.conditions import make_conditions
+from hermes_browse.store.search.conversation_table import table_of
 from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.scope import compile_filters
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.sessions.models import Conversation, Relation, Sort, View
@@ -81,9 +82,9 @@ def test_lists_searches_and_clean_ups_go_by_the_whole() -> None:
     assert set(in_order[-2:]) == {"bare", "unknown"}
 
     def found(text: str) -> set[str]:
-        test = make_conditions(parse(text, now=NOW), NOW).conversation
-        assert test is not None
-        return {each.id for each in catalog.select(View.ALL) if test(each)}
+        condition = compile_filters(parse(text, now=NOW), NOW).conversations
+        roots = table_of(catalog).roots(condition, None)  # type: ignore[arg-type]  # nothing is counted
+        return {catalog.conversation(root).id for root in roots}
 
     assert found("cost>$1.8") == {
         "tip",

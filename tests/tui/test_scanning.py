@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 from browsing import Browser, browsing, loose, open_app
 from builders import make_store
+from searching import search
 from store_builder import T0
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader, Row
 from hermes_browse.store.messages.chat_message import Hit
-from hermes_browse.store.search.engine import search
 from hermes_browse.store.search.query import parse
 from hermes_browse.tui.list.list_rows import HitRow, ListRow, NoteRow
 
 _COUNT = 6000
-_WHERE = (5900, 4000, 2500, 100)
+_WHERE = (5900, 4500, 2500, 100)
 """Ids of the messages with the needle: in the first glance, and in slices far apart."""
 
 
@@ -108,15 +108,15 @@ async def test_what_a_scan_finds_is_shown_while_it_goes_on(bare: Path, monkeypat
         browser.screen.box.value = "needle "  # typed letter by letter each would be a scan
         gate.let(1)
         await browser.wait_until(lambda: "no index covers" in browser.text("#list"))
-        gate.let(5)  # down to message 2851
-        await browser.wait_until(lambda: _hits(browser) == [5900, 4000])
+        gate.let(4)  # down to message 4017
+        await browser.wait_until(lambda: _hits(browser) == [5900, 4500])
         assert "2 found so far · scanning" in browser.text("#status")
         assert _rows(browser)[-1] == NoteRow("scanning on …")
         await browser.pilot.press("down", "down", "down")
         row = browser.row
-        assert isinstance(row, HitRow) and row.hit.message_id == 4000
+        assert isinstance(row, HitRow) and row.hit.message_id == 4500
         gate.let(1)
-        await browser.wait_until(lambda: _hits(browser) == [5900, 4000, 2500])
+        await browser.wait_until(lambda: _hits(browser) == [5900, 4500, 2500])
         assert browser.row is not None and browser.row.key == row.key, "what comes in does not move the cursor"
         gate.let(100)
         await browser.settle()
@@ -131,14 +131,14 @@ async def test_escape_keeps_what_was_found(bare: Path, monkeypatch: pytest.Monke
     async with browsing(open_app(loose(bare))) as browser:
         await browser.press("slash")
         browser.screen.box.value = "needle "
-        gate.let(6)
-        await browser.wait_until(lambda: _hits(browser) == [5900, 4000])
+        gate.let(5)
+        await browser.wait_until(lambda: _hits(browser) == [5900, 4500])
         await browser.pilot.press("escape")
         gate.let(100)
         await browser.settle()
         assert browser.screen.box.value == "needle ", "the first Esc only stops"
         found = _hits(browser)
-        assert found[:2] == [5900, 4000] and 100 not in found
+        assert found[:2] == [5900, 4500] and 100 not in found
         status = browser.text("#status")
         assert "stopped: not everything was looked at" in status
         assert _rows(browser)[-1] == NoteRow("stopped here: what follows was not looked at")

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from browsing import NOW, Browser, browsing, demo_app, loose, open_app
 from builders import demo_store, make_store
+from searching import count
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import locate_file
-from hermes_browse.store.search.conditions import make_conditions
-from hermes_browse.store.search.engine import count
 from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.scope import compile_filters, roots_in
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.list.list_rows import ConversationRow, NoteRow, SuggestionRow
@@ -70,43 +70,15 @@ async def test_filters_without_words_are_looked_for_in_other_views(tmp_path: Pat
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("typed", "meant"), [("source:telegran", "with source:telegram"), ("source:tele", "with source:telegram")]
-)
-async def test_a_value_nobody_has_is_offered_right(tmp_path: Path, typed: str, meant: str) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("slash")
-        await browser.type(f"{typed} ")
-        number, of_list = _offers(browser)[meant]
-        assert number > 0 and of_list
-        await browser.press("enter")
-        assert len(browser.screen.rows) == number
-
-
-@pytest.mark.slow
 async def test_a_filter_of_messages_and_one_of_conversations(tmp_path: Path) -> None:
     """Without the filter of messages the list is what is asked for; without the other, rows are."""
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("slash")
         await browser.type("source:telegram before:1999 ")
         with Store(browser.app.store.path).reader() as reader:
-            catalog = read_catalog(reader, NOW)
-            asked = make_conditions(parse("source:telegram"), NOW).conversation
-            assert asked is not None
-            telegram = sum(map(asked, catalog.select(View.ALL)))
+            asked = compile_filters(parse("source:telegram"), NOW)
+            telegram = len(roots_in(reader, asked, read_catalog(reader, NOW)))
         assert _offers(browser) == {"without before:1999": (telegram, True)}
-
-
-@pytest.mark.slow
-async def test_words_of_a_title_nobody_has_are_looked_for_in_what_was_said(tmp_path: Path) -> None:
-    async with browsing(demo_app(tmp_path)) as browser:
-        await browser.press("slash")
-        await browser.type("title:samesite")
-        with Store(browser.app.store.path).reader() as reader:
-            said = count(reader, parse("samesite"), cap=0).count
-        assert said > 0 and _offers(browser) == {"as words: samesite": (said, False)}
-        await browser.press("enter")
-        assert browser.screen.box.value == "samesite " and browser.text("#status").startswith(f"{said} hit")
 
 
 def _root(folder: Path) -> Path:

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from browsing import Browser, browsing, demo_app, loose, open_app
 from builders import make_store
+from searching import count, search
 from store_builder import T0, tool_call
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.search.coverage import read_coverage
-from hermes_browse.store.search.engine import count, search
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.list.list_rows import ConversationRow, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow

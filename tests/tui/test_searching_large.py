@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 from browsing import NOW, browsing, loose, open_app
 from builders import big_store
+from searching import count, search
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader, Row
 from hermes_browse.store.errors import QueryInterruptedError
-from hermes_browse.store.search.conditions import Scope, allowed_sessions, make_conditions
-from hermes_browse.store.search.engine import Total, count, search
+from hermes_browse.store.search.engine import Total
 from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.scope import Conditions, compile_filters, make_scope
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.screens.scanning import Scan
@@ -55,7 +56,7 @@ async def test_all_hits_are_counted_while_the_keyboard_rests(large: Path) -> Non
 
 
 async def test_the_first_key_finds_the_store_looked_through(large: Path) -> None:
-    """How ids stand in time and what the index lacks is found out behind the first frame, not within a keystroke."""
+    """What the index lacks is found out behind the first frame, not within a keystroke."""
     asked: list[str] = []
     original = Reader.rows
 
@@ -68,13 +69,12 @@ async def test_the_first_key_finds_the_store_looked_through(large: Path) -> None
         patch.setattr(Reader, "rows", rows)
         async with browsing(open_app(loose(large))) as browser:
             await browser.settle()
-            assert any("m.timestamp FROM messages m WHERE m.session_id" in sql for sql in asked)
             assert any("NOT IN (SELECT d.id" in sql for sql in asked)
             asked.clear()
             await browser.press("slash")
             await browser.type("ferry")
             assert asked and "hits" in browser.text("#status")
-            assert not any("m.timestamp FROM messages m" in sql or "NOT IN (SELECT d.id" in sql for sql in asked)
+            assert not any("NOT IN (SELECT d.id" in sql for sql in asked)
 
 
 @pytest.mark.slow
@@ -124,9 +124,9 @@ async def test_another_view_does_not_wait_for_a_count(large: Path, monkeypatch: 
         browser.screen.set_focus(browser.screen.rows)
         await browser.press("2")
         catalog = browser.screen.context.catalog
-        ids = allowed_sessions(catalog, View.AUTOMATION)
         with Store(large).reader() as reader:
-            total = count(reader, parse("ferry"), cap=0, prefix_last=True, scope=Scope(ids.__contains__))
+            scope = make_scope(reader, Conditions(), catalog, View.AUTOMATION)
+            total = count(reader, parse("ferry"), cap=0, prefix_last=True, scope=scope)
         assert f"{total.count:,} hits in" in browser.text("#status")
 
 
@@ -175,7 +175,7 @@ async def test_a_scan_tells_how_far_it_is_and_escape_stops_it(large: Path, monke
 
     def rows(self: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:
         found = original(self, sql, parameters)
-        if "reasoning" in sql and "m.id BETWEEN" in sql:
+        if "COALESCE(m.reasoning, '') <> ''" in sql and "m.id BETWEEN" in sql:
             slices.append(sql)
             if len(slices) > 2:
                 gate.wait(120)
@@ -203,12 +203,12 @@ async def test_a_scan_tells_how_far_it_is_and_escape_stops_it(large: Path, monke
 def test_a_keystroke_asks_no_more_than_its_search(large: Path, typed: str) -> None:
     """Counting, coverage and what else would find something wait for the keyboard to rest."""
     query = parse(typed)
-    conditions = make_conditions(query, NOW)
+    conditions = compile_filters(query, NOW)
     with Store(large).reader() as reader:
         catalog = read_catalog(reader, NOW)
-        ids = allowed_sessions(catalog, View.ALL, (), conditions.conversation)
+        scope = make_scope(reader, conditions, catalog)
         before = reader.statements
-        answer = search(reader, query, limit=PAGE, prefix_last=True, scope=Scope(ids.__contains__))
+        answer = search(reader, query, limit=PAGE, prefix_last=True, scope=scope)
         searched = reader.statements - before
         before = reader.statements
         found = run(reader, query, conditions, Scan(), catalog=catalog, view=View.ALL, sort="newest", now=NOW)

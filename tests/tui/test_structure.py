@@ -16,11 +16,11 @@ import pytest
 from browsing import NOW, browsing, demo_app, loose, open_app
 from builders import big_store
 from effort import slow_but
+from searching import search
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader, Row
 from hermes_browse.store.messages.preview import with_names
-from hermes_browse.store.search.engine import search
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import read_catalog, read_increment
 from hermes_browse.store.sessions.first_page import read_first_page

@@ -17,8 +17,9 @@ from hermes_browse.store.hermes.resume_command import ResumePlan, plan_resume
 from hermes_browse.store.messages.chat_message import Hit, Reading, State
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import Bone, read_messages, read_skeleton
-from hermes_browse.store.search.engine import search
+from hermes_browse.store.search.engine import Search
 from hermes_browse.store.search.query import parse
+from hermes_browse.store.search.scope import read_scope
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import Conversation, View
@@ -155,13 +156,13 @@ class Dialogue:
         if not text:
             self._say_list()
             return
-        query = parse(text)
+        query = parse(text, now=self._now)
         if query.refusal:
             self._hits = []
             self._say(one_line(query.refusal))
             return
         with self._store.reader() as reader:
-            answer = search(reader, query, limit=_MOST_HITS, now=self._now)
+            answer = Search(reader, query, read_scope(reader, query, self._now)).page(_MOST_HITS)
             catalog = read_neighbourhood(reader, list({hit.session_id for hit in answer.hits}), self._now)
             pairs = [(hit, catalog.of_session(hit.session_id)) for hit in answer.hits]
             details = with_details(reader, list({each.root_id: each for _hit, each in pairs if each}.values()))

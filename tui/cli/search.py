@@ -10,14 +10,13 @@ from types import SimpleNamespace
 
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.messages.chat_message import Hit
-from hermes_browse.store.search.conditions import Conditions, Scope, allowed_sessions, make_conditions
 from hermes_browse.store.search.coverage import read_coverage
-from hermes_browse.store.search.engine import Answer
-from hermes_browse.store.search.engine import search as run_search
+from hermes_browse.store.search.engine import Answer, Search, Total
 from hermes_browse.store.search.query import parse, unknown_filters
+from hermes_browse.store.search.scope import compile_filters, make_scope
 from hermes_browse.store.search.snippets import read_context
 from hermes_browse.store.search.suggest import Suggestion, suggest
-from hermes_browse.store.sessions.catalog import Catalog, read_catalog
+from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
@@ -85,19 +84,22 @@ class SearchCommand(Subcommand):
     def run(self, context: CommandContext) -> int:
         arguments = context.arguments
         query = parse(" ".join(arguments.query))
-        conditions = make_conditions(query, context.now)
-        needs_catalog = bool(arguments.view or arguments.source or conditions.conversation)
+        conditions = compile_filters(query, context.now)
+        needs_catalog = bool(arguments.view or arguments.source or conditions.needs_catalog)
+        view = View(arguments.view) if arguments.view else View.ALL
+        sources, roles = frozenset(arguments.source), frozenset(arguments.role)
         with context.store.reader() as reader:
             catalog = read_catalog(reader, context.now) if needs_catalog else None
-            scope = _scope(catalog, arguments, conditions)
-            answer = run_search(reader, query, limit=arguments.limit, sort=arguments.sort, scope=scope)
+            scope = make_scope(reader, conditions, catalog, view, sources=sources, roles=roles)
+            search = Search(reader, query, scope, sort=arguments.sort)
+            answer = search.page(arguments.limit)
+            total = _total(search, answer)
             suggestions: tuple[Suggestion, ...] = ()
             uncovered = ""
             if not answer.hits:
                 # A suggestion widens the query, not the requested view, sources and roles.
-                unfiltered = _scope(catalog, arguments, conditions, filters=False)
                 suggestions = suggest(
-                    reader, query, sessions=unfiltered.sessions, roles=unfiltered.roles, now=context.now
+                    reader, query, catalog=catalog, view=view, sources=sources, roles=roles, now=context.now
                 )
                 uncovered = read_coverage(reader).reason if query.groups else ""
             if catalog is None:
@@ -124,7 +126,7 @@ class SearchCommand(Subcommand):
                     "complete": answer.complete,
                     "more": answer.more,
                     "elapsed_ms": round(answer.elapsed_ms, 3),
-                    "total": None if answer.at_least else answer.total,
+                    "total": total.count if total is not None and not total.at_least else None,
                     "hits": hits,
                     "suggestions": [
                         {"text": each.text, "query": each.query, "hits": each.hits} for each in suggestions
@@ -134,23 +136,20 @@ class SearchCommand(Subcommand):
             )
             return 0
         (_print_groups if sys.stdout.isatty() else _print_columns)(answer, contexts, conversations)
-        note(_summary(answer))
+        note(_summary(answer, total))
         for each in suggestions:
-            total = f"{each.hits:,}{'+' if each.at_least else ''}"
-            note(_("{label}: {text}").format(label=each.text, text=total))
+            number = f"{each.hits:,}{'+' if each.at_least else ''}"
+            note(_("{label}: {text}").format(label=each.text, text=number))
         return 0
 
 
-def _scope(
-    catalog: Catalog | None, arguments: SimpleNamespace, conditions: Conditions, *, filters: bool = True
-) -> Scope:
-    """Build the scope of a search from the requested view, sources and roles, and the filters of the query."""
-    sessions = None
-    if catalog is not None:
-        view = View(arguments.view) if arguments.view else View.ALL
-        condition = conditions.conversation if filters else None
-        sessions = allowed_sessions(catalog, view, frozenset(arguments.source), condition).__contains__
-    return Scope(sessions, frozenset(arguments.role), conditions.message if filters else None)
+def _total(search: Search, answer: Answer) -> Total | None:
+    """Return the number of hits where it is known or quickly counted."""
+    if answer.total is not None:
+        return Total(answer.total, False)
+    if not answer.more:
+        return Total(len(answer.hits), True)
+    return search.count() if search.counts_quickly and not answer.stopped else None
 
 
 def _hit_json(hit: Hit, conversation_id: str, context: Around) -> Json:
@@ -172,14 +171,14 @@ def _hit_json(hit: Hit, conversation_id: str, context: Around) -> Json:
     return document
 
 
-def _summary(answer: Answer) -> str:
-    if answer.total is None:
+def _summary(answer: Answer, total: Total | None) -> str:
+    if total is None:
         line = _("hits shown: {count:,}, there are more · {engine} · {took:.0f} ms")
         line = line.format(count=len(answer.hits), engine=answer.engine, took=answer.elapsed_ms)
     else:
-        total = f"{answer.total:,}{'+' if answer.at_least else ''}"
+        number = f"{total.count:,}{'+' if total.at_least else ''}"
         line = _("{count:,} of {total} hits · {engine} · {took:.0f} ms")
-        line = line.format(count=len(answer.hits), total=total, engine=answer.engine, took=answer.elapsed_ms)
+        line = line.format(count=len(answer.hits), total=number, engine=answer.engine, took=answer.elapsed_ms)
     return line if answer.complete else _("{line} · not everything was searched").format(line=line)
 
 

@@ -153,7 +153,7 @@ def tools_line(group: Group) -> str:
 _FILTERS = {"source": "source", "model": "model", "project": "cwd", "tool": "tool", "conversation": "id"}
 
 
-class Search(NamedTuple):
+class GroupSearch(NamedTuple):
     """A search for the conversations of a group."""
 
     query: str
@@ -162,20 +162,20 @@ class Search(NamedTuple):
     """Why there is none, or how its results differ from the group."""
 
 
-def search_for(by: str, key: str, period: str, now: float) -> Search:
+def search_for(by: str, key: str, period: str, now: float) -> GroupSearch:
     """Return the search that corresponds to a group in one of `periods.PERIODS`; `now` is in Unix seconds."""
     if key == UNKNOWN:
-        return Search("", _("the search cannot ask for what is unknown"))
+        return GroupSearch("", _("the search cannot ask for what is unknown"))
     if by == "hour":
-        return Search("", _("the search cannot ask for an hour of the week"))
+        return GroupSearch("", _("the search cannot ask for an hour of the week"))
     bucket = bucket_from(key, by) if by in UNITS else None
     if bucket is not None:
         if by == "week":
             before, after = bucket + timedelta(days=7), bucket - timedelta(days=1)
-            return Search(f"after:{after} before:{before}", "")
-        return Search(f"on:{key}", "")
+            return GroupSearch(f"after:{after} before:{before}", "")
+        return GroupSearch(f"on:{key}", "")
     if '"' in key or not key.strip():
-        return Search("", _("the search cannot ask for this name"))
+        return GroupSearch("", _("the search cannot ask for this name"))
     query, notes = f"{_FILTERS[by]}:{key}", []
     if any(map(str.isspace, key)):
         query = f'{_FILTERS[by]}:"{key}"'
@@ -186,4 +186,4 @@ def search_for(by: str, key: str, period: str, now: float) -> Search:
     since = first_day(period, now)
     if since is not None and by != "conversation":
         query += f" after:{since - timedelta(days=1)}"
-    return Search(query, _("; ").join(notes))
+    return GroupSearch(query, _("; ").join(notes))

@@ -189,14 +189,14 @@ def search_everywhere(
         limit: Maximum hits per profile.
         cancelled: Called between statements; True stops the search.
     """
-    from hermes_browse.store.search.conditions import make_conditions, make_scope  # with the first search
-    from hermes_browse.store.search.engine import search  # with the first search
+    from hermes_browse.store.search.engine import Search  # with the first search
     from hermes_browse.store.search.query import parse  # with the first search
+    from hermes_browse.store.search.scope import compile_filters, make_scope  # with the first search
 
     query = parse(text)
     if query.refusal:
         return FoundHits((), (query.refusal,), False, "none", complete=False)
-    conditions = make_conditions(query, now)
+    conditions = compile_filters(query, now)
     found: list[ProfileMatch] = []
     notes: list[str] = []
     more, complete = False, not everywhere.broken
@@ -206,7 +206,8 @@ def search_everywhere(
             break
         try:
             with Store(location.path).reader() as reader:
-                answer = search(reader, query, limit=limit, scope=make_scope(conditions, catalog), cancelled=cancelled)
+                scope = make_scope(reader, conditions, catalog)
+                answer = Search(reader, query, scope, stopped=cancelled).page(limit)
         except StoreError as error:
             notes.append(f"{location.profile}: {short_reason(error, location)}")
             complete = False

@@ -21,7 +21,6 @@ PLACES = {
     "hosts-card": "tui.profiles.hosts_screen.HostsCard",
     "insights": "tui.insights.screen.InsightsScreen",
     "keymap": "tui.config.keymap.keymap_and_trouble",
-    "letters": "store.search.trigrams.variants",
     "measuring": "tui.list.measuring.Measuring",
     "old": "tui.legacy.old_screen.OldScreen",
     "old-transcripts": "tui.legacy.old_screen.read_old_transcripts",

@@ -144,7 +144,6 @@ class Controllers:
         """Import what the first letter in the search box needs, on a thread, as it takes about three frames."""
         load("typing")
         load("searching")
-        load("letters")("a")  # builds the table of letter variants now instead of at its first use
         self.history.load()
 
     # Commands and state that involve several of them

@@ -16,11 +16,11 @@ from hermes_browse.store.connection.connect import Fingerprint, Store
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import BrowseError, QueryInterruptedError, StoreEmptyError, StoreMissingError
 from hermes_browse.store.hermes.homes import Location
-from hermes_browse.store.search.conditions import Conditions, make_conditions, make_scope
 from hermes_browse.store.search.coverage import Coverage, read_coverage
-from hermes_browse.store.search.engine import count
+from hermes_browse.store.search.engine import Search, until
 from hermes_browse.store.search.query import Query
-from hermes_browse.store.search.suggest import asks_for_conversations, count_conversations, suggest
+from hermes_browse.store.search.scope import Conditions, compile_filters, make_scope, roots_in
+from hermes_browse.store.search.suggest import asks_for_conversations, suggest
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.sessions.models import View
@@ -52,7 +52,7 @@ _MOST_PROFILES = 20
 
 def whole_catalog(reader: Reader, catalog: Catalog, view: View, conditions: Conditions, now: float) -> Catalog:
     """Return the catalog, read in full if the search needs that; on a worker's thread."""
-    if catalog.exact or (view is View.ALL and conditions.conversation is None):
+    if catalog.exact or (view is View.ALL and not conditions.needs_catalog):
         return catalog
     return read_catalog(reader, now)
 
@@ -90,7 +90,7 @@ class Counting:
     def _count(self, found: SearchResults, view: View) -> None:
         """Count all hits and read the coverage of the index, on a thread that delays no search."""
         now, catalog = self._context.clock(), self._context.catalog
-        conditions = make_conditions(found.query, now)
+        conditions = compile_filters(found.query, now)
         store, cached, location = self._context.store, self._coverage, self._context.location
 
         def work(reader: Reader) -> tuple[Fingerprint, HitCounts]:
@@ -146,15 +146,9 @@ def count_hits(
 
     counts = found.counts
     if found.goes_on and counts.total is None:
-        total = count(
-            reader,
-            found.query,
-            cap=0,
-            prefix_last=True,
-            scope=make_scope(conditions, catalog, view),
-            cancelled=is_cancelled,
-            deadline=time.monotonic() + _COUNTING,
-        )
+        scope = make_scope(reader, conditions, catalog, view)
+        stopped = until(is_cancelled, _COUNTING)
+        total = Search(reader, found.query, scope, prefix_last=True, stopped=stopped).count(0)
         root_of = catalog.forest.root_of
         counts = replace(counts, total=total, roots=len({root_of(each) or each for each in total.sessions}))
     if not found.hits and not found.titles and not found.answer.stopped:
@@ -181,9 +175,8 @@ def _suggest_here(
                 suggestions += _suggestion_for(reader, query, conditions, catalog, other_view, cancelled)
         if not suggestions:  # only ALL has subagents of chats and sessions Hermes hides
             suggestions += _suggestion_for(reader, query, conditions, catalog, View.ALL, cancelled)
-    sessions = make_scope(Conditions(), catalog, view).sessions
     whole = catalog if catalog.exact else None
-    for other in suggest(reader, query, sessions=sessions, cancelled=cancelled, now=now, catalog=whole, lists=True):
+    for other in suggest(reader, query, catalog=whole, view=view, stopped=cancelled, now=now, lists=True):
         suggestions.append(SuggestionRow(other.text, other.query, view, other.hits, other.at_least, other.of_list))
     return suggestions
 
@@ -200,11 +193,10 @@ def _suggestion_for(
     """Count the hits in a view; return a suggestion of it if there are any."""
     where = _("in profile {name}").format(name=profile) if profile else _(_WHERE[view])
     if asks_for_conversations(query, conditions):
-        number = count_conversations(catalog, conditions, make_scope(Conditions(), catalog, view).sessions)
+        number = len(roots_in(reader, conditions, catalog, view))
         return [SuggestionRow(where, query.text, view, number, False, True, profile)] if number else []
-    deadline = time.monotonic() + _SECONDS
-    scope = make_scope(conditions, catalog, view)
-    total = count(reader, query, prefix_last=True, scope=scope, cancelled=cancelled, deadline=deadline)
+    scope = make_scope(reader, conditions, catalog, view)
+    total = Search(reader, query, scope, prefix_last=True, stopped=until(cancelled, _SECONDS)).count()
     if not total.count:
         return []
     return [SuggestionRow(where, query.text, view, total.count, total.at_least, False, profile)]
@@ -223,7 +215,7 @@ def _suggest_profiles(
             break
         try:
             with Store(other.path).reader() as reader:
-                needed = conditions.conversation is not None
+                needed = conditions.needs_catalog
                 catalog = read_catalog(reader, now) if needed else Catalog(Forest(()), now, exact=False)
                 suggestions += _suggestion_for(reader, query, conditions, catalog, View.ALL, cancelled, name)
         except (StoreMissingError, StoreEmptyError):

@@ -164,7 +164,7 @@ class SearchResults:
             plus, count = "+" if total.at_least else "", max(total.count, len(answer.hits))
             return _hits(count, plus, max(self.counts.roots, roots), at_least=total.at_least)
         count = max(answer.total or 0, len(answer.hits))
-        plus = "+" if answer.at_least or (answer.more and answer.total is None) else ""
+        plus = "+" if answer.more and answer.total is None else ""
         # The conversations of further hits are not counted yet.
         return _hits(count, plus, roots, at_least=answer.more)
 

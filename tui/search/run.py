@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -11,9 +10,9 @@ from typing import TYPE_CHECKING
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.messages.chat_message import Hit
 from hermes_browse.store.messages.preview import with_names
-from hermes_browse.store.search.conditions import Conditions, Scope, make_scope, split_by_edits
-from hermes_browse.store.search.engine import Answer, search
+from hermes_browse.store.search.engine import Answer, Search, until
 from hermes_browse.store.search.query import Query
+from hermes_browse.store.search.scope import Conditions, make_scope
 from hermes_browse.store.search.terms import CompiledQuery, compile_query
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.first_page import read_neighbourhood
@@ -32,13 +31,13 @@ _PATIENCE = 120.0
 
 
 def _titles(
-    catalog: Catalog, query: Query, compiled: CompiledQuery, scope: Callable[[str], bool] | None
+    catalog: Catalog, query: Query, compiled: CompiledQuery, sessions: Collection[str] | None
 ) -> tuple[Conversation, ...]:
     """Return the newest conversations whose titles, or else ids, contain all words."""
     if not query.groups or query.in_reasoning or query.files:
         return ()
     words = [each.term.text for each in compiled.groups[0]]
-    roots = (root for root in catalog.named(words) if scope is None or scope(root))
+    roots = (root for root in catalog.named(words) if sessions is None or root in sessions)
     return tuple(catalog.conversation(root) for root in islice(roots, _MOST_TITLES))
 
 
@@ -49,7 +48,6 @@ def _joined(first: Answer, second: Answer) -> Answer:
         second,
         hits=hits,
         total=None if second.more else len(hits),
-        at_least=False,
         elapsed_ms=first.elapsed_ms + second.elapsed_ms,
         notes=tuple(dict.fromkeys((*first.notes, *second.notes))),
     )
@@ -80,10 +78,10 @@ def run(
         now: Unix seconds.
         earlier: Read on after these results.
     """
-    scope, compiled = make_scope(conditions, catalog, view), compile_query(query, prefix_last=True)
-    deadline, limit = time.monotonic() + _PATIENCE, PAGE
+    scope, compiled = make_scope(reader, conditions, catalog, view), compile_query(query, prefix_last=True)
+    stopped, limit = until(scan.stopped.is_set, _PATIENCE), PAGE
     shown: tuple[Hit, ...] = ()
-    before: Hit | None = None
+    after: Hit | None = None
     past_edits = False
     if earlier is None:
         titles = tuple(with_names(reader, _titles(catalog, query, compiled, scope.sessions)))
@@ -94,13 +92,13 @@ def run(
             limit += len(earlier.hits)
         else:
             shown, past_edits = earlier.hits, earlier.past_edits
-            before = shown[-1] if shown else None
+            after = shown[-1] if shown else None
 
     def add_conversations(hits: Sequence[Hit]) -> None:
         missing = [hit.session_id for hit in hits if hit.session_id not in conversations]
         conversations.update(_conversations(reader, catalog, missing, now))
 
-    def search_in(scope: Scope, before: Hit | None, shown: tuple[Hit, ...]) -> Answer:
+    def search_for(edits: bool | None, after: Hit | None, shown: tuple[Hit, ...]) -> Answer:
         def report(hits: tuple[Hit, ...]) -> None:
             add_conversations(hits)
             so_far = Answer(
@@ -108,29 +106,18 @@ def run(
             )
             scan.take(SearchResults(query, so_far, titles, dict(conversations), sort=sort, is_partial=True))
 
-        return search(
-            reader,
-            query,
-            limit=limit,
-            sort=sort,
-            prefix_last=True,
-            scope=scope,
-            before=before,
-            cancelled=scan.stopped.is_set,
-            deadline=deadline,
-            progress=scan.tell,
-            portion=report,
+        search = Search(
+            reader, query, scope, sort=sort, prefix_last=True, edits=edits, stopped=stopped, progress=scan.tell
         )
+        return search.page(limit, after=after, portion=report)
 
-    parts = split_by_edits(query, conditions)
-    if parts is None:
-        answer = search_in(scope, before, shown)
+    if not query.files:
+        answer = search_for(None, after, shown)
     else:  # a search for a file lists its edits first, then its mentions
-        edits, mentions = (replace(scope, message=part.message) for part in parts)
-        answer = search_in(mentions if past_edits else edits, before, shown)
+        answer = search_for(not past_edits, after, shown)
         if not past_edits and not answer.more:
             past_edits = True
-            answer = _joined(answer, search_in(mentions, None, (*shown, *answer.hits)))
+            answer = _joined(answer, search_for(False, None, (*shown, *answer.hits)))
     add_conversations(answer.hits)
     if earlier is not None:
         answer = replace(answer, hits=(*shown, *answer.hits), total=earlier.answer.total)

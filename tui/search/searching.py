@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import BrowseError, StoreBusyError
-from hermes_browse.store.search.conditions import make_conditions
 from hermes_browse.store.search.engine import Answer
 from hermes_browse.store.search.query import Query
+from hermes_browse.store.search.scope import compile_filters, roots_in
 from hermes_browse.store.search.suggest import asks_for_conversations
 from hermes_browse.store.search.terms import Matcher
 from hermes_browse.store.sessions.models import Conversation, View
@@ -196,16 +196,16 @@ class Searching:
         context = self._context
         now, catalog, details = context.clock(), context.catalog, context.details
         view, sort, order = self.view, self.order, self._list_order()
-        conditions = make_conditions(query, now)
+        conditions = compile_filters(query, now)
         scan = self._scan = Scan()
 
         def work(reader: Reader) -> SearchResults | CatalogRows:
             whole = whole_catalog(reader, catalog, view, conditions, now)
             if asks_for_conversations(query, conditions):
                 # Only filters of conversations: show the list, filtered.
-                matches = conditions.conversation
-                listed = whole.select(view, sort=order.sort, reverse=order.reverse, amounts=order.amounts)
-                roots = [each.root_id for each in listed if matches is not None and matches(each)]
+                matching = frozenset(roots_in(reader, conditions, whole, view))
+                listed = whole.order(view, sort=order.sort, reverse=order.reverse, amounts=order.amounts)
+                roots = [root for root in listed if root in matching]
                 if not roots:
                     return SearchResults(query, Answer(query), of_list=True)
                 return CatalogRows(whole, roots, details, (), "", order=order)
@@ -249,7 +249,7 @@ class Searching:
         self._reading_on = True
         scan = self._scan = Scan()
         now, catalog, view, sort = self._context.clock(), self._context.catalog, self.view, self.order
-        conditions = make_conditions(query, now)
+        conditions = compile_filters(query, now)
 
         def work(reader: Reader) -> SearchResults:
             return run(reader, query, conditions, scan, catalog=catalog, view=view, sort=sort, now=now, earlier=found)

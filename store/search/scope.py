@@ -1,0 +1,106 @@
+"""Which rows may be hits, apart from the words: the filters of a query, a view, sources, roles."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Collection
+from typing import NamedTuple
+
+from ..connection.reader import Reader
+from ..sessions.catalog import Catalog, read_catalog
+from ..sessions.models import View
+from .conversation_table import EVERYTHING, Condition, all_of, any_of, table_of, without
+from .filters import BY_KEY
+from .query import Query
+
+
+class Conditions(NamedTuple):
+    """The filters of a query as two conditions."""
+
+    rows: Condition = EVERYTHING
+    """On `messages m`."""
+    conversations: Condition = EVERYTHING
+    """On `conversations c`."""
+
+    @property
+    def needs_catalog(self) -> bool:
+        """Whether conversations are tested, so that all of them must have been read."""
+        return self.conversations != EVERYTHING
+
+
+def compile_filters(query: Query, now: float | None = None) -> Conditions:
+    """Return the conditions for the filters of a query; `now` is in Unix seconds, for dates.
+
+    Filters of one key are alternatives (`source:cli source:tui`); filters of different keys and negated filters
+    (`-source:cron -source:tool`) must all hold.
+    """
+    moment = time.time() if now is None else now
+    groups: dict[tuple[bool, object], list[Condition]] = {}
+    for each in query.filters:
+        kind = BY_KEY[each.key]
+        condition = kind.condition(each, moment)
+        # Alternatives share a group; a limit or an exclusion is a group of its own.
+        is_alternative = not each.negated and each.op in (":", "=") and not kind.is_limit
+        group: object = each.key if is_alternative else each
+        of_rows = "c." not in condition.sql
+        groups.setdefault((of_rows, group), []).append(without(condition) if each.negated else condition)
+    rows = all_of(any_of(group) for (of_rows, _), group in groups.items() if of_rows)
+    return Conditions(rows, all_of(any_of(group) for (of_rows, _), group in groups.items() if not of_rows))
+
+
+class Scope(NamedTuple):
+    """Which rows may be hits, apart from the words."""
+
+    rows: Condition = EVERYTHING
+    """A condition on `messages m`."""
+    sessions: frozenset[str] | None = None
+    """Ids of the sessions they are in; None for all."""
+
+    def condition(self) -> Condition:
+        """Return it as one condition on `messages m`."""
+        if self.sessions is None:
+            return self.rows
+        ids = json.dumps(sorted(self.sessions))
+        inside = Condition("m.session_id IN (SELECT value FROM json_each(?))", (ids,))
+        return all_of([self.rows, inside])
+
+
+def make_scope(
+    reader: Reader,
+    conditions: Conditions,
+    catalog: Catalog | None,
+    view: View = View.ALL,
+    *,
+    sources: Collection[str] = (),
+    roles: Collection[str] = (),
+) -> Scope:
+    """Return the scope of some conditions, in a view, in conversations whose roots have a source, and for roles.
+
+    The catalog is of the whole store; it may be None if conditions, view and sources need none.
+    """
+    rows = conditions.rows
+    if roles:
+        marks = ", ".join("?" * len(roles))
+        role = Condition(f"COALESCE(CAST(m.role AS TEXT), 'unknown') IN ({marks})", tuple(roles))
+        rows = all_of([rows, role])
+    if catalog is None or (not conditions.needs_catalog and view is View.ALL and not sources):
+        return Scope(rows)
+    forest = catalog.forest
+    roots = [forest.sessions[root] for root in roots_in(reader, conditions, catalog, view)]
+    chosen = [root for root in roots if not sources or root.source in sources]
+    return Scope(rows, frozenset(segment.id for root in chosen for segment in forest.segments(root)))
+
+
+def roots_in(reader: Reader, conditions: Conditions, catalog: Catalog, view: View = View.ALL) -> list[str]:
+    """Return the root ids of the conversations of a view that pass the filters of a query."""
+    shown = EVERYTHING if view is View.ALL else Condition("c.view = ?", (view.value,))
+    return table_of(catalog).roots(all_of([conditions.conversations, shown]), reader)
+
+
+def read_scope(reader: Reader, query: Query, now: float | None = None) -> Scope:
+    """Return the scope of a query's filters in the whole store; reads all sessions where a filter tests those."""
+    moment = time.time() if now is None else now
+    conditions = compile_filters(query, moment)
+    catalog = read_catalog(reader, moment) if conditions.needs_catalog else None
+    return make_scope(reader, conditions, catalog)

@@ -1,0 +1,41 @@
+"""A search in one call, as tests ask it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hermes_browse.store.connection.reader import Reader
+from hermes_browse.store.messages.chat_message import Hit
+from hermes_browse.store.search.engine import COUNT_CAP, Answer, Search, Total
+from hermes_browse.store.search.query import Query
+from hermes_browse.store.search.scope import Scope, read_scope
+
+
+def search(
+    reader: Reader,
+    query: Query,
+    *,
+    limit: int = 50,
+    before: Hit | None = None,
+    scope: Scope | None = None,
+    now: float | None = None,
+    portion: Callable[[tuple[Hit, ...]], None] = lambda hits: None,
+    **options: object,
+) -> Answer:
+    """The next hits of a query behind one; `options` are those of `Search`."""
+    within = read_scope(reader, query, now) if scope is None else scope
+    return Search(reader, query, within, **options).page(limit, after=before, portion=portion)  # type: ignore[arg-type]  # test options
+
+
+def count(
+    reader: Reader,
+    query: Query,
+    *,
+    cap: int = COUNT_CAP,
+    scope: Scope | None = None,
+    now: float | None = None,
+    **options: object,
+) -> Total:
+    """The number of hits; `options` are those of `Search`."""
+    within = read_scope(reader, query, now) if scope is None else scope
+    return Search(reader, query, within, **options).count(cap)  # type: ignore[arg-type]  # test options
