@@ -12,7 +12,7 @@ import sqlite3
 import threading
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -297,6 +297,25 @@ class Reader:
         """Return the first column of the first row, or None when there is no row."""
         rows = self.rows(sql, parameters)
         return rows[0][0] if rows else None
+
+    def slices(
+        self, sql: str, key: str, size: int, parameters: Sequence[object] = ()
+    ) -> Iterator[list[Row]]:
+        """Yield the rows of a SELECT in slices by a unique integer key, each in one short statement.
+
+        Args:
+            sql: Ends in WHERE or AND; the key is its first column.
+            key: SQL of the key.
+            size: The most rows of a slice.
+            parameters: Of `sql`.
+        """
+        sql = f"{sql} {key} > ? ORDER BY {key} LIMIT {size}"
+        last: object = -(2**63)
+        while rows := self.rows(sql, [*parameters, last]):
+            yield rows
+            if len(rows) < size:
+                return
+            last = rows[-1][0]
 
     def rows_in(self, sql: str, keys: Sequence[object], before: Sequence[object] = ()) -> list[Row]:
         """Run a statement for many keys, in chunks short enough for any SQLite and any lock.
