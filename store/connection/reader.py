@@ -298,9 +298,7 @@ class Reader:
         rows = self.rows(sql, parameters)
         return rows[0][0] if rows else None
 
-    def slices(
-        self, sql: str, key: str, size: int, parameters: Sequence[object] = ()
-    ) -> Iterator[list[Row]]:
+    def slices(self, sql: str, key: str, size: int, parameters: Sequence[object] = ()) -> Iterator[list[Row]]:
         """Yield the rows of a SELECT in slices by a unique integer key, each in one short statement.
 
         Args:
