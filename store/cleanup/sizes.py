@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from ..connection.reader import Reader
+from ..connection.reader import Reader, chunks
 from ..connection.schema import FtsKind, Schema
 from ..connection.stored_values import as_int, bytes_sql, embedded_sql
 from ..messages.transcript import count_rows, count_stored_rows
@@ -195,16 +195,15 @@ def _add_up(reader: Reader, ids: Sequence[str], rows: int) -> dict[str, _Sum]:
     # The plus makes SQLite use the index by session: the rest of the store may lie between two ids.
     statement = f"SELECT {sums} FROM messages m WHERE m.session_id = ? AND +m.id BETWEEN ? AND ?"
     total = _Sum()
-    for start in range(0, len(message_ids), _SLICE):
-        part = message_ids[start : start + _SLICE]
+    for part in chunks(message_ids, _SLICE):
         (row,) = reader.rows(statement, [session_id, part[0], part[-1]])
         total = _Sum(*(sum_so_far + as_int(more) for sum_so_far, more in zip(total, row, strict=True)))
     return {session_id: total}
 
 
 def _measure_batches(reader: Reader, sessions: Sequence[Session]) -> Iterator[dict[str, Sizes]]:
-    for start in range(0, len(sessions), _CHUNK):
-        chunk = {session.id: session for session in sessions[start : start + _CHUNK]}
+    for some in chunks(sessions, _CHUNK):
+        chunk = {session.id: session for session in some}
         counts = dict.fromkeys(chunk, 0) | count_stored_rows(reader, list(chunk))
         prompts = _prompt_bytes(reader, list(chunk))
         for ids in batches(chunk, counts.__getitem__, _SLICE):

@@ -161,13 +161,17 @@ def translate(error: SqliteError, path: Path) -> StoreError | QueryInterruptedEr
     return StoreError(unread)
 
 
+def chunks(items: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
+    """Yield items in chunks of at most `size`."""
+    return (items[start : start + size] for start in range(0, len(items), size))
+
+
 def rows_in(
     rows: Callable[[str, list[object]], list[Row]], sql: str, keys: Sequence[object], before: Sequence[object] = ()
 ) -> list[Row]:
     """Run a statement for many keys, in chunks; see `Reader.rows_in`."""
     found: list[Row] = []
-    for start in range(0, len(keys), _CHUNK):
-        chunk = keys[start : start + _CHUNK]
+    for chunk in chunks(keys, _CHUNK):
         found.extend(rows(sql.replace("{keys}", ",".join("?" * len(chunk))), [*before, *chunk]))
     return found
 
