@@ -100,6 +100,7 @@ def allow_readers() -> None:
 
 
 def decode(raw: bytes) -> str:
+    """Decode a text of a file that may be damaged: invalid bytes become U+FFFD."""
     return raw.decode("utf-8", "replace")
 
 
@@ -228,7 +229,7 @@ class Reader:
     def collect(
         self, sql: str, parameters: Sequence[object] | dict[str, object], take: Callable[[sqlite3.Cursor], list[_T]]
     ) -> list[_T]:
-        """Run one statement as `rows` does, and return what `take` makes of its rows; it may be called again."""
+        """Run one statement as `rows` does, and return what `take` makes of its rows."""
         if self._timed_out:
             raise self._too_long()
         self.check()
@@ -252,11 +253,6 @@ class Reader:
             try:
                 return take(self._connection.execute(sql, parameters))
             except sqlite3.OperationalError as error:
-                if self._connection.text_factory is str and "decode to UTF-8" in str(error):
-                    # The file holds invalid bytes: decode in Python from here on. That costs a call for each
-                    # text, so other stores are spared it.
-                    self._connection.text_factory = decode
-                    return self._fetch(sql, parameters, take)
                 if self._timed_out:
                     raise self._too_long() from error
                 # SQLite does not always say "interrupted": a virtual table that is being set up says that it failed.
