@@ -3,7 +3,7 @@
 Each session is one object (a conversation of three segments is three lines, root first): every
 column of `sessions` as stored, then `messages`: every column of each row except those in
 `_INTERNAL`, with content and tool calls decoded and other JSON as text. What Hermes' export derives
-from these (`last_active`, `timings`, markers) is left out: its import does not read it.
+from these (`last_active`, `timings`, the markers of 0.22) is left out.
 
 Hermes up to 0.21.5 imports every row as a live one, so the model would see rewound and compacted
 messages again. Therefore the export of 0.19 has only live rows, and so has this one unless

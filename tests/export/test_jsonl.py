@@ -28,7 +28,7 @@ DATA = Path(__file__).parent.parent / "data"
 Lines = dict[str, dict[str, Any]]
 
 DERIVED = {"last_active", "timings", "_reset_from", "_branched_from"}
-"""What Hermes' export derives from columns; its import reads none of it."""
+"""What Hermes' export derives from columns."""
 
 
 def _refuse(name: str) -> NoReturn:
