@@ -17,7 +17,6 @@ from ..sessions.models import Chain, Conversation, known_sum
 from ..sessions.relations import idle_seconds
 from ..sessions.session import Session
 from ..sessions.session_rows import read_busy
-from ..text import as_text
 from ..wording import _
 from .protection import Families, Protection, SpareReason, Standing, last_use, standing
 from .rules import Rules, age_words
@@ -330,7 +329,7 @@ def changed_since(reader: Reader, planned: Planned) -> str | None:
     if len(rows) != len(ids):
         return _("changed after the plan was made: sessions are gone")
     was_open = {session.id for session in planned.sessions if session.ended_at is None}
-    if any(is_open and as_text(key) not in was_open for key, is_open in rows):
+    if any(is_open and key not in was_open for key, is_open in rows):
         return _("resumed after the plan was made")
     return None
 

@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from ..connection.reader import Reader
+from ..connection.reader import Reader, chunks
 from ..connection.schema import FtsKind, Schema
 from ..connection.stored_values import as_int, bytes_sql, embedded_sql
 from ..messages.transcript import count_rows, count_stored_rows
 from ..sessions.session import Session
-from ..text import as_text
 from ..wording import N_
 
 COUNTED = N_(
@@ -155,7 +154,7 @@ def content_bytes(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
         "WHERE m.session_id IN ({keys}) GROUP BY 1",
         list(session_ids),
     )
-    return {as_text(key) or "": as_int(size) for key, size in rows}
+    return {str(key): as_int(size) for key, size in rows}
 
 
 def _prompt_bytes(reader: Reader, ids: Sequence[str]) -> dict[str, int]:
@@ -163,7 +162,7 @@ def _prompt_bytes(reader: Reader, ids: Sequence[str]) -> dict[str, int]:
     if prompt == "NULL":
         return {}
     statement = f"SELECT s.id, {bytes_sql(prompt)} FROM sessions s WHERE s.id IN ({{keys}})"
-    return {as_text(key) or "": as_int(size) for key, size in reader.rows_in(statement, ids)}
+    return {str(key): as_int(size) for key, size in reader.rows_in(statement, ids)}
 
 
 def batches(
@@ -189,22 +188,21 @@ def _add_up(reader: Reader, ids: Sequence[str], rows: int) -> dict[str, _Sum]:
     if rows <= _SLICE:
         statement = f"SELECT m.session_id, {sums} FROM messages m WHERE m.session_id IN ({{keys}}) GROUP BY 1"
         rows_by_session = reader.rows_in(statement, ids)
-        return {as_text(row[0]) or "": _Sum(*(as_int(value) for value in row[1:])) for row in rows_by_session}
+        return {str(row[0]): _Sum(*(as_int(value) for value in row[1:])) for row in rows_by_session}
     (session_id,) = ids
     message_ids = [row[0] for row in reader.rows("SELECT id FROM messages WHERE session_id = ? ORDER BY id", ids)]
     # The plus makes SQLite use the index by session: the rest of the store may lie between two ids.
     statement = f"SELECT {sums} FROM messages m WHERE m.session_id = ? AND +m.id BETWEEN ? AND ?"
     total = _Sum()
-    for start in range(0, len(message_ids), _SLICE):
-        part = message_ids[start : start + _SLICE]
+    for part in chunks(message_ids, _SLICE):
         (row,) = reader.rows(statement, [session_id, part[0], part[-1]])
         total = _Sum(*(sum_so_far + as_int(more) for sum_so_far, more in zip(total, row, strict=True)))
     return {session_id: total}
 
 
 def _measure_batches(reader: Reader, sessions: Sequence[Session]) -> Iterator[dict[str, Sizes]]:
-    for start in range(0, len(sessions), _CHUNK):
-        chunk = {session.id: session for session in sessions[start : start + _CHUNK]}
+    for some in chunks(sessions, _CHUNK):
+        chunk = {session.id: session for session in some}
         counts = dict.fromkeys(chunk, 0) | count_stored_rows(reader, list(chunk))
         prompts = _prompt_bytes(reader, list(chunk))
         for ids in batches(chunk, counts.__getitem__, _SLICE):

@@ -149,6 +149,7 @@ class Store:
         except SQLITE_ERRORS as error:
             raise translate(error, self.path) from error
         try:
+            connection.text_factory = decode
             connection.execute("PRAGMA query_only=1")
             shared = self._shared_of_file()
             return Reader(connection, self.path, self._schema(connection, shared), snapshot=snapshot, shared=shared)
@@ -167,9 +168,7 @@ class Store:
         cookie = int(connection.execute("PRAGMA schema_version").fetchone()[0])
         known = shared.get(_Discovered)
         if not isinstance(known, _Discovered) or known.cookie != cookie:
-            connection.text_factory = decode  # names in a damaged file may be invalid UTF-8 too
             known = shared[_Discovered] = _Discovered(cookie, read_schema(connection, self.path))
-            connection.text_factory = str
         return known.schema
 
     def _shared_of_file(self) -> dict[type, object]:

@@ -12,7 +12,7 @@ import sqlite3
 import threading
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -100,6 +100,7 @@ def allow_readers() -> None:
 
 
 def decode(raw: bytes) -> str:
+    """Decode a text of a file that may be damaged: invalid bytes become U+FFFD."""
     return raw.decode("utf-8", "replace")
 
 
@@ -161,13 +162,17 @@ def translate(error: SqliteError, path: Path) -> StoreError | QueryInterruptedEr
     return StoreError(unread)
 
 
+def chunks(items: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
+    """Yield items in chunks of at most `size`."""
+    return (items[start : start + size] for start in range(0, len(items), size))
+
+
 def rows_in(
     rows: Callable[[str, list[object]], list[Row]], sql: str, keys: Sequence[object], before: Sequence[object] = ()
 ) -> list[Row]:
     """Run a statement for many keys, in chunks; see `Reader.rows_in`."""
     found: list[Row] = []
-    for start in range(0, len(keys), _CHUNK):
-        chunk = keys[start : start + _CHUNK]
+    for chunk in chunks(keys, _CHUNK):
         found.extend(rows(sql.replace("{keys}", ",".join("?" * len(chunk))), [*before, *chunk]))
     return found
 
@@ -224,7 +229,7 @@ class Reader:
     def collect(
         self, sql: str, parameters: Sequence[object] | dict[str, object], take: Callable[[sqlite3.Cursor], list[_T]]
     ) -> list[_T]:
-        """Run one statement as `rows` does, and return what `take` makes of its rows; it may be called again."""
+        """Run one statement as `rows` does, and return what `take` makes of its rows."""
         if self._timed_out:
             raise self._too_long()
         self.check()
@@ -248,11 +253,6 @@ class Reader:
             try:
                 return take(self._connection.execute(sql, parameters))
             except sqlite3.OperationalError as error:
-                if self._connection.text_factory is str and "decode to UTF-8" in str(error):
-                    # The file holds invalid bytes: decode in Python from here on. That costs a call for each
-                    # text, so other stores are spared it.
-                    self._connection.text_factory = decode
-                    return self._fetch(sql, parameters, take)
                 if self._timed_out:
                     raise self._too_long() from error
                 # SQLite does not always say "interrupted": a virtual table that is being set up says that it failed.
@@ -297,6 +297,23 @@ class Reader:
         """Return the first column of the first row, or None when there is no row."""
         rows = self.rows(sql, parameters)
         return rows[0][0] if rows else None
+
+    def slices(self, sql: str, key: str, size: int, parameters: Sequence[object] = ()) -> Iterator[list[Row]]:
+        """Yield the rows of a SELECT in slices by a unique integer key, each in one short statement.
+
+        Args:
+            sql: Ends in WHERE or AND; the key is its first column.
+            key: SQL of the key.
+            size: The most rows of a slice.
+            parameters: Of `sql`.
+        """
+        sql = f"{sql} {key} > ? ORDER BY {key} LIMIT {size}"
+        last: object = -(2**63)
+        while rows := self.rows(sql, [*parameters, last]):
+            yield rows
+            if len(rows) < size:
+                return
+            last = rows[-1][0]
 
     def rows_in(self, sql: str, keys: Sequence[object], before: Sequence[object] = ()) -> list[Row]:
         """Run a statement for many keys, in chunks short enough for any SQLite and any lock.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import stat
-import tempfile
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -14,10 +13,10 @@ from pathlib import Path
 
 from ..connection.connect import Store
 from ..errors import BrowseError, RefusedError
+from ..files import WriteError, write_whole
 from ..messages.chat_message import Reading
 from ..sessions.models import Conversation
 from ..text import one_line
-from ..trash.session_files import sync_folder
 from ..wording import _
 from .html import html_pieces
 from .jsonl import jsonl_pieces
@@ -130,11 +129,23 @@ def unique_names(titles: Sequence[tuple[str, str]], extension: str) -> list[str]
     return names
 
 
-def _failed(path: Path, error: OSError, left: Path | None = None) -> BrowseError:
-    """Return the error for a file that was not written; `left` is a temporary file that could not be removed."""
+def _not_written(path: Path, error: OSError, left: Path | None = None) -> BrowseError:
+    """Return the error for a file that was not written, with a temporary file left over."""
     return BrowseError(
         _("{path} could not be written: {reason}.").format(path=path, reason=error.strerror or error),
         remedy=_("{path} was left behind.").format(path=left) if left else _("Nothing was left half done."),
+    )
+
+
+def _written(path: Path, error: OSError, left: Path | None) -> BrowseError:
+    """Return the error for a file that was written before something failed."""
+    reason = error.strerror or error
+    if left is not None:
+        sentence = _("{path} was exported, but the temporary file {other} could not be removed: {reason}.")
+        return BrowseError(sentence.format(path=path, other=left, reason=reason))
+    return BrowseError(
+        _("{path} was exported, but its folder could not be synced: {reason}.").format(path=path, reason=reason),
+        remedy=_("After a power cut, check that it is still there."),
     )
 
 
@@ -155,7 +166,7 @@ def check_target(path: Path, *, force: bool, keep: Iterable[Path] = ()) -> None:
     except FileNotFoundError:
         return
     except OSError as error:
-        raise _failed(path, error) from error
+        raise _not_written(path, error) from error
     resolved = os.path.realpath(path)
     if any(os.path.realpath(each) == resolved or _is_same_file(status, each) for each in keep):
         raise RefusedError(_("{path} belongs to the session store: nothing is written there.").format(path=path))
@@ -192,61 +203,11 @@ def make_folder(path: Path) -> None:
             _("{path} is a file.").format(path=path), remedy=_("Several Markdown documents go into a folder.")
         ) from None
     except OSError as error:
-        raise _failed(path, error) from error
-
-
-def _publish(temporary: Path, path: Path, *, force: bool) -> None:
-    """Give the finished file its name; without `force` only if no such file has appeared meanwhile."""
-    if force:
-        os.replace(temporary, path)
-        return
-    try:
-        os.link(temporary, path)
-    except FileExistsError:
-        raise
-    except OSError:  # no hard links on this file system: reserve the name first, then replace the file
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        try:
-            os.replace(temporary, path)
-        except OSError:
-            path.unlink()
-            raise
-
-
-def _discard(temporary: Path | None) -> Path | None:
-    """Remove the temporary file after a failure; return it if that fails."""
-    try:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
-    except OSError:
-        return temporary
-    return None
-
-
-def _finish(temporary: Path, path: Path) -> None:
-    """Remove the temporary name, which a hard link leaves, and sync the folder, after the file has been published.
-
-    Raises:
-        BrowseError: One of them failed; it says that the file was exported all the same.
-    """
-    try:
-        temporary.unlink(missing_ok=True)
-    except OSError as error:
-        sentence = _("{path} was exported, but the temporary file {other} could not be removed: {reason}.")
-        raise BrowseError(sentence.format(path=path, other=temporary, reason=error.strerror or error)) from error
-    try:
-        sync_folder(path.parent)
-    except OSError as error:
-        sentence = _("{path} was exported, but its folder could not be synced: {reason}.")
-        remedy = _("After a power cut, check that it is still there.")
-        raise BrowseError(sentence.format(path=path, reason=error.strerror or error), remedy=remedy) from error
+        raise _not_written(path, error) from error
 
 
 def write_file(path: Path, pieces: Iterable[str], *, force: bool = False, keep: Iterable[Path] = ()) -> int:
     """Write a private file (0600) completely or not at all; return its size in bytes.
-
-    Pieces go to a temporary file beside it, which is synced and then renamed. A failure leaves nothing behind (else the
-    error names it), and an existing file unchanged.
 
     The text is encoded as UTF-8; `force` and `keep` are those of `check_target`.
 
@@ -255,26 +216,13 @@ def write_file(path: Path, pieces: Iterable[str], *, force: bool = False, keep: 
         BrowseError: It cannot be written; or it was, but a later step failed, and then the error says so.
     """
     check_target(path, force=force, keep=keep)
-    temporary: Path | None = None
-    size = 0
     try:
-        handle, name = tempfile.mkstemp(prefix=".hermes-browse-", suffix=".partial", dir=path.parent)
-        temporary = Path(name)
-        with os.fdopen(handle, "wb") as file:
-            for piece in pieces:
-                size += file.write(piece.encode("utf-8"))
-            file.flush()
-            os.fsync(file.fileno())
-        _publish(temporary, path, force=force)
+        return write_whole(path, (piece.encode("utf-8") for piece in pieces), replace=force)
     except FileExistsError:
-        _discard(temporary)
         raise RefusedError(
-            _("{path} has appeared meanwhile.").format(path=path), remedy=_("Say --force to replace it.")
+            _("{path} has appeared meanwhile.").format(path=path),
+            remedy=_("Say --force to replace it."),
         ) from None
-    except OSError as error:
-        raise _failed(path, error, _discard(temporary)) from error
-    except BaseException:
-        _discard(temporary)
-        raise
-    _finish(temporary, path)
-    return size
+    except WriteError as failure:
+        say = _written if failure.is_written else _not_written
+        raise say(path, failure.error, failure.left) from failure

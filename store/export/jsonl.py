@@ -1,15 +1,14 @@
 """Export sessions as JSON lines with the keys of Hermes' own export, so that Hermes can import them.
 
-Each session is one object (a conversation of three segments is three lines, root first): every column of `sessions` as
-stored, the fields that Hermes derives from them, then `messages`: every column of each row except those in `_INTERNAL`,
-with content and tool calls decoded and other JSON as text.
+Each session is one object (a conversation of three segments is three lines, root first): every
+column of `sessions` as stored, then `messages`: every column of each row except those in
+`_INTERNAL`, with content and tool calls decoded and other JSON as text. What Hermes' export derives
+from these (`last_active`, `timings`, the markers of 0.22) is left out.
 
-Hermes up to 0.21.5 imports every row as a live one, so the model would see rewound and compacted messages again.
-Therefore the export of 0.19 has only live rows, and so has this one unless `everything` is requested. The export of
-0.22 has all rows, and its import keeps their state. (Run with 0.19 and 0.22.2, read in 0.20.0 to 0.21.5.)
-
-Derived fields as in Hermes: `last_active` (`export_all`, 0.13 and later), `timings` since 0.21.4, and since 0.22 the
-markers `_reset_from` and `_branched_from`, which are also in the settings.
+Hermes up to 0.21.5 imports every row as a live one, so the model would see rewound and compacted
+messages again. Therefore the export of 0.19 has only live rows, and so has this one unless
+`everything` is requested. The export of 0.22 has all rows, and its import keeps their state. (Run
+with 0.19 and 0.22.2, read in 0.20.0 to 0.21.5.)
 """
 
 from __future__ import annotations
@@ -17,15 +16,12 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
 
 from ..connection.connect import Store
-from ..connection.reader import Reader, Row
+from ..connection.reader import Reader, Row, chunks
 from ..connection.schema import sql_name
-from ..connection.stored_values import as_flag, as_int, as_mapping, as_time
+from ..connection.stored_values import as_flag, as_int
 from ..errors import NotFoundError
 from ..messages.chat_message import State
 from ..messages.decode import SENTINEL, state_of
@@ -40,16 +36,7 @@ _INTERNAL = frozenset(("display_identity", "display_order"))
 _DECODED = frozenset(("content", "tool_calls", "display_metadata"))
 """Columns of `messages` that are exported decoded; other JSON stays a text."""
 _SUMMARY = "_compressed_summary"
-"""The column of `messages` that Hermes 0.22 exports last, and only if it is set."""
-
-_TIMINGS_SINCE = 30
-"""The first schema whose Hermes exports `timings` (0.21.4; 0.21.3, of the same schema, does not yet)."""
-_MARKERS_SINCE = 31
-"""The first schema whose Hermes exports the markers beside the settings (0.22)."""
-_MARKERS = ("_reset_from", "_branched_from")
-_LATEST = 4_200_000_000.0
-"""Unix seconds; a later time is ignored (`EPOCH_MAX` of 0.22)."""
-
+"""The column of `messages` that Hermes 0.22 exports only if it is set."""
 _REFERENCES = frozenset(
     ("id", "session_id", "parent_session_id", "role", "source", "end_reason", "system_prompt_hash",
      "tool_call_id", "message_uid", "tool_call_uid", "tool_call_uids", "absorbed_message_uids")
@@ -117,97 +104,20 @@ def _decoded(name: str, value: object, redactor: Redactor) -> object:
         return [] if name == "tool_calls" else redactor.text(text)
 
 
-def _message(columns: list[str], row: Row, redactor: Redactor) -> tuple[dict[str, object], str]:
-    """Return a decoded row, and its JSON."""
+def _message(columns: list[str], row: Row, redactor: Redactor) -> str:
+    """Return the JSON of a row."""
     message: dict[str, object] = {}
     for name, value in zip(columns, row, strict=True):
-        if name != _SUMMARY:
-            message[name] = (_decoded if name in _DECODED else _stored)(name, value, redactor)
-    if _SUMMARY in columns and as_flag(row[columns.index(_SUMMARY)]):
-        message[_SUMMARY] = True
+        if name == _SUMMARY:
+            message |= {name: True} if as_flag(value) else {}
+        else:
+            decode = _decoded if name in _DECODED else _stored
+            message[name] = decode(name, value, redactor)
     try:
-        return message, _dumps(message)
+        return _dumps(message)
     except RecursionError:  # JSON may be decoded at a depth at which it cannot be encoded
-        message = {name: redactor.optional(as_text(value)) for name, value in zip(columns, row, strict=True)}
-        return message, _dumps(message)
-
-
-def _trusted_time(value: object) -> float | None:
-    """Return a time that Hermes 0.22 accepts (`coerce_epoch`)."""
-    moment = as_time(value)
-    return moment if moment is not None and 0.0 <= moment <= _LATEST else None
-
-
-class _Timings:
-    """The times of the exported messages, without their text (`_export_timings`, 0.21.4 and later)."""
-
-    def __init__(self) -> None:
-        self._rows: list[tuple[object, object, float]] = []
-        self._roles: Counter[str] = Counter()
-        self._calls = 0
-
-    def add(self, message: dict[str, object]) -> None:
-        """Add the next message."""
-        role, calls = message.get("role"), message.get("tool_calls")
-        self._roles[str(role or "unknown")] += 1
-        if calls:
-            self._calls += len(calls) if isinstance(calls, list) else 1
-        moment = _trusted_time(message.get("timestamp"))
-        if moment is not None:
-            self._rows.append((message.get("id"), role, moment))
-
-    def pieces(self) -> Iterator[str]:
-        """Yield the object as JSON."""
-        rows = self._rows
-        ends = [rows[0][2], rows[-1][2]] if rows else []
-        gaps = [_gap(one[2], other[2]) for one, other in pairwise(rows)]
-        summary: dict[str, object] = {
-            "source": "message_timestamps",
-            "available": bool(rows),
-            "complete": False,
-            "unavailable_reason": None if rows else "no_timestamped_messages",
-            "message_timestamps": {"available": len(rows), "missing": self._roles.total() - len(rows)},
-            "first_message_at": _iso(ends[0]) if rows else None,
-            "last_message_at": _iso(ends[1]) if rows else None,
-            "wall_clock_ms": _gap(*ends) if rows else None,
-            "largest_gap_ms": max(gaps, default=None),
-            "role_counts": dict(self._roles),
-            "tool_result_count": self._roles["tool"],
-            "tool_calls_emitted": self._calls,
-        }
-        yield _dumps(summary)[:-1] + ', "intervals": ['
-        names = ("from_message_id", "to_message_id", "from_role", "to_role", "gap_ms")
-        for number, ((one, other), gap) in enumerate(zip(pairwise(rows), gaps, strict=True)):
-            values = (one[0], other[0], one[1], other[1], gap)
-            yield (", " if number else "") + _dumps(dict(zip(names, values, strict=True)))
-        yield "]}"
-
-
-def _gap(one: float, other: float) -> int:
-    """Return the milliseconds from one moment to another, 0 if the clock stepped back."""
-    return max(0, round((other - one) * 1000))
-
-
-def _iso(moment: float) -> str:
-    return datetime.fromtimestamp(moment, UTC).isoformat()
-
-
-def _derived(reader: Reader, session_id: str, session: Mapping[str, object]) -> dict[str, object]:
-    """Return the fields of Hermes' export that are not columns of `sessions`."""
-    version = reader.schema.version or 0
-    newest = None
-    if "timestamp" in reader.schema.message_columns:
-        trusted = f"m.timestamp BETWEEN 0 AND {_LATEST}"
-        newest = reader.value(
-            f"SELECT max(m.timestamp) FROM messages m WHERE m.session_id = ? AND {trusted}", [session_id]
-        )
-    times = [time for value in (newest, session.get("last_activity_at")) if (time := _trusted_time(value)) is not None]
-    fields: dict[str, object] = {"last_active": max(times) if times else _trusted_time(session.get("started_at"))}
-    if version >= _MARKERS_SINCE:
-        settings = as_mapping(session.get("model_config"))
-        markers = {name: settings.get(name) for name in _MARKERS}
-        fields |= {name: value.strip() for name, value in markers.items() if isinstance(value, str) and value.strip()}
-    return {name: value for name, value in fields.items() if name not in session}
+        texts = map(redactor.optional, map(as_text, row))
+        return _dumps(dict(zip(columns, texts, strict=True)))
 
 
 def _ids(reader: Reader, session_id: str, tally: ExportCounts, *, everything: bool) -> list[object]:
@@ -240,8 +150,6 @@ def _session_pieces(
                 _("Session {session} is gone: it was deleted while it was exported.").format(session=session_id)
             )
         session = {name: _stored(name, value, redactor) for name, value in zip(columns, rows[0], strict=True)}
-        session |= _derived(reader, session_id, session)
-        timings = _Timings() if (reader.schema.version or 0) >= _TIMINGS_SINCE and "timings" not in session else None
         ids = _ids(reader, session_id, tally, everything=everything)
         message_columns = _columns(reader, "messages")
         statement = (
@@ -250,21 +158,14 @@ def _session_pieces(
     tally.sessions += 1
     yield _dumps(session)[:-1] + ', "messages": ['
     separator = ""
-    for start in range(0, len(ids), _SLICE):
+    for some in chunks(ids, _SLICE):
         with store.reader() as reader:
-            rows = sorted(reader.rows_in(statement, ids[start : start + _SLICE]), key=lambda row: as_int(row[0]))
+            rows = sorted(reader.rows_in(statement, some), key=lambda row: as_int(row[0]))
         for row in rows:
             tally.messages += 1
-            message, text = _message(message_columns, row[1:], redactor)
-            if timings is not None:
-                timings.add(message)
-            yield separator + text
+            yield separator + _message(message_columns, row[1:], redactor)
             separator = ", "
-    yield "]"
-    if timings is not None:
-        yield ', "timings": '
-        yield from timings.pieces()
-    yield "}\n"
+    yield "]}\n"
 
 
 def jsonl_pieces(

@@ -14,6 +14,7 @@ from datetime import date, datetime
 from typing import NamedTuple
 
 from ..connection.connect import Store
+from ..connection.reader import chunks
 from ..messages.block_kinds import CALL, RESULT, SUMMARY, Block, blocks_of
 from ..messages.chat_message import ChatMessage, Reading, State
 from ..messages.transcript import read_messages, read_skeleton
@@ -111,9 +112,9 @@ class Source:
         rewound = sum(gap[0] for gap in skeleton.gaps.values()) + sum(bone.state is State.REWOUND for bone in bones)
         if rewound and self.part is None:
             self.tally.not_live[State.REWOUND] += rewound
-        for start in range(0, len(bones), WINDOW):
+        for portion in chunks(bones, WINDOW):
             with self.store.reader() as reader:
-                window = read_messages(reader, bones[start : start + WINDOW])
+                window = read_messages(reader, portion)
             yield from window
 
     def _clean(self, block: Block, tool: str) -> Block:

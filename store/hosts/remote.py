@@ -58,9 +58,6 @@ def _sqlite_error(said: str, code: int) -> sqlite3.OperationalError:
 class RemoteConnection:
     """What `Reader` needs of a connection of sqlite3, answered by a host."""
 
-    text_factory: object = None
-    """The host decodes text."""
-
     def __init__(self, link: Link) -> None:
         self._link, self._running, self._channel = link, 0, next(_CHANNELS)
         self._version, self._answered = "", float("-inf")

@@ -1,13 +1,10 @@
-"""Read the data for sums once: cost, project, use by model, messages and tools of each session.
-
-`sums` then adds it up for any period and grouping without the store.
-"""
+"""Read once what sums are made of, into tables in memory; `sums` groups them by anything."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from operator import add
-from typing import NamedTuple
+import sqlite3
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from ..cleanup.sizes import REASONING, batches
 from ..connection.reader import Reader, Row
@@ -15,7 +12,7 @@ from ..connection.stored_values import as_count, as_int, as_money, as_time, byte
 from ..errors import QueryInterruptedError
 from ..messages.decode import LIMIT, decode_content, decode_tool_calls, has_failed
 from ..sessions.catalog import Catalog
-from ..sessions.session import Session, Tokens
+from ..sessions.session import Session
 from ..text import as_text
 from ..trash.progress import never
 from ..wording import _
@@ -28,289 +25,294 @@ _SLICE = 1000
 _TOOL_SLICE = 400
 _MOST_MESSAGES = 20_000
 """Messages per statement, by the counters of the sessions."""
-_TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
+_MOST_TOKENS = 2**53
+"""Sums of more would not be exact, and a sum of 64-bit integers may overflow."""
+_TOKENS = (
+    "input_tokens",
+    "output_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
+    "reasoning_tokens",
+)
+_COUNTED = ("input", "output", "cache_read", "cache_write", "reasoning", "estimated", "actual")
+_COUNTERS = ", ".join(f"{name} REAL" for name in _COUNTED)
+_TABLES = f"""
+    CREATE TABLE session (
+        id TEXT PRIMARY KEY, root TEXT, source TEXT, project TEXT, model TEXT, archived INTEGER,
+        began REAL, {_COUNTERS}, unknown INTEGER, included INTEGER
+    );
+    CREATE VIEW whole AS SELECT id, model, {", ".join(_COUNTED)}, unknown FROM session;
+    CREATE TABLE usage (id TEXT, model TEXT, {_COUNTERS});
+    CREATE INDEX usage_id ON usage (id);
+    CREATE TABLE message (id TEXT, at REAL, messages INTEGER, bytes INTEGER);
+    CREATE TABLE tool (
+        id TEXT, at REAL, tool TEXT, calls INTEGER, messages INTEGER, failed INTEGER,
+        bytes INTEGER, PRIMARY KEY (id, at, tool)
+    );
+"""
+_REST = ", ".join(f"max(0, s.{name} - total(u.{name})) AS {name}" for name in _COUNTED[:5])
+_TOTALS = ", ".join(f"total({name}) AS {name}" for name in _COUNTED)
+_BY_MODEL = f"""
+    CREATE TABLE part AS
+    WITH rest AS (
+        SELECT s.id, s.model, {_REST}, s.unknown, s.actual IS NOT NULL AS is_actual,
+            count(u.id) AS used, s.estimated + COALESCE(s.actual, 0)
+                - total(CASE WHEN u.actual <> 0 THEN u.actual ELSE u.estimated END) AS cost
+        FROM session s LEFT JOIN usage u ON u.id = s.id GROUP BY s.id
+    ), every AS (
+        SELECT id, model, input, output, cache_read, cache_write, reasoning,
+            CASE WHEN actual <> 0 THEN 0 ELSE estimated END AS estimated, actual,
+            actual = 0 AND estimated = 0 AS unknown
+        FROM usage
+        UNION ALL
+        SELECT id, model, input, output, cache_read, cache_write, reasoning,
+            CASE WHEN cost > 1e-9 AND NOT is_actual THEN cost END,
+            CASE WHEN cost > 1e-9 AND is_actual THEN cost END, unknown
+        FROM rest
+        WHERE NOT used OR cost > 1e-9 OR input + output + cache_read + cache_write + reasoning > 0
+    )
+    SELECT id, model, {_TOTALS},
+        min(unknown) AND total(input + output + cache_read + cache_write) > 0 AS unknown
+    FROM every GROUP BY id, model
+"""
+"""What each session used of each model. What the rows of its models leave of its counters goes to
+the model that the session names."""
 
 Stopped = Callable[[], bool]
 Tell = Callable[[float], None]
 """Receives the share done, 0 to 1."""
 
 
-def check(stopped: Stopped) -> None:
-    """Raise QueryInterruptedError if `stopped` returns True."""
+class Facts:
+    """What was read of a store, in a database in memory; any thread may use it, one at a time."""
+
+    def __init__(self, catalog: Catalog, *, of_tools: bool = False) -> None:
+        self.catalog = catalog
+        self.of_tools = of_tools
+        """Whether these are calls and answers of tools; nothing else is in them then."""
+        self.strays = 0
+        """Number of messages without a session."""
+        self._connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        weakref.finalize(self, self._connection.close)
+        self._connection.executescript(_TABLES)
+
+    def fill(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
+        """Run an INSERT for each row."""
+        self._connection.executemany(statement, rows)
+
+    def rows(self, sql: str, parameters: Mapping[str, object] | None = None) -> list[Row]:
+        """Run a SELECT.
+
+        Raises:
+            QueryInterruptedError: `interrupt` was called.
+        """
+        try:
+            return self._connection.execute(sql, parameters or {}).fetchall()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+                raise QueryInterruptedError(_("The query was interrupted.")) from error
+            raise
+
+    def interrupt(self) -> None:
+        """Stop a SELECT that runs on another thread."""
+        self._connection.interrupt()
+
+
+def _check(stopped: Stopped) -> None:
     if stopped():
         raise QueryInterruptedError(_("Measuring was interrupted."))
 
 
-class Money(NamedTuple):
-    """Cost of a session as recorded by Hermes."""
-
-    estimated_usd: float | None
-    actual_usd: float | None
-    status: str
-    """`cost_status`: `actual`, `estimated`, `included`, `unknown` (0.19), or empty."""
+def _values(count: int) -> str:
+    return f"VALUES ({', '.join('?' * count)})"
 
 
-NO_MONEY = Money(None, None, "")
+def _count(value: object) -> int:
+    return min(as_count(value), _MOST_TOKENS)
 
 
-class ModelRow(NamedTuple):
-    """Use of one model by one session for one task (`session_model_usage`, 0.19 and later)."""
-
-    model: str
-    tokens: Tokens
-    estimated_usd: float
-    actual_usd: float
-
-    @property
-    def cost_usd(self) -> float:
-        """The actual cost, else the estimate. Both default to 0, so an actual cost of 0 is missing."""
-        return self.actual_usd or self.estimated_usd
-
-
-class Moment(NamedTuple):
-    """The messages of one session in one quarter of an hour."""
-
-    quarter: int | None
-    """Number since 1970; None without a usable time."""
-    messages: int
-    bytes: int
-    """0 unless requested."""
-
-
-class Facts(NamedTuple):
-    """The data for `make_report` and `split_report`."""
-
-    catalog: Catalog
-    money: dict[str, Money]
-    """By session id; sessions without a record are left out."""
-    projects: dict[str, str]
-    """Root of the repository, else working directory, by session id."""
-    usage: dict[str, list[ModelRow]]
-    """By session id; empty in stores older than 0.19."""
-    moments: dict[str, list[Moment]]
-    """By session id."""
-    strays: int
-    """Number of messages without a session."""
+def _session_row(catalog: Catalog, session: Session, stored: Row) -> Sequence[object]:
+    """Return a row of the table `session`, from the columns that `_read_sessions` reads."""
+    root, cwd, status = map(as_text, stored[:3])
+    estimated, actual = map(as_money, stored[3:])
+    is_included = status == "included"
+    cost = estimated if actual is None else actual
+    tokens = session.tokens
+    has_no_price = cost is None or (not cost and status == "unknown")
+    return (
+        session.id,
+        catalog.forest.root_of(session.id) or session.id,
+        session.source,
+        root or cwd or UNKNOWN,
+        session.model or UNKNOWN,
+        session.archived,
+        None if session.started_at is None else session.started_at // QUARTER * QUARTER,
+        *map(_count, tokens),
+        (estimated or 0.0) if actual is None else 0.0,
+        actual,
+        bool(tokens.total) and has_no_price and not is_included,
+        is_included,
+    )
 
 
-class ToolFacts(NamedTuple):
-    """The data for `tool_report` and `split_tools`."""
-
-    catalog: Catalog
-    counts: dict[tuple[str, int | None, str], tuple[int, int, int, int]]
-    """By session id, quarter of an hour and tool: calls, answers, failed answers, and bytes of the answers."""
-
-
-class UsagePart(NamedTuple):
-    """Tokens and cost (USD) of a session, or of its use of one model."""
-
-    model: str
-    tokens: Tokens
-    estimated: float
-    actual: float
-    is_unknown: bool
-    is_included: bool
+def _read_sessions(reader: Reader, facts: Facts, stopped: Stopped) -> None:
+    sessions = facts.catalog.forest.sessions
+    names = ("git_repo_root", "cwd", "cost_status", "estimated_cost_usd", "actual_cost_usd")
+    columns = ", ".join(map(reader.schema.session, names))
+    sql = f"SELECT s.rowid, s.id, {columns} FROM sessions s WHERE"
+    for rows in reader.slices(sql, "s.rowid", _SLICE):
+        _check(stopped)
+        known = [(sessions.get(as_text(row[1]) or ""), row[2:]) for row in rows]
+        facts.fill(
+            f"INSERT OR REPLACE INTO session {_values(16)}",
+            (_session_row(facts.catalog, each, stored) for each, stored in known if each),
+        )
 
 
-def as_a_whole(facts: Facts, session: Session) -> UsagePart:
-    """Return a session's own counters as one part."""
-    estimated, actual, status = facts.money.get(session.id, NO_MONEY)
-    tokens, is_included = session.tokens, status == "included"
-    cost = actual if actual is not None else estimated
-    unpriced = cost is None or (not cost and status == "unknown")
-    is_unknown = bool(tokens.total) and unpriced and not is_included
-    estimate = (estimated or 0.0) if actual is None else 0.0
-    return UsagePart(session.model or UNKNOWN, tokens, estimate, actual or 0.0, is_unknown, is_included)
-
-
-def by_model(facts: Facts, session: Session) -> Iterator[UsagePart]:
-    """Split a session by model; the rest of its own counters goes to the model in its own row."""
-    whole, used = as_a_whole(facts, session), facts.usage.get(session.id)
-    if not used:
-        yield whole
-        return
-    one, cost = used[0], whole.estimated + whole.actual
-    if (
-        len(used) == 1
-        and one.tokens == whole.tokens
-        and abs(one.cost_usd - cost) <= 1e-9
-        and (one.actual_usd > 0) == (whole.actual > 0)
-        and whole.is_unknown == (not one.cost_usd and bool(one.tokens.total) and not whole.is_included)
-    ):  # one row covers everything, as for most sessions
-        yield whole._replace(model=one.model)
-        return
-    parts: dict[str, UsagePart] = {}
-
-    def add_part(model: str, tokens: Tokens, estimated: float, actual: float, unpriced: bool) -> None:
-        part = parts.get(model) or UsagePart(model, Tokens(), 0.0, 0.0, True, whole.is_included)
-        sums = Tokens(*map(add, part.tokens, tokens)), part.estimated + estimated, part.actual + actual
-        parts[model] = UsagePart(model, *sums, part.is_unknown and unpriced, part.is_included)
-
-    rest = list(whole.tokens)
-    for each in used:
-        estimated = 0.0 if each.actual_usd else each.estimated_usd
-        add_part(each.model, each.tokens, estimated, each.actual_usd, not each.cost_usd)
-        rest = [max(0, total - part) for total, part in zip(rest, each.tokens, strict=True)]
-        cost = max(0.0, cost - each.cost_usd)
-    cost = cost if cost > 1e-9 else 0.0
-    if any(rest) or cost:
-        is_actual = facts.money.get(session.id, NO_MONEY).actual_usd is not None
-        estimated, actual = (0.0, cost) if is_actual else (cost, 0.0)
-        add_part(whole.model, Tokens(*rest), estimated, actual, whole.is_unknown)
-    for part in parts.values():
-        yield part._replace(is_unknown=part.is_unknown and bool(part.tokens.total) and not part.is_included)
-
-
-def _slices(reader: Reader, columns: str, table: str, key: str, size: int, stopped: Stopped) -> Iterator[list[Row]]:
-    """Yield the rows of a table in slices, ordered by an integer key, which is their first column."""
-    statement = f"SELECT {key}, {columns} FROM {table} WHERE {key} > ? ORDER BY {key} LIMIT {size}"
-    last: object = -(2**63)
-    while True:
-        check(stopped)
-        rows = reader.rows(statement, [last])
-        yield rows
-        if len(rows) < size:
-            return
-        last = rows[-1][0]
-
-
-def _read_sessions(reader: Reader, stopped: Stopped) -> tuple[dict[str, Money], dict[str, str]]:
-    money, projects = dict[str, Money](), dict[str, str]()
-    names = ("git_repo_root", "cwd", "estimated_cost_usd", "actual_cost_usd", "cost_status")
-    columns = ", ".join(["s.id", *map(reader.schema.session, names)])
-    for rows in _slices(reader, columns, "sessions s", "s.rowid", _SLICE, stopped):
-        for _rowid, stored, root, cwd, estimated, actual, status in rows:
-            session_id = as_text(stored)
-            if session_id is None:
-                continue
-            if project := as_text(root) or as_text(cwd):
-                projects[session_id] = project
-            cost = Money(as_money(estimated), as_money(actual), as_text(status) or "")
-            if cost != NO_MONEY:
-                money[session_id] = cost
-    return money, projects
-
-
-def _read_usage(reader: Reader, stopped: Stopped) -> dict[str, list[ModelRow]]:
-    usage: dict[str, list[ModelRow]] = {}
+def _read_usage(reader: Reader, facts: Facts, stopped: Stopped) -> None:
+    """Read what Hermes keeps per session, model and task (`session_model_usage`, since 0.19)."""
     existing = reader.columns("session_model_usage")
     if not {"session_id", "model"}.issubset(existing):
-        return usage
-    names = [name if name in existing else "0" for name in (*_TOKENS, "estimated_cost_usd", "actual_cost_usd")]
-    columns = f"u.session_id, u.model, {', '.join(names)}"
-    for rows in _slices(reader, columns, "session_model_usage u", "u.rowid", _SLICE, stopped):
-        for row in rows:
-            tokens = Tokens(*map(as_count, row[3:8]))
-            used = ModelRow(as_text(row[2]) or UNKNOWN, tokens, as_money(row[8]) or 0.0, as_money(row[9]) or 0.0)
-            usage.setdefault(as_text(row[1]) or "", []).append(used)
-    return usage
+        return
+    wanted = (*_TOKENS, "estimated_cost_usd", "actual_cost_usd")
+    columns = ", ".join(name if name in existing else "0" for name in wanted)
+    sql = f"SELECT u.rowid, u.session_id, u.model, {columns} FROM session_model_usage u WHERE"
+    sessions = facts.catalog.forest.sessions
+    for rows in reader.slices(sql, "u.rowid", _SLICE):
+        _check(stopped)
+        facts.fill(
+            f"INSERT INTO usage {_values(9)}",
+            (
+                (
+                    as_text(row[1]),
+                    as_text(row[2]) or UNKNOWN,
+                    *map(_count, row[3:8]),
+                    *(as_money(each) or 0.0 for each in row[8:]),
+                )
+                for row in rows
+                if as_text(row[1]) in sessions
+            ),
+        )
 
 
-def _read_moments(
-    reader: Reader, sessions: Sequence[Session], sizes: bool, stopped: Stopped, tell: Tell
-) -> Iterator[Row]:
-    """Yield session, quarter of an hour, unusual time, count and bytes of messages, added up by SQLite.
+def _message_groups(
+    reader: Reader, sessions: Mapping[str, Session], sizes: bool, stopped: Stopped, tell: Tell
+) -> Iterator[list[Row]]:
+    """Yield session, quarter of an hour, count and bytes of messages, in short statements.
 
-    Counts come from the index on session and time. Bytes are read from the rows, in the order of the file.
+    A quarter is its first second; a time that is not a number of seconds since 1970 stands as it
+    is. Counts come from the index on session and time. Bytes are read from the rows, in the order
+    of the file.
     """
     message = reader.schema.message
     stamp = message("timestamp")
-    usual = f"typeof({stamp}) IN ('integer', 'real') AND {stamp} >= 0 AND {stamp} < 1e11"
-    size = " + ".join(bytes_sql(message(name)) for name in ("content", "tool_calls", "api_content", *REASONING))
+    names = ("content", "tool_calls", "api_content", *REASONING)
+    size = f"sum({' + '.join(bytes_sql(message(name)) for name in names)})" if sizes else "0"
     select = (
-        f"SELECT m.session_id, CASE WHEN {usual} THEN CAST({stamp} / {QUARTER}.0 AS INTEGER) END, "
-        f"CASE WHEN NOT ({usual}) THEN {stamp} END, count(*), {f'sum({size})' if sizes else '0'} FROM messages m "
+        f"SELECT m.session_id, CASE WHEN {stamp} >= 0 AND {stamp} < 1e11 "
+        f"THEN CAST({stamp} / {QUARTER}.0 AS INTEGER) * {QUARTER} ELSE {stamp} END, "
+        f"count(*), {size} FROM messages m"
     )
     if sizes:
-        statement = f"{select} WHERE m.id BETWEEN ? AND ? GROUP BY 1, 2, 3"
-        for ids in _slices(reader, "0", "messages m", "m.id", _SLICE, stopped):
-            if ids:
-                yield from reader.rows(statement, [ids[0][0], ids[-1][0]])
+        for ids in reader.slices("SELECT m.id FROM messages m WHERE", "m.id", _SLICE):
+            _check(stopped)
+            statement = f"{select} WHERE m.id BETWEEN ? AND ? GROUP BY 1, 2"
+            yield reader.rows(statement, [ids[0][0], ids[-1][0]])
         return
-    done, counters = 0, {session.id: session.message_count for session in sessions}
-    for chunk in batches(counters, counters.__getitem__, _MOST_MESSAGES):
-        check(stopped)
-        yield from reader.rows_in(f"{select} WHERE m.session_id IN ({{keys}}) GROUP BY 1, 2, 3", chunk)
+    done = 0
+    for chunk in batches(sessions, lambda id: sessions[id].message_count, _MOST_MESSAGES):
+        _check(stopped)
+        yield reader.rows_in(f"{select} WHERE m.session_id IN ({{keys}}) GROUP BY 1, 2", chunk)
         done += len(chunk)
         tell(done / len(sessions))
 
 
 def read_facts(
-    reader: Reader, catalog: Catalog, *, sizes: bool = False, stopped: Stopped = never, tell: Tell = lambda share: None
-) -> Facts:
-    """Read the data for sums of the whole store, in short statements; `stopped` is polled between them.
-
-    With `sizes`, also read the bytes of all messages, and messages without a session, under the session id in them.
-
-    Raises:
-        QueryInterruptedError: `stopped` returned True.
-    """
-    money, projects = _read_sessions(reader, stopped)
-    usage = _read_usage(reader, stopped)
-    sessions = catalog.forest.sessions
-    moments: dict[str, list[Moment]] = {}
-    in_sessions = 0
-    for stored, quarter, unusual, count, size in _read_moments(reader, list(sessions.values()), sizes, stopped, tell):
-        if quarter is None and (time := as_time(unusual)) is not None:
-            quarter = time // QUARTER
-        moment = Moment(int(float(str(quarter))) if quarter is not None else None, as_int(count), as_int(size))
-        session_id = as_text(stored) or ""
-        moments.setdefault(session_id, []).append(moment)
-        in_sessions += moment.messages if session_id in sessions else 0
-    total = as_int(reader.value("SELECT count(*) FROM messages"))
-    return Facts(catalog, money, projects, usage, moments, max(0, total - in_sessions))
-
-
-def read_tools(
     reader: Reader,
     catalog: Catalog,
     *,
-    as_stored: bool = False,
+    sizes: bool = False,
     stopped: Stopped = never,
     tell: Tell = lambda share: None,
-) -> ToolFacts:
-    """Scan all tool calls and answers in slices, ordered by id.
+) -> Facts:
+    """Read the data for sums of the whole store, in short statements.
 
-    An answer without a name (Hermes before 0.16 sometimes omitted it) gets the name of its call. With `as_stored` it is
-    left as it is, and messages without a session count too. `stopped` is polled between slices.
+    Args:
+        reader: Of the store.
+        catalog: Its conversations.
+        sizes: Also read the bytes of all messages, and the messages without a session.
+        stopped: Polled between statements.
+        tell: Called after each statement that reads messages.
 
     Raises:
         QueryInterruptedError: `stopped` returned True.
     """
-    schema, sessions = reader.schema, catalog.forest.sessions
-    content, role = schema.message("content"), f"CAST({schema.message('role')} AS TEXT)"
-    names = ("tool_calls", "tool_call_id", "tool_name", "timestamp", "effect_disposition")
-    # Cut long text as bytes: SQLite's text functions stop at a NUL, with which multimodal content begins.
+    facts, sessions = Facts(catalog), catalog.forest.sessions
+    _read_sessions(reader, facts, stopped)
+    _read_usage(reader, facts, stopped)
+    facts.rows(_BY_MODEL)
+    known = 0
+    for rows in _message_groups(reader, sessions, sizes, stopped, tell):
+        groups = [(as_text(row[0]), as_time(row[1]), as_int(row[2]), as_int(row[3])) for row in rows]
+        known += sum(count for session, _at, count, _size in groups if session in sessions)
+        facts.fill(f"INSERT INTO message {_values(4)}", groups)
+    facts.strays = max(0, as_int(reader.value("SELECT count(*) FROM messages")) - known)
+    return facts
+
+
+def read_tools(reader: Reader, catalog: Catalog, *, stopped: Stopped = never, tell: Tell = lambda share: None) -> Facts:
+    """Read all tool calls and answers, in slices by id.
+
+    An answer without a name (Hermes before 0.16 sometimes omitted it) gets the name of its call.
+
+    Raises:
+        QueryInterruptedError: `stopped`, which is polled between slices, returned True.
+    """
+    facts = Facts(catalog, of_tools=True)
+    _read_sessions(reader, facts, stopped)
+    last_id = as_int(reader.value("SELECT max(id) FROM messages"))
+    open_calls: dict[tuple[str, str], str] = {}
+    for rows in reader.slices(_tool_sql(reader), "m.id", _TOOL_SLICE):
+        _check(stopped)
+        facts.fill(
+            f"INSERT INTO tool {_values(7)} ON CONFLICT DO UPDATE SET "
+            "calls = calls + excluded.calls, messages = messages + excluded.messages, "
+            "failed = failed + excluded.failed, bytes = bytes + excluded.bytes",
+            (counted for row in rows for counted in _count_tools(facts, row, open_calls)),
+        )
+        tell(min(1.0, as_int(rows[-1][0]) / last_id) if last_id > 0 else 1.0)
+    return facts
+
+
+def _tool_sql(reader: Reader) -> str:
+    message = reader.schema.message
+    content = message("content")
+    # Cut long text as bytes: SQLite's text functions stop at a NUL, with which multimodal content
+    # begins.
     blob, most = f"CAST({content} AS BLOB)", 4 * LIMIT
     cut = f"CASE WHEN length({blob}) > {most} THEN substr({blob}, 1, {most}) ELSE {content} END"
-    answers = [f"CASE WHEN {role} = 'tool' THEN {each} END" for each in ("1", cut, bytes_sql(content))]
-    columns = f"m.session_id, {', '.join([*map(schema.message, names), *answers])}"
-    counts: dict[tuple[str, int | None, str], tuple[int, int, int, int]] = {}
-    open_calls: dict[tuple[str, str], str] = {}
-    last_id = as_int(reader.value("SELECT max(id) FROM messages"))
+    is_answer = f"CAST({message('role')} AS TEXT) = 'tool'"
+    answers = [f"CASE WHEN {is_answer} THEN {each} END" for each in ("1", cut, bytes_sql(content))]
+    names = ("tool_calls", "tool_call_id", "tool_name", "timestamp", "effect_disposition")
+    columns = ", ".join([*map(message, names), *answers])
+    return f"SELECT m.id, m.session_id, {columns} FROM messages m WHERE"
 
-    def count(
-        session_id: str, stored_time: object, tool: str, calls: int, answers: int, failed: int, size: int
-    ) -> None:
-        time = as_time(stored_time)
-        if time is None and session_id in sessions:
-            time = sessions[session_id].started_at
-        key = session_id, int(time // QUARTER) if time is not None else None, tool or UNKNOWN
-        sums = counts.get(key, (0, 0, 0, 0))
-        counts[key] = sums[0] + calls, sums[1] + answers, sums[2] + failed, sums[3] + size
 
-    for rows in _slices(reader, columns, "messages m", "m.id", _TOOL_SLICE, stopped):
-        for _id, stored, calls, call_id, name, time, effect, is_answer, text, size in rows:
-            session_id = as_text(stored) or ""
-            if session_id not in sessions and not as_stored:
-                continue
-            for call in decode_tool_calls(calls) if calls is not None else ():
-                open_calls[session_id, call.id] = call.name
-                count(session_id, time, call.name, 1, 0, 0, 0)
-            if is_answer:
-                call_name = open_calls.pop((session_id, as_text(call_id) or ""), "")
-                failed = has_failed(decode_content(text)[0], as_text(effect))
-                tool = as_text(name) or ("" if as_stored else call_name)
-                count(session_id, time, tool, 0, 1, int(failed), as_int(size))
-        tell(min(1.0, as_int(rows[-1][0]) / last_id) if rows and last_id > 0 else 1.0)
-    return ToolFacts(catalog, counts)
+def _count_tools(facts: Facts, row: Row, open_calls: dict[tuple[str, str], str]) -> Iterator[Sequence[object]]:
+    """Yield rows of the table `tool`: the calls of a message, or its answer."""
+    _id, stored, calls, call_id, name, stamp, effect, is_answer, text, size = row
+    session_id = as_text(stored) or ""
+    session = facts.catalog.forest.sessions.get(session_id)
+    time = as_time(stamp)
+    if time is None and session is not None:
+        time = session.started_at
+    # A time that is missing is no NULL: unique keys may repeat one.
+    at = "" if time is None else time // QUARTER * QUARTER
+    for call in decode_tool_calls(calls) if calls is not None else ():
+        open_calls[session_id, call.id] = call.name
+        yield session_id, at, call.name or UNKNOWN, 1, 0, 0, 0
+    if is_answer:
+        call_name = open_calls.pop((session_id, as_text(call_id) or ""), "")
+        failed = has_failed(decode_content(text)[0], as_text(effect))
+        tool = as_text(name) or call_name or UNKNOWN
+        yield session_id, at, tool, 0, 1, failed, as_int(size)

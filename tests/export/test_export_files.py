@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hermes_browse.store import files
 from hermes_browse.store.errors import BrowseError, RefusedError
-from hermes_browse.store.export import files
 from hermes_browse.store.export.files import NAME_BYTES, check_target, file_stem, make_folder, unique_names, write_file
 
 

@@ -27,8 +27,8 @@ from hermes_browse.store.export.source import ExportCounts
 DATA = Path(__file__).parent.parent / "data"
 Lines = dict[str, dict[str, Any]]
 
-OF_ALL = {"last_active"}
-"""What Hermes' export of a whole store has, and that of one session has not."""
+DERIVED = {"last_active", "timings", "_reset_from", "_branched_from"}
+"""What Hermes' export derives from columns."""
 
 
 def _refuse(name: str) -> NoReturn:
@@ -48,6 +48,11 @@ def sessions(path: Path, *ids: str, redactor: Redactor | None = None, everything
     return {each["id"]: each for each in found}
 
 
+def columns_of(theirs: dict[str, Any]) -> dict[str, Any]:
+    """What a session of Hermes' export has of its rows."""
+    return {key: value for key, value in theirs.items() if key not in DERIVED}
+
+
 @pytest.mark.parametrize("version", [11, 14, 22, 31])
 def test_the_recorded_exports(version: int) -> None:
     """Every key and value that the Hermes of this store wrote; up to 0.21 live rows alone, in 0.22 all of them."""
@@ -56,7 +61,7 @@ def test_the_recorded_exports(version: int) -> None:
     assert said
     ours = sessions(path, everything=version == 31)
     for session_id, theirs in said.items():
-        assert theirs == {key: value for key, value in ours[session_id].items() if key not in OF_ALL}
+        assert columns_of(theirs) == ours[session_id]
 
 
 def test_every_session_as_the_real_hermes_exports_it(hermes_home: Path) -> None:
@@ -66,7 +71,7 @@ def test_every_session_as_the_real_hermes_exports_it(hermes_home: Path) -> None:
     ours, whole = sessions(path), sessions(path, everything=True)
     db = hermes_state.SessionDB(db_path=path)
     try:
-        said = {each["id"]: each for each in db.export_all()}
+        said = {each["id"]: columns_of(each) for each in db.export_all()}
         assert said == ours and len(said) > 50
         for session_id, theirs in said.items():
             assert list(ours[session_id]) == list(theirs)  # the order of keys, too
@@ -86,47 +91,16 @@ def test_rows_that_are_not_live_are_counted() -> None:
             assert {state.value: count for state, count in tally.not_live.items()} == states
             assert sum(row["active"] for row in line["messages"]) == live
             assert len(line["messages"]) == tally.messages == live + (sum(states.values()) if everything else 0)
-            assert line["timings"]["message_timestamps"] == {"available": tally.messages, "missing": 0}
 
 
-def test_what_hermes_derives(tmp_path: Path) -> None:
-    """As the export of 0.22.2 says it of these rows (run); an older one has neither markers nor timings."""
-    rows = [
-        {"session_id": "s", "timestamp": 1_767_258_000.25},
-        {"session_id": "s", "role": "assistant", "tool_calls": [tool_call("a"), tool_call("b")], "timestamp": "soon"},
-        {"session_id": "s", "role": "tool", "timestamp": 1_767_257_990.0},
-        {"session_id": "s", "role": "user", "timestamp": 1_767_258_060.5, "_compressed_summary": 1},
-        {"session_id": "s", "role": "user", "timestamp": 1_767_258_999.0, "active": 0},
-    ]
-    config = json.dumps({"_branched_from": " root ", "_reset_from": "", "_delegate_from": "boss"})
-    session = {"id": "s", "model_config": config, "last_activity_at": 1_767_258_500.0, "tool_names": "hash"}
+def test_summaries_and_names_of_tools(tmp_path: Path) -> None:
+    """As the export of 0.22.2 says it of these rows (run)."""
+    rows = [{"session_id": "s"}, {"session_id": "s", "_compressed_summary": 1}]
     prompts = {"system_prompts": [{"hash": "hash", "prompt": '["terminal"]'}]}
-    path = make_store(tmp_path / "31.db", "31", sessions=[session], messages=rows, tables=prompts)
+    path = make_store(tmp_path / "31.db", "31", [{"id": "s", "tool_names": "hash"}], rows, tables=prompts)
     line = sessions(path)["s"]
-    assert line["last_active"] == 1_767_258_999.0 and line["_branched_from"] == "root" and "_reset_from" not in line
     assert line["tool_names"] == '["terminal"]'
-    assert [row.get("_compressed_summary") for row in line["messages"]] == [None, None, None, True]
-    intervals = [(each["from_role"], each["to_role"], each["gap_ms"]) for each in line["timings"].pop("intervals")]
-    assert intervals == [("user", "tool", 0), ("tool", "user", 70_500)]
-    assert line["timings"] == {
-        "source": "message_timestamps",
-        "available": True,
-        "complete": False,
-        "unavailable_reason": None,
-        "message_timestamps": {"available": 3, "missing": 1},
-        "first_message_at": "2026-01-01T09:00:00.250000+00:00",
-        "last_message_at": "2026-01-01T09:01:00.500000+00:00",
-        "wall_clock_ms": 60_250,
-        "largest_gap_ms": 70_500,
-        "role_counts": {"user": 2, "assistant": 1, "tool": 1},
-        "tool_result_count": 1,
-        "tool_calls_emitted": 2,
-    }
-    empty = sessions(make_store(tmp_path / "empty.db", "31", sessions=[{"id": "e", "started_at": 5.0}]))["e"]
-    assert empty["last_active"] == 5.0 and empty["timings"]["unavailable_reason"] == "no_timestamped_messages"
-    older = make_store(tmp_path / "22.db", "22", sessions=[{"id": "s", "model_config": config}], messages=rows[:1])
-    line = sessions(older)["s"]
-    assert list(line)[-2:] == ["last_active", "messages"] and line["last_active"] == 1_767_258_000.25
+    assert [row.get("_compressed_summary") for row in line["messages"]] == [None, True]
 
 
 def test_what_was_taken_back_stays_so_when_hermes_imports_it(tmp_path: Path, hermes_home: Path) -> None:

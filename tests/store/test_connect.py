@@ -192,8 +192,6 @@ def test_what_fails_because_it_was_interrupted_is_no_fault_of_the_store(
     with Store(fixture_store("state-v22")).reader() as reader:
 
         class Interrupted:
-            text_factory = str
-
             def execute(self, *given: object) -> object:
                 reader.is_stopped = True  # as `interrupt` does, from another thread
                 raise sqlite3.OperationalError("vtable constructor failed: messages_fts")

@@ -15,9 +15,9 @@ from effort import slow_but
 from pruning import NOW, Fixture, aged, opened, said
 
 from hermes_browse.store.errors import QueryInterruptedError
-from hermes_browse.store.insights.facts import Facts, ToolFacts, read_facts, read_tools
+from hermes_browse.store.insights.facts import Facts, read_facts, read_tools
 from hermes_browse.store.insights.periods import PERIODS, UNITS, all_buckets
-from hermes_browse.store.insights.sums import Group, make_report, split_report, split_tools, tool_report
+from hermes_browse.store.insights.sums import Group, make_report, split_report
 
 FIXTURES = ("state-v11", "state-v14", "state-v22", "state-v31")
 GROUPINGS = (*UNITS, "hour", "model", "source", "project", "conversation")
@@ -30,7 +30,7 @@ def facts_of(path: Path) -> Facts:
         return read_facts(reader, catalog)
 
 
-def tools_of(path: Path) -> ToolFacts:
+def tools_of(path: Path) -> Facts:
     """The calls and answers of a store."""
     with opened(path) as (reader, catalog):
         return read_tools(reader, catalog)
@@ -200,6 +200,27 @@ def test_days_and_hours_are_local(tmp_path: Path) -> None:
     assert [(each.key, each.messages) for each in week.rows] == [("2026-01-02", 1)], "seven days, with today"
 
 
+def test_days_end_at_midnight_when_clocks_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """2026-03-08 has 23 hours in New York, from 05:00 UTC on, and none from two to three."""
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        begin = 1_772_946_000.0
+        times = [begin - 1, begin, begin + 7200, begin + 23 * 3600 - 1, begin + 23 * 3600]
+        messages = [{"session_id": "a", "content": "x", "timestamp": each} for each in times]
+        facts = facts_of(make_store(tmp_path / "state.db", "22", [{"id": "a", "started_at": begin}], messages))
+        days = {key: each.messages for key, each in rows(facts, "day").items()}
+        hours = {key: each.messages for key, each in rows(facts, "hour").items()}
+        since = make_report(facts, "day", "7d", begin + 6 * DAY + 12 * 3600).total.messages
+    finally:
+        monkeypatch.delenv("TZ")
+        os.environ["TZ"] = "UTC"
+        time.tzset()
+    assert days == {"2026-03-07": 1, "2026-03-08": 3, "2026-03-09": 1}
+    assert hours == {"5-23": 1, "6-00": 1, "6-03": 1, "6-23": 1, "0-00": 1}
+    assert since == 4
+
+
 def test_buckets_without_a_gap() -> None:
     """Of each unit, over the end of a year."""
     assert all_buckets("2025-12-30", "2026-01-02", "day") == ["2025-12-30", "2025-12-31", "2026-01-01", "2026-01-02"]
@@ -232,7 +253,7 @@ def test_it_can_be_stopped_and_tells_how_far_it_is(tmp_path: Path) -> None:
         assert told[-1] == 1.0 and len(told) >= 7
         for read in (read_facts, read_tools):
             with pytest.raises(QueryInterruptedError):
-                read(reader, catalog, stopped=lambda: True)  # type: ignore[operator]  # two functions of one form
+                read(reader, catalog, stopped=lambda: True)
 
 
 def test_tools(tmp_path: Path) -> None:
@@ -248,22 +269,22 @@ def test_tools(tmp_path: Path) -> None:
         said("b", 40, failed, role="tool", tool_call_id="c1"),
     ]
     facts = tools_of(make_store(tmp_path / "state.db", "22", [aged("a", 1), aged("b", 40)], messages))
-    found = {each.key: each for each in tool_report(facts, "all", NOW).rows}
+    found = {each.key: each for each in make_report(facts, "tool", "all", NOW).rows}
     assert {key: (each.calls, each.messages, each.failed) for key, each in found.items()} == {
         "read": (1, 2, 1),
         "run": (2, 1, 1),
         "unknown": (0, 1, 1),
     }
     assert found["read"].failure_rate == 0.5 and found["read"].conversations == {"a", "b"}
-    week = tool_report(facts, "7d", NOW)
+    week = make_report(facts, "tool", "7d", NOW)
     assert (week.total.calls, week.total.messages, week.total.failed, week.total.sessions) == (3, 2, 1, 1)
-    course = split_tools(facts, "month", "all", NOW)["read"]
+    course = split_report(facts, "month", "tool", "all", NOW)["read"]
     assert [(course[key].calls, course[key].messages) for key in sorted(course)] == [(0, 1), (1, 1)]
 
 
 def test_tools_as_sql_counts_them(store: Path) -> None:
     """Answers by name; calls by the JSON they stand in."""
-    found = {each.key: each for each in tool_report(tools_of(store), "all", NOW).rows}
+    found = {each.key: each for each in make_report(tools_of(store), "tool", "all", NOW).rows}
     named = "SELECT tool_name, count(*) FROM messages WHERE role = 'tool' AND tool_name IS NOT NULL GROUP BY 1"
     for name, count in sql(store, named):
         assert found[str(name)].messages >= int(str(count))

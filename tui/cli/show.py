@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.connection.reader import chunks
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.messages.block_kinds import SEAM, blocks_of
 from hermes_browse.store.messages.chat_message import ChatMessage, Reading, State
@@ -77,9 +78,9 @@ def _read_in_portions(store: Store, ids: Sequence[int]) -> Iterator[ChatMessage]
 
     The store is closed while a portion is printed: a pager may keep it waiting for hours.
     """
-    for start in range(0, len(ids), _AT_ONCE):
+    for some in chunks(ids, _AT_ONCE):
         with store.reader() as reader:
-            portion = read_messages_of(reader, ids[start : start + _AT_ONCE])
+            portion = read_messages_of(reader, some)
         yield from portion
 
 

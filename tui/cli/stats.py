@@ -8,7 +8,7 @@ from dataclasses import replace
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.insights.facts import read_facts, read_tools
 from hermes_browse.store.insights.periods import UNITS, first_day
-from hermes_browse.store.insights.sums import Group, Report, make_report, read_statistics, tool_report
+from hermes_browse.store.insights.sums import Group, Report, make_report, read_statistics
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.wording import _, pgettext
 
@@ -137,10 +137,8 @@ def _read_report(context: CommandContext, by: str, period: str) -> Report:
     """Read a report of a period; rows that are not units of time are sorted by size, descending."""
     with context.store.reader() as reader:
         catalog = read_catalog(reader, context.now)
-        if by == "tool":
-            report = tool_report(read_tools(reader, catalog), period, context.now)
-        else:
-            report = make_report(read_facts(reader, catalog), by, period, context.now)
+        read = read_tools if by == "tool" else read_facts
+        report = make_report(read(reader, catalog), by, period, context.now)
     if by in (*UNITS, "hour"):
         return report
     ordered = sorted(report.rows, key=lambda each: (-each.calls, -each.tokens.total, -each.messages, each.key))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.connection.reader import Reader
+from hermes_browse.store.connection.reader import Reader, chunks
 from hermes_browse.store.edit.flags import Change
 from hermes_browse.store.edit.titles import Renamed
 from hermes_browse.store.errors import BrowseError, RefusedError
@@ -182,7 +182,7 @@ class Changing:
         ids = [each.id for each in conversations]
 
         def run() -> list[Change]:
-            return [work(store, ids[start : start + _AT_ONCE]) for start in range(0, len(ids), _AT_ONCE)]
+            return [work(store, some) for some in chunks(ids, _AT_ONCE)]
 
         named = conversations[0] if len(conversations) == 1 else None
         self._context.writer.submit(

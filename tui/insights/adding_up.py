@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from threading import Event
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.connection.connect import Fingerprint
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.insights.facts import Facts, ToolFacts, read_facts, read_tools
+from hermes_browse.store.insights.facts import Facts, read_facts, read_tools
 from hermes_browse.store.insights.periods import UNITS
-from hermes_browse.store.insights.sums import Group, Report, make_report, split_report, split_tools, tool_report
+from hermes_browse.store.insights.sums import Group, Report, make_report, split_report
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.wording import _
 
@@ -54,10 +53,8 @@ class AddingUp:
     def __init__(self, screen: SubScreen, unread: Callable[[BrowseError], None]) -> None:
         self._screen, self._context, self._unread = screen, screen.context, unread
         self._facts: Facts | None = None
-        self._tools: ToolFacts | None = None
+        self._tools: Facts | None = None
         self._scan: Scan | None = None
-        self._stopped = Event()
-        """Stops the sums under way: unlike SQLite, Python cannot be interrupted."""
         self._fingerprints: dict[bool, Fingerprint] = {}
         """Of the store when the facts (False) and those of tools (True) were read."""
 
@@ -87,8 +84,10 @@ class AddingUp:
         scan, self._scan = self._scan, None
         if scan is not None:
             scan.stopped.set()
-        self._stopped.set()
         self._context.plan_worker.cancel("insights")
+        for facts in (self._facts, self._tools):
+            if facts is not None:
+                facts.interrupt()
         return scan is not None
 
     def ask(self, question: Question, done: Callable[[GroupedSums], None]) -> None:
@@ -99,17 +98,12 @@ class AddingUp:
             self._read(question, done)
             return
         self.stop()
-        self._stopped = Event()
-        stopped = self._stopped.is_set
 
-        def work(reader: Reader) -> GroupedSums:
-            if isinstance(facts, ToolFacts):
-                by_time, parts = tool_report(facts, period, now, unit), split_tools(facts, unit, period, now)
-                return GroupedSums(tool_report(facts, period, now), by_time, parts)
-            report = make_report(facts, by, period, now, stopped=stopped)
-            by_time = report if by in UNITS else make_report(facts, unit, period, now, stopped=stopped)
+        def work(_reader: Reader) -> GroupedSums:
+            report = make_report(facts, by, period, now)
+            by_time = report if by in UNITS else make_report(facts, unit, period, now)
             split = stack if by in UNITS else "" if by == "hour" else by
-            parts = split_report(facts, unit, split, period, now, stopped=stopped) if split else {}
+            parts = split_report(facts, unit, split, period, now) if split else {}
             return GroupedSums(report, by_time, parts)
 
         self._context.plan_worker.submit("insights", work, done)
@@ -120,19 +114,19 @@ class AddingUp:
         now, for_tools, store = self._context.clock(), question.by == TOOL, self._context.store
         scan = self._scan = Scan()
 
-        def work(reader: Reader) -> tuple[Fingerprint, Facts | ToolFacts]:
+        def work(reader: Reader) -> tuple[Fingerprint, Facts]:
             fingerprint = store.fingerprint()  # first: whatever is written later makes the sums outdated
             catalog = read_catalog(reader, now)
             read = read_tools if for_tools else read_facts
             return fingerprint, read(reader, catalog, stopped=scan.stopped.is_set, tell=scan.tell)
 
-        def read_done(result: tuple[Fingerprint, Facts | ToolFacts]) -> None:
+        def read_done(result: tuple[Fingerprint, Facts]) -> None:
             self._fingerprints[for_tools], new_facts = result
             self._scan = None
-            if isinstance(new_facts, Facts):
-                self._facts = new_facts
-            else:
+            if for_tools:
                 self._tools = new_facts
+            else:
+                self._facts = new_facts
             if self._screen.is_whole:
                 self._screen.say("")
                 self.ask(question, done)

@@ -1,0 +1,94 @@
+"""Files that are written whole or not at all, whoever else writes beside us."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+
+class WriteError(Exception):
+    """A file was not written; or it was, and a later step failed."""
+
+    def __init__(self, error: OSError, *, is_written: bool, left: Path | None = None) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.is_written = is_written
+        """Whether the file stands there whole."""
+        self.left = left
+        """A temporary file that could not be removed."""
+
+
+def sync_folder(path: Path) -> None:
+    """Flush the entries of a folder to disk; a no-op on Windows, which cannot."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_whole(path: Path, pieces: Iterable[bytes], *, replace: bool) -> int:
+    """Write a private file (0600); return its size in bytes.
+
+    Pieces go to a temporary file beside it, which is synced and then renamed. Whatever fails before
+    that, also in `pieces`, leaves an existing file as it was.
+
+    Raises:
+        FileExistsError: It is there, without `replace`.
+        WriteError: An operation of the system failed.
+    """
+    temporary: Path | None = None
+    try:
+        handle, name = tempfile.mkstemp(".partial", ".hermes-browse-", path.parent)
+        temporary = Path(name)
+        with os.fdopen(handle, "wb") as file:
+            size = sum(map(file.write, pieces))
+            file.flush()
+            os.fsync(file.fileno())
+        _publish(temporary, path, replace=replace)
+    except BaseException as error:
+        left = _remove(temporary)
+        if isinstance(error, OSError) and not isinstance(error, FileExistsError):
+            raise WriteError(error, is_written=False, left=left) from error
+        raise
+    try:
+        temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise WriteError(error, is_written=True, left=temporary) from error
+    try:
+        sync_folder(path.parent)
+    except OSError as error:
+        raise WriteError(error, is_written=True) from error
+    return size
+
+
+def _publish(temporary: Path, path: Path, *, replace: bool) -> None:
+    """Give the finished file its name; without `replace` only if no such file has appeared."""
+    if replace:
+        os.replace(temporary, path)
+        return
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError:  # no hard links on this file system: take the name first, then replace the file
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        try:
+            os.replace(temporary, path)
+        except OSError:
+            path.unlink()
+            raise
+
+
+def _remove(path: Path | None) -> Path | None:
+    """Remove a temporary file; return it if that fails."""
+    with contextlib.suppress(OSError):
+        if path is not None:
+            path.unlink(missing_ok=True)
+        return None
+    return path
