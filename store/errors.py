@@ -57,6 +57,12 @@ class StoreEmptyError(StoreError):
     code = "store-empty"
 
 
+class ValueTooLongError(StoreError):
+    """A value, or an answer with it, is longer than a host sends."""
+
+    code = "value-too-long"
+
+
 class NotAStoreError(StoreError):
     """The file is not an SQLite database, is encrypted, or holds another program's tables."""
 

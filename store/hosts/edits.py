@@ -7,6 +7,7 @@ before the answer, the store there is asked what was done before anything is sai
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -30,6 +31,8 @@ from .link import CHANGE_SECONDS
 from .remote import RemoteStore
 from .running import document_of
 
+_SOON = 1.0
+"""Seconds after which whoever waits for a change is told so."""
 _COMMANDS: Mapping[str, tuple[str, int, str, Callable[..., Change]]] = {
     "archive": ("archived", 1, N_("archived {conversations}"), flags.archive),
     "unarchive": ("archived", 0, N_("brought back {conversations}"), flags.unarchive),
@@ -44,6 +47,9 @@ def _run(store: RemoteStore, call: str, values: Mapping[str, object], is_done: C
     link = store.link
     if "change" not in link.open().rights:  # what fails here has sent nothing
         raise fault(link.host, "host-rights")
+    waiting = threading.Timer(_SOON, store.on_wait)
+    waiting.daemon = True
+    waiting.start()
     try:
         return document_of(link.host, link.call(call, values, seconds=CHANGE_SECONDS))
     except HostError as lost:
@@ -62,6 +68,8 @@ def _run(store: RemoteStore, call: str, values: Mapping[str, object], is_done: C
         sentence = _("{name}: the connection was lost. So far nothing is changed there.")
         remedy = _("Look at the list before you do it again.")
         raise WriteInDoubtError(sentence.format(name=link.host.name), remedy=remedy) from lost
+    finally:
+        waiting.cancel()
 
 
 def _texts(value: object) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from ..connection.connect import Fingerprint, Store
 from ..connection.reader import DATA_VERSION, Reader, Row, translate
 from ..connection.stored_values import Json
-from ..errors import QueryInterruptedError
+from ..errors import QueryInterruptedError, ValueTooLongError
 from ..hermes.homes import DEFAULT_PROFILE, Location
 from ..text import one_line
 from .faults import fault, refused
@@ -85,7 +85,10 @@ class RemoteConnection:
         except QueryInterruptedError as interrupted:
             raise _sqlite_error(str(interrupted), sqlite3.SQLITE_INTERRUPT) from interrupted
         if isinstance(said := answer.get("refused"), str):
-            raise refused(self._link.host, said)
+            error = refused(self._link.host, said)
+            if answer.get("code") == sqlite3.SQLITE_TOOBIG:
+                raise ValueTooLongError(error.sentence) from error
+            raise error
         if isinstance(said := answer.get("error"), str):
             code = answer.get("code")
             raise _sqlite_error(said, code if isinstance(code, int) else sqlite3.SQLITE_ERROR)

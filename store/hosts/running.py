@@ -27,6 +27,8 @@ _T = TypeVar("_T")
 _MARK = b"hermes-browse-answers-below"
 """Printed before a command: everything ahead of it is what the shell of the host says by itself."""
 _CHUNK = 65_536
+SILENT_SECONDS = 660.0
+"""How long a command that may take any time may print nothing; the losses of a million messages take a minute."""
 _ERRORS: Mapping[int, type[BrowseError]] = {3: StoreError, NotFoundError.exit_code: NotFoundError, 5: RefusedError}
 _BUSY = (
     N_("{path} is locked by another process."),
@@ -43,6 +45,8 @@ class Running:
         line: For the shell of the host, such as from `Host.command_line`.
         seconds: How long it may take; None for as long as it takes.
         most: More bytes are refused; None for any number.
+
+    Without a limit of time it is given up after `SILENT_SECONDS` in which it prints nothing.
     """
 
     def __init__(self, host: Host, line: str, *, seconds: float | None = None, most: int | None = None) -> None:
@@ -92,18 +96,22 @@ class Running:
     def _read(self, process: subprocess.Popen[bytes]) -> Generator[bytes, None, bool]:
         """Yield what follows the mark, until both streams end; return whether the mark was there."""
         assert process.stdout is not None and process.stderr is not None
-        begun, head, size = time.monotonic(), bytearray(), 0
+        begun = heard = time.monotonic()
+        head, size = bytearray(), 0
         has_begun = False
         with selectors.DefaultSelector() as selector:
             selector.register(process.stdout, selectors.EVENT_READ)
             selector.register(process.stderr, selectors.EVENT_READ)
             while selector.get_map():
-                seconds = self._seconds if has_begun else CONNECT_SECONDS
-                left = None if seconds is None else begun + seconds - time.monotonic()
-                if left is not None and left <= 0:
-                    raise fault(self._host, "host-silent", seconds=seconds or 0.0)
+                seconds, since = self._seconds if has_begun else CONNECT_SECONDS, begun
+                if seconds is None:
+                    seconds, since = SILENT_SECONDS, heard
+                left = since + seconds - time.monotonic()
+                if left <= 0:
+                    raise fault(self._host, "host-silent", seconds=seconds)
                 for key, _events in selector.select(left):
                     chunk = os.read(key.fd, _CHUNK)
+                    heard = time.monotonic()
                     if not chunk:
                         selector.unregister(key.fileobj)
                     elif key.fileobj is process.stderr:
@@ -122,6 +130,7 @@ class Running:
                         if self._most is not None and size > self._most:
                             self._refuse()
                         yield chunk
+                        heard = time.monotonic()  # a pager may have kept us waiting
         self._noise = bytes(head).decode("utf-8", "replace")
         return has_begun
 

@@ -1,7 +1,8 @@
 """`serve --stdio`: answer questions about a store, one line of JSON each, until the input ends.
 
     {"id": 1, "channel": 1, "sql": …, "values": […]}
-        {"id": 1, "rows": […], "version": …}, or "error" and "code" of SQLite, or "refused"; bytes are {"b64": …}
+        {"id": 1, "rows": […], "version": …}, or "error" and "code" of SQLite, or "refused"; bytes are {"b64": …};
+        "refused" with the "code" SQLITE_TOOBIG: what was asked for is too long, a part of it may not be
     {"id": 2, "call": "list", "with": {"limit": 5}}
         {"id": 2, "code": …, "out": …, "err": …}: exit code and output of what `calls.py` lists
     {"cancel": 1}
@@ -32,7 +33,7 @@ from typing import IO, NamedTuple
 from ..connection.connect import Store
 from ..connection.reader import DATA_VERSION, Reader, allow_readers, interrupt_readers
 from ..connection.stored_values import Json
-from ..errors import BrowseError, QueryInterruptedError, RefusedError
+from ..errors import BrowseError, QueryInterruptedError, RefusedError, ValueTooLongError
 from ..wording import _
 from .calls import CALLS, checked
 from .link import ANSWER_BYTES, Reply
@@ -109,8 +110,8 @@ def _line(answer: Json, rows: Sequence[bytes] | None = None) -> bytes:
     return b'%b, "rows": [%b]}\n' % (_bytes(answer)[:-1], b", ".join(rows))
 
 
-def _too_large() -> RefusedError:
-    return RefusedError(_("This answer is too large to be sent."))
+def _too_large() -> ValueTooLongError:
+    return ValueTooLongError(_("This answer is too large to be sent."))
 
 
 def _taken(cursor: sqlite3.Cursor) -> list[bytes]:
@@ -272,13 +273,15 @@ class _Channel:
 def _failure(error: BrowseError) -> Json:
     """Return what an answer says of an error."""
     cause = error.__cause__
+    if isinstance(error, ValueTooLongError):
+        return {"refused": str(error), "code": sqlite3.SQLITE_TOOBIG}
     if isinstance(cause, MemoryError):
         return {"refused": _("This takes more memory than a question may have.")}
     if isinstance(cause, sqlite3.Error):  # the caller translates it, with its own name for the file
         code = getattr(cause, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
         if code == sqlite3.SQLITE_TOOBIG:
             sentence = _("A value is longer than {size} MB, and is not sent.")
-            return {"refused": sentence.format(size=VALUE_BYTES // 1_000_000)}
+            return {"refused": sentence.format(size=VALUE_BYTES // 1_000_000), "code": code}
         if code != sqlite3.SQLITE_INTERRUPT:  # else the limit of a statement, which `error` says
             return {"error": str(cause), "code": code}
     return {"refused": str(error)}
@@ -351,7 +354,7 @@ class Server:
     def send(self, number: object, line: bytes) -> None:
         """Send the line that answers a question, from any thread."""
         if len(line) > ANSWER_BYTES:
-            line = _line({"id": number, "refused": str(_too_large())})
+            line = _line({"id": number} | _failure(_too_large()))
         with self._writing, contextlib.suppress(OSError, ValueError):
             self._output.write(line)
             self._output.flush()

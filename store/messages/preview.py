@@ -12,6 +12,7 @@ from operator import itemgetter
 from ..connection.reader import Reader, Row
 from ..connection.schema import Schema
 from ..connection.stored_values import as_flag
+from ..errors import ValueTooLongError
 from ..sessions.models import Conversation
 from ..sessions.session import Session
 from ..text import as_text, one_line
@@ -76,6 +77,17 @@ def _decode(row: Row) -> tuple[str, bool] | None:
     return (text, state_of(active, compacted) is State.REWOUND) if text else None
 
 
+def _rows(reader: Reader, statement: str, session_ids: Sequence[str]) -> list[Row]:
+    """Read rows of sessions; none of a session that has one too long to be sent."""
+    try:
+        return reader.rows_in(statement, session_ids)
+    except ValueTooLongError:
+        if len(session_ids) == 1:
+            return []
+    half = len(session_ids) // 2
+    return [*_rows(reader, statement, session_ids[:half]), *_rows(reader, statement, session_ids[half:])]
+
+
 def _first_texts(reader: Reader, session_ids: Sequence[str], condition: str, among: int) -> dict[str, tuple[str, bool]]:
     """Return the first readable text of each session and whether it was rewound; one that was not comes first.
 
@@ -90,7 +102,7 @@ def _first_texts(reader: Reader, session_ids: Sequence[str], condition: str, amo
     )
     found: dict[str, tuple[str, bool]] = {}
     for start in range(0, len(session_ids), _TOGETHER):
-        for session_id, *row in reader.rows_in(statement, session_ids[start : start + _TOGETHER]):
+        for session_id, *row in _rows(reader, statement, session_ids[start : start + _TOGETHER]):
             key = as_text(session_id) or ""
             known = found.get(key)
             if known is not None and not known[1]:

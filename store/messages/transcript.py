@@ -14,6 +14,7 @@ from typing import NamedTuple
 from ..connection.reader import Reader, Row
 from ..connection.schema import sql_name
 from ..connection.stored_values import as_int, as_time
+from ..errors import ValueTooLongError
 from ..sessions.session import Session
 from ..text import as_text
 from .chat_message import ChatMessage, Reading, State
@@ -197,11 +198,38 @@ def read_messages(reader: Reader, bones: Sequence[Bone]) -> list[ChatMessage]:
 
 
 def read_messages_of(reader: Reader, ids: Sequence[int]) -> list[ChatMessage]:
-    """Read chat messages by id, in the order of the ids; rows that do not exist are left out."""
+    """Read chat messages by id, in the order of the ids; rows that do not exist are left out.
+
+    One that is longer than a host sends says so in place of its text.
+    """
     statement = f"SELECT {select(reader.schema)} FROM messages m WHERE m.id IN ({{keys}})"
-    rows = reader.rows_in(statement, list(ids))
+    try:
+        rows = reader.rows_in(statement, list(ids))
+    except ValueTooLongError as too_long:
+        if len(ids) == 1:
+            return _without_text(reader, ids[0], too_long)
+        half = len(ids) // 2
+        return [*read_messages_of(reader, ids[:half]), *read_messages_of(reader, ids[half:])]
     messages = {message.id: message for message in map(to_message, rows)}
     return [messages[id] for id in ids if id in messages]
+
+
+def _without_text(reader: Reader, message_id: int, too_long: ValueTooLongError) -> list[ChatMessage]:
+    """Read what is short of a message whose texts are too long; nothing if there is no such row."""
+    schema = reader.schema
+    columns = f"m.session_id, {schema.message('role')}, {schema.message('timestamp')}"
+    statement = f"SELECT {columns}, {schema.active()}, {schema.compacted()} FROM messages m WHERE m.id = ?"
+    return [
+        ChatMessage(
+            id=message_id,
+            session_id=as_text(session_id) or "",
+            role=as_text(role) or "unknown",
+            text=too_long.sentence,
+            timestamp=as_time(stamp),
+            state=state_of(active, compacted),
+        )
+        for session_id, role, stamp, active, compacted in reader.rows(statement, [message_id])
+    ]
 
 
 def read_system_prompt(reader: Reader, session_id: str) -> str | None:

@@ -112,6 +112,7 @@ def test_for_people(capsys: Capture, root: Path) -> None:
     ended = call(capsys, "--home", str(root), "prune", "--older-than", "30d")
     assert ended.code == 0 and "Old plans" in ended.out and "spared because" in ended.out
     assert "Nothing was changed" in ended.err and "VACUUM" in ended.err and "2 sessions of subagents" in ended.err
+    assert ", ." not in ended.err, "without a known cost none is named"
     empty = call(capsys, "--home", str(root), "prune")
     assert empty.code == 0 and "No rule is given" in empty.err
 

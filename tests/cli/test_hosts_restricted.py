@@ -71,3 +71,13 @@ def test_a_key_whose_program_does_not_know_what_was_asked(unchanged: RealServer,
     for form in ([], ["--json"]):
         ended = call(capsys, "--host", "vps", "doctor", *form)
         assert (ended.code, ended.out) == (3, "") and "may only serve" in ended.err
+
+
+@pytest.mark.parametrize(("key", "rights"), [("read", "read; it changes nothing there"), ("change", "read and change")])
+def test_a_check_says_what_the_key_may_do(unchanged: RealServer, capsys: Capture, key: str, rights: str) -> None:
+    """Before anybody tries a change, and finds out."""
+    _configure(unchanged, key)
+    ended = call(capsys, "hosts", "check", "vps")
+    assert f"rights: {rights}\n" in ended.out and "resuming fails there" in ended.err
+    document = call(capsys, "hosts", "check", "vps", "--json").document
+    assert document["rights"] == (["read"] if key == "read" else ["read", "change"])

@@ -20,7 +20,7 @@ from effort import slow_but
 from server import ThrowAwayServer
 
 from hermes_browse.store.errors import BrowseError, WriteInDoubtError
-from hermes_browse.store.hosts import edits, link
+from hermes_browse.store.hosts import edits, link, running
 from hermes_browse.store.hosts.faults import HostError, explain
 from hermes_browse.store.hosts.host import Host, ssh_command
 from hermes_browse.store.hosts.link import Link, Links
@@ -407,3 +407,13 @@ def test_arguments_arrive_as_they_are(links: Links, server: ThrowAwayServer) -> 
     assert shlex.split(host.command_line(odd))[3:] == odd
     assert not (server.folder / "home" / "x").exists()
     assert os.listdir(server.folder / "home") == []
+
+
+def test_a_command_that_prints_nothing_is_given_up(server: ThrowAwayServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long it may take as long as it prints."""
+    monkeypatch.setattr(running, "SILENT_SECONDS", 3.0)
+    chatty = "for each in 1 2 3 4 5 6 7 8; do sleep 0.5; echo $each; done"
+    assert running.run_once(server.host, chatty, seconds=None).out.split()[-1] == "8"
+    with pytest.raises(HostError) as caught:
+        running.run_once(server.host, "echo begun; sleep 600", seconds=None)
+    assert caught.value.code == "host-silent"

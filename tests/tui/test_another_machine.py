@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import AsyncIterator, Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,38 @@ async def test_archive_rename_delete_and_their_undo_happen_there(browser: Browse
     assert tip not in _conversations(machine)
     await browser.press("u")
     assert _conversations(machine) == before and "restored 1 conversation" in browser.text("#status")
+
+
+async def test_a_change_there_that_waits_for_another_writer_says_so(browser: Browser, machine: ThrowAwayServer) -> None:
+    """Soon, as it would here; and what was done takes its place."""
+    await _go(browser, machine)
+    with closing(sqlite3.connect(machine.home / "state.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        await browser.send("a")
+        await browser.wait_until(lambda: "waiting for the store" in browser.text("#status"))
+        other.execute("ROLLBACK")
+    await browser.settle()
+    assert "archived" in browser.text("#status")
+
+
+async def test_a_message_too_long_to_be_sent_is_named_and_the_others_are_read(
+    browser: Browser, machine: ThrowAwayServer
+) -> None:
+    """The conversation opens; only the text of that message is missing."""
+    with closing(sqlite3.connect(machine.home / "state.db")) as store, store:
+        for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            store.execute(f'DROP TRIGGER "{name}"')
+        store.execute("INSERT INTO sessions (id, source, started_at) VALUES ('long', 'cli', ?)", [NOW])
+        for number, text in enumerate(("before it", "ä" * 33_000_000, "after it")):
+            values = ["user", text, NOW + number]
+            store.execute(
+                "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('long', ?, ?, ?)", values
+            )
+    await _go(browser, machine)
+    await browser.press("4", "home")
+    assert _tip(browser) == "long"
+    shown = browser.text("#transcript")
+    assert "before it" in shown and "longer than 64 MB, and is not sent" in shown and "after it" in shown
 
 
 @pytest.mark.slow

@@ -350,3 +350,21 @@ async def test_a_hit_of_the_search_ends_finding(tmp_path: Path) -> None:
         await browser.press("left", "home", "down")
         assert not browser.screen.transcript.is_finding
         assert lit(browser) == ["a NEEDLE deep down"]
+
+
+async def test_a_find_among_calls_that_are_left_out_names_the_key(tmp_path: Path) -> None:
+    """Of very many calls of a message the first hundred are laid out; the pager has the others."""
+    builder = StoreBuilder(tmp_path / "state.db")
+    builder.session("s", title="Many")
+    calls = [tool_call("terminal", {"command": f"ls n{number}z"}, id=f"c{number}") for number in range(1_000)]
+    builder.message("s", "user", "list them")
+    builder.message("s", "assistant", None, tool_calls=calls)
+    async with browsing(open_app(loose(builder.write()))) as browser:
+        await browser.press("tab", "home")
+        await find(browser, "n40z")
+        assert "1 of 1 message" in browser.text("#ask-answer") and " O " not in browser.text("#ask-answer")
+        await browser.press("escape")
+        await find(browser, "n940z")
+        assert "O opens all of it" in browser.text("#ask-answer")
+        await browser.press("enter")
+        assert "O opens all of it" in browser.text("#status")

@@ -43,6 +43,8 @@ class HostState(NamedTuple):
     last_active: float | None = None
     newest: str | None = None
     """Id of its most recently used conversation."""
+    rights: tuple[str, ...] = ()
+    """What the key may do there: `read`, and `change` where changes are allowed; empty if it is unknown."""
 
     @property
     def is_reachable(self) -> bool:
@@ -69,6 +71,7 @@ class HostState(NamedTuple):
             "round_trip_ms": round(self.round_trip * 1000, 3) if self.round_trip is not None else None,
             "sessions": self.sessions,
             "last_active": self.last_active,
+            "rights": list(self.rights),
         }
 
 
@@ -120,7 +123,8 @@ def _look_at(hosts: tuple[Host, ...] | list[Host]) -> list[HostState]:
 def _look(link: Link) -> HostState:
     host, seen = link.host, HostState(link.host)
     try:
-        seen = seen._replace(version=one_line(link.open().version, 40))
+        hello = link.open()
+        seen = seen._replace(version=one_line(hello.version, 40), rights=hello.rights)
         seen = seen._replace(round_trip=link.round_trip())
         return _with_newest(seen, link.call("list", {"view": "all", "limit": 1}))
     except HostError as error:
@@ -171,8 +175,9 @@ def _report(seen: HostState, *, as_json: bool) -> int:
         problems = [{"severity": "error", **problem._asdict()}] if problem is not None else []
         print_json(seen.json() | {"problems": problems})
         return 0 if problem is None else 3
-    facts = [f"{seen.host.name} ({login_command(seen.host)})", *seen.facts()]
-    line, labels = _("{label}: {text}"), (_("host"), _("version"), _("sessions"), _("last active"), _("round trip"))
+    facts = [f"{seen.host.name} ({login_command(seen.host)})", *seen.facts(), _rights(seen)]
+    line = _("{label}: {text}")
+    labels = (_("host"), _("version"), _("sessions"), _("last active"), _("round trip"), _("rights"))
     for label, fact in zip(labels, facts, strict=True):
         if fact:
             print_text(line.format(label=label, text=fact))
@@ -185,6 +190,13 @@ def _report(seen: HostState, *, as_json: bool) -> int:
         if problem.remedy:
             note(problem.remedy)
     return 0 if problem is None else 3
+
+
+def _rights(seen: HostState) -> str:
+    """Return what the key may do there, for people; empty if it is unknown."""
+    if not seen.rights:
+        return ""
+    return _("read and change") if "change" in seen.rights else _("read; it changes nothing there")
 
 
 def _problem(seen: HostState) -> HostProblem | None:

@@ -262,8 +262,8 @@ def _print(plan: Plan, totals: Totals, *, archive: bool, stale_open: bool) -> No
     print_table(headers, rows, right=(3, 4, 5), flexible=6, optional=(5, 2, 3, 0))
     if len(plan.selected) > _SHOWN:
         note(_("… and {count:,} more; --json lists all.").format(count=len(plan.selected) - _SHOWN))
-    sentence = _("{words}, {cost}. {counted}")
-    note(sentence.format(words=_totals_text(totals), cost=dollars(totals.cost_usd), counted=_(COUNTED)))
+    words = _(", ").join(filter(None, [_totals_text(totals), dollars(totals.cost_usd)]))
+    note(_("{words}. {counted}").format(words=words, counted=_(COUNTED)))
     if not archive:
         subagents = sum(len(each.subagents) for each in plan.selected)
         if subagents:

@@ -248,6 +248,8 @@ class Finding:
         if position is not None:
             count = ngettext("{position:,} of 1 message", "{position:,} of {count:,} messages", many)
             count = count.format(position=position + 1, count=many)
+            if not self._panes.transcript.is_match_laid_out:
+                count += " · " + _("in what is left out here; O opens all of it")
         else:
             count = ngettext("1 message", "{count:,} messages", many).format(count=many)
         if not findings.is_complete:

@@ -151,6 +151,11 @@ class TranscriptView(TranscriptScroll):
         index = self.page.hit_entry
         return any(index == each for each, _ in self.page.frame())
 
+    @property
+    def is_match_laid_out(self) -> bool:
+        """Whether a match stands in the lines of the message at which the find is."""
+        return self.page.hit_entry is None or bool(self.page.match_lines(self.page.hit_entry))
+
     def step_match(self, by: int) -> bool:
         """Go to the next or previous match in the same message; False if there is none."""
         index, number = self.page.hit_entry, self.page.hit_number
