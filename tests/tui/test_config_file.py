@@ -15,10 +15,9 @@ from hermes_browse.store.hermes import resume_command
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.wording import LANGUAGES, speak
-from hermes_browse.tui.commands import final_keys
 from hermes_browse.tui.config.folders import user_folder
-from hermes_browse.tui.config.keymap import KEYMAPS, can_meet, key_name, known_commands, resolve_keymap, sample
-from hermes_browse.tui.config.options import COLUMNS, DATES, OPTIONS, PRESETS, SURFACES, Options
+from hermes_browse.tui.config.keymap import can_meet, key_name, known_commands, resolve_keymap, sample
+from hermes_browse.tui.config.options import COLUMNS, DATES, OPTIONS, SURFACES, Options
 from hermes_browse.tui.config.read_config import parse_config, read_config
 from hermes_browse.tui.config.start import LastState, read_memory, write_memory
 from hermes_browse.tui.formats import DATE_WIDTHS
@@ -38,16 +37,15 @@ def test_everything_that_is_set_holds() -> None:
     """Each option by its own name and type."""
     text = (
         'view = "all"\nsort = "cost"\ntheme = "nord"\nmouse = false\ntime = "12h"\nresume = "return"\n'
-        'keymap = "vim"\n[keys]\nsort = "x"\nhelp = ["?", "f1", ","]\n'
+        '[keys]\nsort = "x"\nhelp = ["?", "f1", ","]\n'
     )
     configuration = parse_config(text, HERE)
     assert configuration.troubles == ()
     assert configuration.options == Options(
-        View.ALL, Sort.COST, "nord", False, "12h", "return", "vim", {"sort": "x", "help": "?,f1,comma"}
+        View.ALL, Sort.COST, "nord", False, "12h", "return", {"sort": "x", "help": "?,f1,comma"}
     )
     keymap, troubles = resolve_keymap(configuration)
     assert (keymap["sort"], keymap["help"], troubles) == ("x", "question_mark,f1,comma", [])
-    assert keymap["to-list"] == KEYMAPS["vim"]["to-list"]
 
 
 @pytest.mark.parametrize(
@@ -176,20 +174,14 @@ def test_textual_knows_the_keys_by_these_names() -> None:
         assert key_name(character) == _character_to_key(character), character
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-def test_no_preset_takes_a_key_twice(preset: str) -> None:
-    """Its actions exist, its keys are keys, no key it gives does anything else, and no action is left without one."""
+def test_no_key_does_two_things() -> None:
+    """Every key is one, and no two actions that can meet share one, unless a pane takes it from the screen on purpose."""
     commands = known_commands()
-    assert set(KEYMAPS[preset]) <= {each.id for each in commands}
-    for keys in KEYMAPS[preset].values():
-        assert all(key_name(key) == key for key in keys.split(","))
-    final = final_keys(commands, KEYMAPS[preset])
-    for before, command in zip(commands, final, strict=True):
-        assert command.keys
-        given = set(command.key_names) - set(before.key_names)
-        for other in final:
-            if command.id != other.id and can_meet(command, other):
-                assert not given & set(other.key_names), f"{command.id} and {other.id}"
+    for command in commands:
+        assert command.keys and all(key_name(key) == key for key in command.key_names)
+    for place in {command.place for command in commands}:
+        keys = [key for command in commands if command.place == place for key in command.key_names]
+        assert len(keys) == len(set(keys)), place
 
 
 @pytest.mark.parametrize("spoken", LANGUAGES)

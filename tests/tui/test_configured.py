@@ -10,6 +10,8 @@ from browsing import NOW, browsing, demo_app, loose
 from builders import demo_store
 from effort import slow_but
 from rich.cells import cell_len
+from textual.command import CommandPalette
+from textual.widgets import Input
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.delete import delete
@@ -90,16 +92,18 @@ async def test_keys_of_the_users_own(tmp_path: Path) -> None:
         assert "↓ Ctrl+N" in shown and "x Sort the list by something else" in " ".join(shown.split())
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("preset", "keys", "cursor"), [("emacs", ["ctrl+n", "ctrl+n", "ctrl+p"], 1), ("arrows", ["j", "down"], 1)]
-)
-async def test_presets_move(tmp_path: Path, preset: str, keys: list[str], cursor: int) -> None:
-    """Emacs' keys move where that is set; letters do not where that is set."""
-    async with browsing(configured(tmp_path, f'keymap = "{preset}"\n')) as browser:
-        await browser.press(*keys)
-        assert browser.screen.rows.cursor == cursor
-        assert len(browser.app.screen_stack) == 1
+async def test_keys_of_vim(tmp_path: Path) -> None:
+    """Ctrl+W to the next pane, h back to the list, a colon for the palette; in the search box it is a character."""
+    async with browsing(configured(tmp_path)) as browser:
+        screen = browser.screen
+        await browser.press("ctrl+w")
+        assert screen.focused is not screen.rows
+        await browser.press("h")
+        assert screen.focused is screen.rows
+        await browser.press("slash", *"model", "colon")
+        assert screen.query_one("#search", Input).value == "model:"
+        await browser.press("escape", "escape", "colon")
+        assert isinstance(browser.app.screen, CommandPalette)
 
 
 async def test_a_trouble_is_said_on_the_screen(tmp_path: Path) -> None:

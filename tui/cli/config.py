@@ -19,7 +19,7 @@ from .output import note, print_json, print_text
 
 _SHOWN = (
     "view", "sort", "theme", "mouse", "glyphs", "time", "dates", "density", "language", "columns", "resume", "surface",
-    "trash", "keymap",
+    "trash",
 )  # fmt: skip
 """Options in display order; the keys follow them."""
 

@@ -15,7 +15,6 @@ from ..shared.glyphs import MODES
 AUTO = "auto"
 FOREVER = "forever"
 DEFAULT_THEME = "hermes-dark"
-PRESETS = ("default", "vim", "emacs", "arrows")
 RESUME_MODES = ("exec", "return", "window")
 SURFACES = ("cli", "tui")
 """As in `store.hermes.resume_command`, which need not be imported for it; a test compares them."""
@@ -35,7 +34,6 @@ class Options(NamedTuple):
     mouse: bool = True
     time: str = TIMES[0]
     resume: str = RESUME_MODES[0]
-    keymap: str = PRESETS[0]
     keys: Mapping[str, str] = MappingProxyType({})
     """Command id to keys as the user spells them, separated by commas."""
     glyphs: str = MODES[0]
@@ -153,14 +151,6 @@ OPTIONS = (
         N_(
             "How long the trash keeps what was deleted: forever, or an age of a day or more, like 90d or 12w.\n"
             "Older bundles are dropped for good when the browser starts, and it says so. Damaged ones stay."
-        ),
-    ),
-    Option(
-        "keymap",
-        PRESETS,
-        '"default"',
-        N_(
-            "Keys to begin with: default (arrows and vim's), vim (more of vim's), emacs, arrows (no letters that move)."
         ),
     ),
 )

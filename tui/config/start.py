@@ -112,7 +112,7 @@ class Start(NamedTuple):
     @property
     def are_keys_usual(self) -> bool:
         """Whether no key is configured."""
-        return not self.options.keys and self.options.keymap == Options().keymap
+        return not self.options.keys
 
     @property
     def can_be_painted_ahead(self) -> bool:
