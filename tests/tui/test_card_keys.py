@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import pytest
 from browsing import NOW, Browser, browsing, demo_app
 from test_configured import configured
-from textual.widgets import Input
 
 from hermes_browse.store.cleanup.space_map import FileSpace
 from hermes_browse.store.hermes.resume_command import ResumePlan

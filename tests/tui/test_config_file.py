@@ -175,7 +175,7 @@ def test_textual_knows_the_keys_by_these_names() -> None:
 
 
 def test_no_key_does_two_things() -> None:
-    """Every key is one, and no two actions that can meet share one, unless a pane takes it from the screen on purpose."""
+    """Every action has keys that are keys, and no place has one of them twice."""
     commands = known_commands()
     for command in commands:
         assert command.keys and all(key_name(key) == key for key in command.key_names)

@@ -26,7 +26,7 @@ from hermes_browse.tui.config.start import LastState, read_memory, read_start, s
 from hermes_browse.tui.doctor.screen import DoctorScreen
 from hermes_browse.tui.list.columns import set_sort
 from hermes_browse.tui.list.list_rows import ConversationRow
-from hermes_browse.tui.list.row_format import format_below, format_row
+from hermes_browse.tui.list.row_format import format_row
 from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.store_paths import trash_folder
 
@@ -166,28 +166,6 @@ def test_moments() -> None:
     assert told["absolute"] == ["18:02", "8 May", "Apr 2025"]
     assert told["iso"] == ["2026-05-28", "2026-05-08", "2025-04-23"]
     assert told["relative"][0] == "2h"
-
-
-async def test_comfortable_rows_have_two_lines(tmp_path: Path) -> None:
-    """The cursor, a page, a click and the last row go by rows, not by lines; what is in sight is whole."""
-    app = configured(tmp_path, 'density = "comfortable"\nview = "all"\n')
-    assert not app.start.can_be_painted_ahead
-    async with browsing(app, (120, 24)) as browser:
-        rows = browser.screen.rows
-        lines = browser.text("#list").splitlines()
-        first = rows.current
-        assert isinstance(first, ConversationRow) and first.conversation.preview[:20] in lines[1]
-        assert rows.virtual_size.height == 2 * len(rows)
-        await browser.press("down", "down")
-        assert rows.cursor == 2 and browser.text("#list").splitlines()[4].startswith("▌")
-        await browser.press("G")
-        assert rows.cursor == len(rows) - 1
-        assert browser.text("#list").splitlines()[rows.size.height - 2].startswith("▌")
-        await browser.press("g", "pagedown")
-        assert rows.cursor == rows.size.height // 2 - 1 and rows.scroll_offset.y == 0
-        await browser.pilot.click("#list", offset=(5, 7))
-        assert rows.cursor == 3
-        assert all(cell_len("".join(text for text, _ in format_below(first, width))) == width for width in (9, 40, 90))
 
 
 async def test_keys_of_the_other_screens(tmp_path: Path) -> None:

@@ -19,7 +19,6 @@ RESUME_MODES = ("exec", "return", "window")
 SURFACES = ("cli", "tui")
 """As in `store.hermes.resume_command`, which need not be imported for it; a test compares them."""
 TIMES = ("24h", "12h")
-DENSITIES = ("compact", "comfortable")
 DATES = ("relative", "absolute", "iso")
 COLUMNS = ("age", "source", "messages", "cost", "model", "tokens", "size", "started", "branch", "directory")
 """As in `list/columns.py`, which need not be imported for it; a test compares them."""
@@ -40,7 +39,6 @@ class Options(NamedTuple):
     surface: Mapping[str, str] = MappingProxyType({})
     """Source to `cli` or `tui`."""
     dates: str = DATES[0]
-    density: str = DENSITIES[0]
     language: str = AUTO
     trash: str = FOREVER
     """The age at which a bundle is dropped, as `store.ages.parse_age` reads it."""
@@ -107,12 +105,6 @@ OPTIONS = (
         DATES,
         '"relative"',
         N_("Moments in lists: relative (2h, Apr 2025), absolute (14:02, 28 May, May 2025) or iso (2026-05-28)."),
-    ),
-    Option(
-        "density",
-        DENSITIES,
-        '"compact"',
-        N_("Rows of the list: compact is one line each, comfortable two, with what was said first and the directory."),
     ),
     Option(
         "columns",

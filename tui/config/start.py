@@ -116,13 +116,8 @@ class Start(NamedTuple):
 
     @property
     def can_be_painted_ahead(self) -> bool:
-        """Whether the first rows are the newest chats on one line each, which `prepaint` can draw."""
-        return (
-            self.view is View.CHATS
-            and self.sort is Sort.ACTIVITY
-            and not self.reverse
-            and self.options.density == "compact"
-        )
+        """Whether the first rows are the newest chats, which `prepaint` can draw."""
+        return self.view is View.CHATS and self.sort is Sort.ACTIVITY and not self.reverse
 
 
 def set_rows(options: Options) -> None:

@@ -215,17 +215,3 @@ def format_row(row: ListRow, width: int, now: float) -> list[Span]:
     if isinstance(row, NoteRow):
         return [(formats.fit(f" {one_line(row.text)}", width), "note")]
     return row.spans(width, now)
-
-
-def format_below(row: ListRow, width: int) -> list[Span]:
-    """Format the second line of a two-line row in exactly `width` cells.
-
-    It has the preview, unless the first line shows that for want of a title, then directory and branch.
-    """
-    text = ""
-    if isinstance(row, ConversationRow):
-        conversation = row.conversation
-        preview = conversation.preview if conversation.title else ""
-        parts = (preview, conversation.cwd or "", conversation.git_branch or "")
-        text = " · ".join(one_line(each, 400) for each in parts if each)
-    return [("   ", "dim"), (formats.fit(text, max(width - 4, 0)), "dim"), (" ", "dim")]
