@@ -17,10 +17,9 @@ from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.wording import LANGUAGES, speak
 from hermes_browse.tui.config.folders import user_folder
 from hermes_browse.tui.config.keymap import can_meet, key_name, known_commands, resolve_keymap, sample
-from hermes_browse.tui.config.options import COLUMNS, DATES, OPTIONS, SURFACES, Options
+from hermes_browse.tui.config.options import COLUMNS, OPTIONS, SURFACES, Options
 from hermes_browse.tui.config.read_config import parse_config, read_config
 from hermes_browse.tui.config.start import LastState, read_memory, write_memory
-from hermes_browse.tui.formats import DATE_WIDTHS
 from hermes_browse.tui.list import columns
 
 HERE = Path("config.toml")
@@ -36,13 +35,13 @@ def told(text: str) -> list[tuple[int | None, str]]:
 def test_everything_that_is_set_holds() -> None:
     """Each option by its own name and type."""
     text = (
-        'view = "all"\nsort = "cost"\ntheme = "nord"\nmouse = false\ntime = "12h"\nresume = "return"\n'
+        'view = "all"\nsort = "cost"\ntheme = "nord"\nmouse = false\nresume = "return"\n'
         '[keys]\nsort = "x"\nhelp = ["?", "f1", ","]\n'
     )
     configuration = parse_config(text, HERE)
     assert configuration.troubles == ()
     assert configuration.options == Options(
-        View.ALL, Sort.COST, "nord", False, "12h", "return", {"sort": "x", "help": "?,f1,comma"}
+        View.ALL, Sort.COST, "nord", False, "return", {"sort": "x", "help": "?,f1,comma"}
     )
     keymap, troubles = resolve_keymap(configuration)
     assert (keymap["sort"], keymap["help"], troubles) == ("x", "question_mark,f1,comma", [])
@@ -59,11 +58,10 @@ def test_everything_that_is_set_holds() -> None:
         ('columns = "age"', 1, "is a list of names"),
         ('\ncolumns = ["age", "modle", 3]', 2, "no column “modle”. Did you mean “model”?"),
         ("columns = [[]]", 1, "no column []. There are age,"),
-        ('dates = "ios"', 1, "Did you mean “iso”?"),
         ('\nsurface = "tui"', 2, "is a table of sources"),
         ('\nsurface = { any = "tui", cli = "gui" }', 2, "surface of “cli” is cli or tui, not “gui”"),
         ("\n[surface]\ncli = 3", 3, "surface of “cli” is cli or tui, not 3"),
-        ('time="24h"\nkeys = 3', 2, "is a table"),
+        ("mouse=true\nkeys = 3", 2, "is a table"),
         ('[keys]\nsort = "s"\nnope = "x"', 3, "no action “nope”"),
         ('[keys]\nsrot = "x"', 2, "Did you mean “sort”?"),
         ("[keys]\nsort = []", 2, "takes a key"),
@@ -223,7 +221,7 @@ def test_a_key_of_a_card_is_in_nobody_elses_way() -> None:
 
 def test_columns() -> None:
     """Each once, in order, as far as they hold; the names are those that rows know."""
-    assert tuple(sorted(columns.COLUMNS, key=COLUMNS.index)) == COLUMNS and tuple(DATE_WIDTHS) == DATES
+    assert tuple(sorted(columns.COLUMNS, key=COLUMNS.index)) == COLUMNS
     assert parse_config('columns = ["cost", "age", "nope", "cost"]', HERE).options.columns == ("cost", "age")
 
 

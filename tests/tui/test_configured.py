@@ -21,7 +21,7 @@ from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui import formats
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.config.folders import config_path, memory_path
-from hermes_browse.tui.config.options import COLUMNS, DATES, Options
+from hermes_browse.tui.config.options import COLUMNS, Options
 from hermes_browse.tui.config.start import LastState, read_memory, read_start, set_rows, write_memory
 from hermes_browse.tui.doctor.screen import DoctorScreen
 from hermes_browse.tui.list.columns import set_sort
@@ -115,57 +115,34 @@ async def test_a_trouble_is_said_on_the_screen(tmp_path: Path) -> None:
         assert app.theme == "hermes-dark" and browser.screen.controllers.listing.sort is Sort.COST
 
 
-async def test_twelve_hours(tmp_path: Path) -> None:
-    """Times of day in the transcript."""
-    async with browsing(configured(tmp_path, 'time = "12h"\n')) as browser:
-        shown = browser.text("#transcript")
-        assert " pm  you" in shown or " am  you" in shown
-    assert [formats.clock(NOW + hours * 3600) for hours in (0, 4, 16)] == [" 8:26 pm", "12:26 am", "12:26 pm"]
-    assert len(formats.clock(None)) == 8
-
-
-async def test_columns_and_moments_are_as_set(tmp_path: Path) -> None:
+async def test_columns_are_as_set(tmp_path: Path) -> None:
     """On the first rows and on every row, exactly as wide as the list."""
-    app = configured(tmp_path, 'columns = ["tokens", "branch", "age"]\ndates = "iso"\n')
+    app = configured(tmp_path, 'columns = ["tokens", "branch", "age"]\n')
     async with browsing(app, (200, 40)) as browser:
         conversation = browser.screen.context.catalog.select()[0]
         line = browser.text("#list").splitlines()[0]
-        assert line.endswith(formats.day_key(conversation.last_active))
+        assert line.endswith(formats.age(conversation.last_active, NOW))
         assert conversation.git_branch and conversation.git_branch[:10] in line
         assert formats.number(conversation.tokens.total) in line
         assert f" {conversation.source} " not in line
 
 
 @pytest.mark.parametrize("width", slow_but([20, 80], [20, 45, 80, 200]))
-@pytest.mark.parametrize("dates", DATES)
 @pytest.mark.parametrize("sort", [Sort.ACTIVITY, Sort.COST])
-def test_rows_are_as_wide_as_they_should_be(tmp_path: Path, width: int, dates: str, sort: Sort) -> None:
+def test_rows_are_as_wide_as_they_should_be(tmp_path: Path, width: int, sort: Sort) -> None:
     """With every column and way to tell a moment; half of the row is the title's where columns were chosen."""
     path = tmp_path / "state.db"
     demo_store(path, now=NOW)
     with Store(path).reader() as reader:
         conversations = read_first_page(reader, NOW).select()
     for columns in ((), COLUMNS, ("directory", "branch"), ("started",)):
-        set_rows(Options(dates=dates, columns=columns))
+        set_rows(Options(columns=columns))
         set_sort(sort)
         for conversation in conversations:
             spans = format_row(ConversationRow(conversation), width, NOW)
             assert cell_len("".join(text for text, _ in spans)) == width
             if columns and columns[0] != "directory":
-                assert cell_len(spans[-1][0]) - 2 <= max(width // 2, formats.date_width())
-
-
-def test_moments() -> None:
-    """By the day that it is here (UTC): the same day, the same year, before."""
-    told = {}
-    for dates in DATES:
-        set_rows(Options(dates=dates))
-        told[dates] = [formats.moment(NOW - days * 86400, NOW) for days in (0.1, 20, 400)]
-        assert formats.moment(None, NOW) == "" and formats.moment(float("nan"), NOW) == ""
-        assert all(len(each) <= formats.date_width() for each in told[dates])
-    assert told["absolute"] == ["18:02", "8 May", "Apr 2025"]
-    assert told["iso"] == ["2026-05-28", "2026-05-08", "2025-04-23"]
-    assert told["relative"][0] == "2h"
+                assert cell_len(spans[-1][0]) - 2 <= max(width // 2, formats.AGE_WIDTH)
 
 
 async def test_keys_of_the_other_screens(tmp_path: Path) -> None:

@@ -18,8 +18,6 @@ DEFAULT_THEME = "hermes-dark"
 RESUME_MODES = ("exec", "return", "window")
 SURFACES = ("cli", "tui")
 """As in `store.hermes.resume_command`, which need not be imported for it; a test compares them."""
-TIMES = ("24h", "12h")
-DATES = ("relative", "absolute", "iso")
 COLUMNS = ("age", "source", "messages", "cost", "model", "tokens", "size", "started", "branch", "directory")
 """As in `list/columns.py`, which need not be imported for it; a test compares them."""
 
@@ -31,14 +29,12 @@ class Options(NamedTuple):
     sort: Sort | None = None
     theme: str | None = None
     mouse: bool = True
-    time: str = TIMES[0]
     resume: str = RESUME_MODES[0]
     keys: Mapping[str, str] = MappingProxyType({})
     """Command id to keys as the user spells them, separated by commas."""
     glyphs: str = MODES[0]
     surface: Mapping[str, str] = MappingProxyType({})
     """Source to `cli` or `tui`."""
-    dates: str = DATES[0]
     language: str = AUTO
     trash: str = FOREVER
     """The age at which a bundle is dropped, as `store.ages.parse_age` reads it."""
@@ -98,13 +94,6 @@ OPTIONS = (
         MODES,
         '"auto"',
         N_("Signs: unicode, ascii, or auto, which is ascii where the terminal's encoding is not UTF-8."),
-    ),
-    Option("time", TIMES, '"24h"', N_("Times of day: 24h or 12h.")),
-    Option(
-        "dates",
-        DATES,
-        '"relative"',
-        N_("Moments in lists: relative (2h, Apr 2025), absolute (14:02, 28 May, May 2025) or iso (2026-05-28)."),
     ),
     Option(
         "columns",

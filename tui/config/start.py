@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from hermes_browse.store.regular_files import read_regular
 from hermes_browse.store.sessions.models import Sort, View
 
-from .. import formats
 from ..pane_sizes import HEIGHT, WIDTH, PaneSizes, percent
 from .folders import config_path, memory_path, write_private
 from .options import DEFAULT_THEME, Options
@@ -121,9 +120,7 @@ class Start(NamedTuple):
 
 
 def set_rows(options: Options) -> None:
-    """Apply the options for times, dates and columns to rows, also to those painted ahead."""
-    formats.set_clock(options.time)
-    formats.set_dates(options.dates)
+    """Apply the columns to rows, also to those painted ahead."""
     from ..list import columns  # start: most commands do not need Rich
 
     columns.set_columns(options.columns)

@@ -92,7 +92,7 @@ def _hit(row: HitRow, width: int, now: float) -> list[Span]:
     state = f"{formats.state(hit.state)} " if hit.state is not State.LIVE else ""
     role = _(_ROLES[hit.role]) if hit.role in _ROLES else one_line(hit.role)
     lead = f"   {formats.fit(role, 4)} "
-    time = formats.fit(formats.moment(hit.timestamp, now), formats.date_width(), right=True)
+    time = formats.fit(formats.age(hit.timestamp, now), formats.AGE_WIDTH, right=True)
     room = width - cell_len(lead) - cell_len(state) - cell_len(time) - 2
     spans: list[Span] = [(lead, "dim"), (state, "note")]
     used, position = 0, 0
@@ -149,7 +149,7 @@ def _node_facts(row: LineageRow, width: int, now: float) -> str:
         (0, max(8, cell_len(messages)), messages),
         (70, 8, formats.money(session.cost_usd)),
         (70, 11, f" {formats.fit(below, 10)}"),
-        (0, formats.date_width() + 1, formats.moment(session.last_active, now)),
+        (0, formats.AGE_WIDTH + 1, formats.age(session.last_active, now)),
     ]
     return "".join(formats.fit(text, cells, right=True) for least, cells, text in facts if width >= least)
 
