@@ -273,7 +273,8 @@ class BrowseApp(_App):
     def get_default_screen(self) -> Screen[object]:
         """Return the main screen of the first store."""
         self._main = screen = MainScreen(self, self.location, self.store, self._first, self._shown)
-        screen.controllers.listing.begin_as(self.start.view, self.start.sort, reverse=self.start.reverse)
+        memory = self.start.memory
+        screen.controllers.listing.begin_as(memory.view, memory.sort, reverse=memory.reverse)
         return screen
 
     def on_mount(self) -> None:

@@ -88,7 +88,7 @@ AGE_WIDTH = 8
 
 
 def age(moment: float | None, now: float) -> str:
-    """Format an age in at most `AGE_WIDTH` cells: `now`, `5min`, `2h`, `3d`, `6w` as they are typed, then `Jan 2024`."""
+    """Format an age in at most `AGE_WIDTH` cells, as it is typed: `now`, `5min`, `2h`, `3d`, `6w`; then `Jan 2024`."""
     if moment is None or not math.isfinite(moment):
         return ""
     elapsed = now - moment

@@ -34,15 +34,10 @@ def told(text: str) -> list[tuple[int | None, str]]:
 
 def test_everything_that_is_set_holds() -> None:
     """Each option by its own name and type."""
-    text = (
-        'view = "all"\nsort = "cost"\ntheme = "nord"\nmouse = false\nresume = "return"\n'
-        '[keys]\nsort = "x"\nhelp = ["?", "f1", ","]\n'
-    )
+    text = 'theme = "nord"\nmouse = false\nresume = "return"\n[keys]\nsort = "x"\nhelp = ["?", "f1", ","]\n'
     configuration = parse_config(text, HERE)
     assert configuration.troubles == ()
-    assert configuration.options == Options(
-        View.ALL, Sort.COST, "nord", False, "return", {"sort": "x", "help": "?,f1,comma"}
-    )
+    assert configuration.options == Options("nord", False, "return", {"sort": "x", "help": "?,f1,comma"})
     keymap, troubles = resolve_keymap(configuration)
     assert (keymap["sort"], keymap["help"], troubles) == ("x", "question_mark,f1,comma", [])
 
@@ -50,9 +45,9 @@ def test_everything_that_is_set_holds() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ('\nveiw = "all"', 2, "no option “veiw”. Did you mean “view”?"),
-        ('# view = 3\nview = "chat"', 2, "one of chats, automation, archived, all, not “chat”. Did you mean “chats”?"),
-        ("view = [1]", 1, "not [1]"),
+        ("\nmuose = true", 2, "no option “muose”. Did you mean “mouse”?"),
+        ('# resume = 3\nresume = "exce"', 2, "one of exec, return, window, not “exce”. Did you mean “exec”?"),
+        ("resume = [1]", 1, "not [1]"),
         ("mouse = 1", 1, "true or false, not 1"),
         ("theme = 3", 1, "name of a theme"),
         ('columns = "age"', 1, "is a list of names"),
@@ -76,10 +71,10 @@ def test_everything_that_is_set_holds() -> None:
         ('[keys]\nprefligth-resume = "x"', 2, "Did you mean “preflight-resume”?"),
         ('[keys]\nprune-bakc = "x"', 2, "Did you mean “prune-back”?"),
         ('[keys]\nsort = "ctrl+q"', 2, "“ctrl+q” of “sort” is that of “quit” too"),
-        ('view = "all"\nview = "all"', 2, "The whole file is ignored"),
-        ('view = "all', 1, "The whole file is ignored"),
-        ("view =", 1, "The whole file is ignored"),
-        ('[view]\na = "b"', 1, "one of chats"),
+        ('theme = "nord"\ntheme = "nord"', 2, "The whole file is ignored"),
+        ('theme = "nord', 1, "The whole file is ignored"),
+        ("theme =", 1, "The whole file is ignored"),
+        ('[resume]\na = "b"', 1, "one of exec"),
         ("hosts = 3", 1, "is written as [[hosts]]"),
         ('[[hosts]]\nname = "a"\nssh = "a"\n[[hosts]]\nname = 1', 4, "is written as [[hosts]]"),
         ('[[hosts]]\nname = "a"\nssh = "a"\n\n[[hosts]]\nname = "b"', 5, "the host “b”: it needs `ssh`"),
@@ -109,8 +104,8 @@ def test_hosts() -> None:
 
 def test_one_mistake_does_not_take_the_rest_with_it() -> None:
     """Only a file that is no TOML sets nothing."""
-    configuration = parse_config('view = "chat"\nsort = "cost"\n[keys]\nsort = ["x", "nonsense key"]\n', HERE)
-    assert configuration.options.view is None and configuration.options.sort is Sort.COST
+    configuration = parse_config('resume = "exce"\ntheme = "nord"\n[keys]\nsort = ["x", "nonsense key"]\n', HERE)
+    assert configuration.options.resume == "exec" and configuration.options.theme == "nord"
     assert resolve_keymap(configuration)[0] == {"sort": "x"}
 
 
@@ -126,10 +121,10 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     """No file sets nothing and is no trouble; everything else is told."""
     path = tmp_path / "config.toml"
     assert read_config(path).troubles == () and not read_config(path).exists
-    path.write_bytes(b'view = "all"\n# \xff\n')
+    path.write_bytes(b"mouse = false\n# \xff\n")
     assert read_config(path).troubles[0].line == 2
-    path.write_bytes(b"\xef\xbb\xbfview = 'all'\r\nsort = 'cost'\r\n")
-    assert read_config(path).options.view is View.ALL and read_config(path).options.sort is Sort.COST
+    path.write_bytes(b"\xef\xbb\xbfmouse = false\r\ntheme = 'nord'\r\n")
+    assert not read_config(path).options.mouse and read_config(path).options.theme == "nord"
     path.write_bytes(b"#" * 2_000_000)
     assert "too large" in read_config(path).troubles[0].text
     path.unlink()
@@ -200,7 +195,7 @@ def test_the_sample_sets_nothing_and_names_everything(spoken: str) -> None:
     assert configuration.troubles == () and resolve_keymap(configuration)[1] == []
     assert {each.name for each in OPTIONS} <= set(tomllib.loads(bare))
     assert {each.name for each in OPTIONS} == set(Options._fields) - {"keys", "hosts"}
-    bare_options = configuration.options._replace(keys={}, hosts=(), view=None, sort=None, theme=None)
+    bare_options = configuration.options._replace(keys={}, hosts=(), theme=None)
     assert bare_options == Options()._replace(keys={})
     assert configuration.options.hosts == (
         Host("vps", "me@vps.example.org", "hermes-browse", "/home/me/.hermes", "default"),

@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from hermes_browse.store.hosts.host import Host
-from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.wording import LANGUAGES, N_, _
 
 from ..shared.glyphs import MODES
@@ -25,8 +24,6 @@ COLUMNS = ("age", "source", "messages", "cost", "model", "tokens", "size", "star
 class Options(NamedTuple):
     """The values of the options; None for those that are remembered instead."""
 
-    view: View | None = None
-    sort: Sort | None = None
     theme: str | None = None
     mouse: bool = True
     resume: str = RESUME_MODES[0]
@@ -62,9 +59,6 @@ class Option(NamedTuple):
         return text.format(values=", ".join(self.listed)) if self.listed else text
 
 
-SORTS = tuple(sort.value for sort in Sort)
-"""Orders the list offers."""
-
 OPTIONS = (
     Option(
         "language",
@@ -72,13 +66,6 @@ OPTIONS = (
         f'"{AUTO}"',
         N_("The language of the program: auto is that of the locale (LANG and its like), where there are words in it."),
     ),
-    Option(
-        "view",
-        tuple(view.value for view in View),
-        '"chats"',
-        N_("The view a start opens with: chats, automation, archived or all.\nLeft out: the one you left."),
-    ),
-    Option("sort", SORTS, '"activity"', N_("What the list is ordered by: {values}.\nLeft out: as you left it."), SORTS),
     Option(
         "theme",
         (),

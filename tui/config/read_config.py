@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.regular_files import FileTooLargeError, read_regular
-from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
@@ -242,12 +241,7 @@ def parse_config(text: str, path: Path) -> Configuration:
             parser.take_hosts(value)
         else:
             parser.take(name, value)
-    values = parser.values
-    if "view" in values:
-        values["view"] = View(str(values["view"]))
-    if "sort" in values:
-        values["sort"] = Sort(str(values["sort"]))
-    return Configuration(path, True, Options(**values), tuple(parser.troubles), text)  # type: ignore[arg-type]  # `take` has checked each value
+    return Configuration(path, True, Options(**parser.values), tuple(parser.troubles), text)  # type: ignore[arg-type]  # `take` has checked each value
 
 
 def read_config(path: Path) -> Configuration:

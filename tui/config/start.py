@@ -84,21 +84,6 @@ class Start(NamedTuple):
     """None if there is no file."""
 
     @property
-    def view(self) -> View:
-        """The first view."""
-        return self.options.view or self.memory.view
-
-    @property
-    def sort(self) -> Sort:
-        """The first order."""
-        return self.options.sort or self.memory.sort
-
-    @property
-    def reverse(self) -> bool:
-        """Whether that order is reversed."""
-        return self.options.sort is None and self.memory.reverse
-
-    @property
     def theme(self) -> str:
         """The first theme."""
         return self.options.theme or self.memory.theme or DEFAULT_THEME
@@ -116,7 +101,8 @@ class Start(NamedTuple):
     @property
     def can_be_painted_ahead(self) -> bool:
         """Whether the first rows are the newest chats, which `prepaint` can draw."""
-        return self.view is View.CHATS and self.sort is Sort.ACTIVITY and not self.reverse
+        memory = self.memory
+        return memory.view is View.CHATS and memory.sort is Sort.ACTIVITY and not memory.reverse
 
 
 def set_rows(options: Options) -> None:
