@@ -9,8 +9,6 @@ from typing import NamedTuple
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.wording import LANGUAGES, N_, _
 
-from ..shared.glyphs import MODES
-
 AUTO = "auto"
 FOREVER = "forever"
 DEFAULT_THEME = "hermes-dark"
@@ -29,7 +27,6 @@ class Options(NamedTuple):
     resume: str = RESUME_MODES[0]
     keys: Mapping[str, str] = MappingProxyType({})
     """Command id to keys as the user spells them, separated by commas."""
-    glyphs: str = MODES[0]
     surface: Mapping[str, str] = MappingProxyType({})
     """Source to `cli` or `tui`."""
     language: str = AUTO
@@ -76,12 +73,6 @@ OPTIONS = (
         ),
     ),
     Option("mouse", (), "true", N_("false leaves the mouse to the terminal, for selecting text.")),
-    Option(
-        "glyphs",
-        MODES,
-        '"auto"',
-        N_("Signs: unicode, ascii, or auto, which is ascii where the terminal's encoding is not UTF-8."),
-    ),
     Option(
         "columns",
         (),
