@@ -62,7 +62,7 @@ CASES = {
     "help": _Case(lambda it: HelpCard(it.screen, MAIN), "/ filter · Esc back"),
     "raw": _Case(lambda _: RawCard("title", "{}", []), "c copy · Esc back"),
     "references": _Case(lambda it: _references(it, ReferenceKind.LINK), "Enter open · c copy · Esc back"),
-    "image": _Case(lambda it: _references(it, ReferenceKind.IMAGE), "Enter open · v show here · c copy · Esc back"),
+    "image": _Case(lambda it: _references(it, ReferenceKind.IMAGE), "Enter open · c copy · Esc back"),
     "profiles": _Case(
         lambda it: ProfilesCard([Profile(it.screen.context.location)], it.screen.context.location, NOW),
         "Enter open · a all profiles as one list · Esc back",
