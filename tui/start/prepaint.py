@@ -27,7 +27,7 @@ from ..list.columns import format_head
 from ..list.list_model import Order, RowDetails, make_rows, order_name, shown_line, view_labels
 from ..list.list_rows import NoteRow
 from ..list.row_format import format_row
-from ..pane_sizes import PaneSizes, has_head, is_tiny
+from ..pane_sizes import PaneSizes, has_head
 from ..shared.glyphs import is_unicode
 
 if sys.platform != "win32":
@@ -144,7 +144,7 @@ class _PaintedRows:
         head = 1 if has_head(*size) else 0
         self.above = _ABOVE + head
         """Lines above the first row."""
-        self.shown = min(height - head, len(self._rows))
+        self.shown = max(min(height - head, len(self._rows)), 0)
         """The number of rows that fit."""
 
     @property
@@ -269,7 +269,7 @@ def painted(
         The state of the terminal.
     """
     handover = Handover()
-    is_usual = start.can_be_painted_ahead and start.theme in PALETTES and not is_tiny(*terminal_size())
+    is_usual = start.can_be_painted_ahead and start.theme in PALETTES
     if not is_usual or not is_possible():
         yield handover
         return
