@@ -37,7 +37,9 @@ def test_everything_that_is_set_holds() -> None:
     text = 'theme = "nord"\nmouse = false\nresume = "return"\n[keys]\nsort = "x"\nhelp = ["?", "f1", ","]\n'
     configuration = parse_config(text, HERE)
     assert configuration.troubles == ()
-    assert configuration.options == Options("nord", False, "return", {"sort": "x", "help": "?,f1,comma"})
+    assert configuration.options == Options(
+        theme="nord", mouse=False, resume="return", keys={"sort": "x", "help": "?,f1,comma"}
+    )
     keymap, troubles = resolve_keymap(configuration)
     assert (keymap["sort"], keymap["help"], troubles) == ("x", "question_mark,f1,comma", [])
 
@@ -49,6 +51,10 @@ def test_everything_that_is_set_holds() -> None:
         ('# resume = 3\nresume = "exce"', 2, "one of exec, return, window, not “exce”. Did you mean “exec”?"),
         ("resume = [1]", 1, "not [1]"),
         ("mouse = 1", 1, "true or false, not 1"),
+        ('window = "tmux new-window"', 1, "a command with the word {command} in it, not “tmux"),
+        ('window = "tmux \'{command}"', 1, "a command with the word {command}"),
+        ('window = "{command}"', 1, "a command with the word {command}"),
+        ("window = 3", 1, "a command with the word {command} in it, not 3"),
         ("theme = 3", 1, "name of a theme"),
         ('columns = "age"', 1, "is a list of names"),
         ('\ncolumns = ["age", "modle", 3]', 2, "no column “modle”. Did you mean “model”?"),

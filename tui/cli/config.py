@@ -18,7 +18,7 @@ from .command_context import Subcommand
 from .output import note, print_json, print_text
 
 _SHOWN = (
-    "theme", "mouse", "language", "columns", "resume", "surface",
+    "theme", "mouse", "language", "columns", "resume", "window", "surface",
     "trash",
 )  # fmt: skip
 """Options in display order; the keys follow them."""

@@ -13,6 +13,7 @@ AUTO = "auto"
 FOREVER = "forever"
 DEFAULT_THEME = "hermes-dark"
 RESUME_MODES = ("exec", "return", "window")
+WINDOW = "tmux new-window -n {title} -c {folder} {command}"
 SURFACES = ("cli", "tui")
 """As in `store.hermes.resume_command`, which need not be imported for it; a test compares them."""
 COLUMNS = ("age", "source", "messages", "cost", "model", "tokens", "size", "started", "branch", "directory")
@@ -25,6 +26,8 @@ class Options(NamedTuple):
     theme: str | None = None
     mouse: bool = True
     resume: str = RESUME_MODES[0]
+    window: str = WINDOW
+    """The command that opens a window, with the words `{command}`, and `{title}` and `{folder}` if wanted."""
     keys: Mapping[str, str] = MappingProxyType({})
     """Command id to keys as the user spells them, separated by commas."""
     surface: Mapping[str, str] = MappingProxyType({})
@@ -90,7 +93,16 @@ OPTIONS = (
         '"exec"',
         N_(
             "What resuming does with the browser: exec becomes Hermes, return comes back when Hermes ends,\n"
-            "window opens Hermes in a new window of tmux, WezTerm, Zellij, kitty or Windows Terminal."
+            "window opens Hermes in a new window, with the command below."
+        ),
+    ),
+    Option(
+        "window",
+        (),
+        f'"{WINDOW}"',
+        N_(
+            "The command that opens a window: {command} is what runs in it; {title} and {folder} can be left out.\n"
+            "No shell reads it. WezTerm: wezterm cli spawn --cwd {folder} -- {command}"
         ),
     ),
     Option(

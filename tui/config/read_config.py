@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -121,6 +122,8 @@ class _Parser:
         elif name == "theme" and not isinstance(value, str):
             text = _("“{name}” is the name of a theme, not {value}.").format(name=name, value=_shown(value))
             self.trouble("", name, text)
+        elif name == "window":
+            self.take_window(value)
         elif name == "columns":
             self.take_columns(value)
         elif name == "trash":
@@ -129,6 +132,17 @@ class _Parser:
             self.take_surface(value)
         else:
             self.values[name] = value
+
+    def take_window(self, value: object) -> None:
+        try:
+            words = shlex.split(value) if isinstance(value, str) else []
+        except ValueError:  # an open quote
+            words = []
+        if "{command}" in words[1:]:
+            self.values["window"] = value
+            return
+        text = _("“window” is a command with the word {word} in it, not {value}.")
+        self.trouble("", "window", text.format(word="{command}", value=_shown(value)))
 
     def take_columns(self, value: object) -> None:
         if not isinstance(value, list):
