@@ -80,7 +80,7 @@ audit: ## Ask for known holes in what is pinned (needs pip-audit and a network, 
 
 lock: ## Pin the newest allowed versions (needs uv)
 	uv pip compile pyproject.toml --generate-hashes --universal --no-header --quiet -o requirements.lock
-	uv pip compile pyproject.toml --group dev --extra images --generate-hashes --universal --no-header --quiet -o requirements-dev.lock
+	uv pip compile pyproject.toml --group dev --generate-hashes --universal --no-header --quiet -o requirements-dev.lock
 
 clean: ## Remove what was built
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis snapshot_report.html

@@ -31,7 +31,12 @@ _NOT_SHOWN |= {"NotImplementedError", "compile", "sub", "search", "findall", "ro
 _OF_OTHERS = {
     *("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:", "[PRIOR CONTEXT — for reference only; not a new message]"),
     *("[END OF PRIOR CONTEXT — COMPACTION SUMMARY BELOW]", "Summary generation was unavailable", "Bot Chat"),
-    *("Traceback (most recent call last)", "traceback (most recent", "decode to UTF-8", "Windows Terminal"),
+    *(
+        "Traceback (most recent call last)",
+        "traceback (most recent",
+        "decode to UTF-8",
+        "tmux new-window -n {title} -c {folder} {command}",
+    ),
     *("REMOTE HOST IDENTIFICATION HAS CHANGED", "HAS CHANGED", "Host key verification failed", "Permission denied"),
     *("Could not resolve hostname", "Too many authentication failures", "Connection refused", "Connection timed out"),
     *("Operation timed out", "No route to host", "Network is unreachable", "Connection closed", "Connection reset"),

@@ -40,8 +40,6 @@ from .context import Arrival
 from .logfile import log_failure
 from .screens.by_name import load
 from .screens.main import MainScreen
-from .shared.glyphs import are_plain
-from .shared.lines import GlyphFilter
 from .start.prepaint import ENDING, Handover
 from .textual_private import driver_of, end_with, forget_colours
 from .themes import ANSI_LIGHT, DARK, LIGHT
@@ -154,8 +152,6 @@ class BrowseApp(_App):
         """Shared by the main screens of all stores."""
         self.keymap: Mapping[str, str] = {}
         """The user's own keys by the id of a binding."""
-        self.glyph_filter: LineFilter | None = None
-        """Replaces glyphs by ASCII; None where Unicode can be shown."""
         self.trouble = ""
         """What is wrong in the configuration."""
         self._main: MainScreen | None = None
@@ -165,9 +161,6 @@ class BrowseApp(_App):
     def _configure(self) -> None:
         """Apply the configuration; there is no screen yet."""
         set_rows(self.start.options)
-        encoding = getattr(sys.__stderr__, "encoding", None)  # Textual paints there
-        if are_plain(self.start.options.glyphs, encoding):
-            self.glyph_filter = GlyphFilter(encoding)
         if self.start.configuration is not None:
             self.keymap, self.trouble = load("keymap")(self.start.configuration, self.available_themes)
             self.set_keymap(self.keymap)
@@ -259,12 +252,12 @@ class BrowseApp(_App):
         self.exit(plan)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Add the filter for ASCII glyphs; without colours use that of the theme: Textual keeps that of the first."""
+        """Without colours use the filter of the theme: Textual keeps that of the first."""
         filters = super().get_line_filters()
         if self.no_color:  # greys of the colours that a terminal has by default are black on black
             right = _NO_COLOURS if self.native_ansi_color else _GREYS
             filters = [right if isinstance(each, NoColor | Monochrome) else each for each in filters]
-        return [*filters, self.glyph_filter] if self.glyph_filter is not None else filters
+        return filters
 
     def get_key_display(self, binding: Binding) -> str:
         """Return a key as it is printed on a keyboard."""
@@ -273,7 +266,8 @@ class BrowseApp(_App):
     def get_default_screen(self) -> Screen[object]:
         """Return the main screen of the first store."""
         self._main = screen = MainScreen(self, self.location, self.store, self._first, self._shown)
-        screen.controllers.listing.begin_as(self.start.view, self.start.sort, reverse=self.start.reverse)
+        memory = self.start.memory
+        screen.controllers.listing.begin_as(memory.view, memory.sort, reverse=memory.reverse)
         return screen
 
     def on_mount(self) -> None:

@@ -1,6 +1,6 @@
 """Format times, numbers, money, sizes, counts and names for people, on the screen and on the command line.
 
-`age`, `moment`, `clock`, `number` and `fit` are for columns of the screen and never exceed their documented width.
+`age`, `clock`, `number` and `fit` are for columns of the screen and never exceed their documented width.
 The command line uses `timestamp` and `dollars`, which other programs can sort and sum, and `long_number`, which has one
 decimal more than `number`.
 Nothing here raises, whatever number a damaged row holds.
@@ -83,8 +83,12 @@ def fit(text: str, width: int, *, right: bool = False) -> str:
     return space + clipped if right else clipped + space
 
 
+AGE_WIDTH = 8
+"""Cells of an age in a list, at most."""
+
+
 def age(moment: float | None, now: float) -> str:
-    """Format an age in at most eight cells: `now`, `5min`, `2h`, `3d`, `6w` as they are typed, then `Jan 2024`."""
+    """Format an age in at most `AGE_WIDTH` cells, as it is typed: `now`, `5min`, `2h`, `3d`, `6w`; then `Jan 2024`."""
     if moment is None or not math.isfinite(moment):
         return ""
     elapsed = now - moment
@@ -140,63 +144,10 @@ def timestamp(moment: float | None, *, seconds: bool = False) -> str:
     return "" if moment is None else _strftime(moment, "%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M")
 
 
-_is_half_day = False
-
-
-def set_clock(form: str) -> None:
-    """Set the format of times of day: `24h` or `12h`."""
-    global _is_half_day
-    _is_half_day = form == "12h"
-
-
-_dates = "relative"
-DATE_WIDTHS = {"relative": 8, "absolute": 8, "iso": 10}
-"""Cells of a time in a list, by date format."""
-
-
-def set_dates(form: str) -> None:
-    """Set the format of times in lists: `relative`, `absolute` or `iso`."""
-    global _dates
-    _dates = form
-
-
-def date_width() -> int:
-    """Return the width of a time in a list."""
-    return DATE_WIDTHS[_dates]
-
-
-def moment(when: float | None, now: float) -> str:
-    """Format a time in a list, in at most `date_width()` cells.
-
-    `relative`: `2h`. `absolute`: `14:02` or `2:02 pm` today, `28 May` this year, `May 2025` before.
-    `iso`: always `2026-05-28`, so that rows compare at a glance.
-
-    Args:
-        when: Unix seconds; None gives an empty text.
-        now: Unix seconds.
-    """
-    if _dates == "relative" or when is None or not math.isfinite(when):
-        return age(when, now)
-    today = day_key(now)
-    date = day_key(when)
-    if _dates == "iso":
-        return date
-    if date == today:
-        return clock(when).strip()
-    return _format_local(when, calendar.short_date if date[:4] == today[:4] else calendar.short_month)
-
-
 def clock(moment: float | None) -> str:
-    """Format a local time of day as `14:02` or ` 2:02 pm`; blanks of the same width for None."""
-    blank = " " * (8 if _is_half_day else 5)
-    if moment is None:
-        return blank
-    text = _strftime(moment, "%H:%M")
-    if not text or not _is_half_day:
-        return text or blank
-    hour = int(text[:2])
-    # Not translated: columns have eight cells for it in every language.
-    return f"{hour % 12 or 12:>2}{text[2:]} {'am' if hour < 12 else 'pm'}"
+    """Format a local time of day as `14:02`; blanks of the same width for None."""
+    blank = " " * 5
+    return blank if moment is None else _strftime(moment, "%H:%M") or blank
 
 
 def day(moment: float) -> str:

@@ -12,15 +12,6 @@ _HEAD_BESIDE, _HEAD_ABOVE = 12, 18
 """Lines of the screen from which the list has a header row: beside the transcript, and above it."""
 
 
-TINY = (30, 8)
-"""Columns and lines below which a terminal is too small for any pane."""
-
-
-def is_tiny(columns: int, lines: int) -> bool:
-    """Return whether a terminal is too small for panes."""
-    return columns < TINY[0] or lines < TINY[1]
-
-
 def has_head(columns: int, lines: int) -> bool:
     """Whether a terminal of this size has room for the header row of the list."""
     return lines >= (_HEAD_ABOVE if columns < NARROW else _HEAD_BESIDE)

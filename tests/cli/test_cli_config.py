@@ -42,16 +42,16 @@ def test_path(capsys: Capture) -> None:
 def test_show(capsys: Capture) -> None:
     """Options and keys as they hold, and every trouble with its line; no store is looked for."""
     config_path().parent.mkdir(parents=True)
-    config_path().write_text('sort = "cost"\nveiw = 1\n[keys]\nhelp = "f1"\nsort = "j"\n')
+    config_path().write_text('theme = "nord"\nmuose = 1\n[keys]\nhelp = "f1"\nsort = "j"\n')
     for what in ([], ["show"]):
         document = ask(capsys, "--home", "/nowhere", "config", *what)
         assert document["exists"] and document["path"] == str(config_path())
-        assert document["options"]["sort"] == "cost" and document["options"]["view"] is None
+        assert document["options"]["theme"] == "nord" and document["options"]["mouse"] is True
         assert document["keys"]["help"] == ["f1"] and document["keys"]["search"] == ["slash"]
         assert [each["line"] for each in document["problems"]] == [2, 5, 5]
     people = call(capsys, "config")
-    assert people.code == 0 and 'sort = "cost"' in people.out and 'help = ["f1"]' in people.out
-    assert f"{config_path()}, line 2: there is no option “veiw”" in people.err
+    assert people.code == 0 and 'theme = "nord"' in people.out and 'help = ["f1"]' in people.out
+    assert f"{config_path()}, line 2: there is no option “muose”" in people.err
 
 
 @pytest.mark.slow

@@ -149,6 +149,8 @@ def test_windows_wanted_where_there_are_none(monkeypatch: pytest.MonkeyPatch) ->
     config_path().parent.mkdir(parents=True)
     config_path().write_text('resume = "window"\n')
     assert codes() == ["no-windows"] and codes(windows="tmux") == []
+    config_path().write_text('resume = "window"\nwindow = "kitty @ launch {command}"\n')
+    assert codes() == []
     assert terminal()["windows"] is None
     monkeypatch.setenv("TMUX", "x,1,0")
     assert terminal()["windows"] == "tmux"

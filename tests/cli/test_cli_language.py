@@ -68,7 +68,7 @@ def test_help_is_in_it(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.usefixtures("foreign")
 def test_every_help_is_in_it() -> None:
-    """Of every command and option, so of the manual page as well."""
+    """Of every command and option."""
     wording.speak("zh_CN")
     said = [text for place in places(make_parser()) for _, text in place.words if text]
     assert len(said) > 100
@@ -177,12 +177,6 @@ def test_lines_end_between_wide_characters() -> None:
     assert "".join(lines).replace(" ", "") == text.replace(" ", "")
     assert not [line for line in lines if line[0] in "，。；：）" or line[-1] in "（“"]
     assert any("--archive" in line for line in lines) and any("--delete" in line for line in lines)
-
-
-def test_the_manual_page_is_in_it(foreign: None, capsys: pytest.CaptureFixture[str]) -> None:
-    """As roff, which names what is not ASCII by its number."""
-    page = call(capsys, "man").out
-    assert page.isascii() and ".SH \\[u8BD1]COMMANDS" in page and '\n.SS "trash list"\n\\[u8BD1]The bundles' in page
 
 
 def test_argparse_gets_what_it_fills_in() -> None:

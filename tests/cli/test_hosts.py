@@ -178,7 +178,7 @@ def test_what_does_not_go_with_a_host(machines: Machines, capsys: Capture) -> No
         "list --host vps --all-hosts",
         "--host vps config",
         "--host vps hosts",
-        "--host vps man",
+        "--host vps completions bash",
         "list --all-hosts --old",
         "search x --all-hosts --sort relevance",
         "show --all-hosts x",

@@ -42,7 +42,7 @@ from hermes_browse.store.sessions import session_rows
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.text import as_text, one_line, printable
 from hermes_browse.tui.list.list_rows import ConversationRow, HitRow
-from hermes_browse.tui.list.row_format import format_below, format_row
+from hermes_browse.tui.list.row_format import format_row
 from hermes_browse.tui.shared.styled import line_text, line_width
 from hermes_browse.tui.transcript.find import needle
 from hermes_browse.tui.transcript.page import Page
@@ -219,10 +219,10 @@ def page(given: tuple[Any, ...]) -> int:
         hit = Hit(1, session.id, message.role, message.timestamp, snippet, ((0, len(snippet)),), State.LIVE)
         for listed in (ConversationRow(chat, hits=3), HitRow(hit, chat)):
             cells = max(width, _NARROWEST)
-            for spans in (format_row(listed, cells, NOW), format_below(listed, cells)):
-                text = line_text(spans)
-                assert cannot_act(text), text
-                assert line_width(spans) == cells
+            spans = format_row(listed, cells, NOW)
+            text = line_text(spans)
+            assert cannot_act(text), text
+            assert line_width(spans) == cells
     return seen
 
 

@@ -21,7 +21,7 @@ IDEA = "supply chain"
 ROOT = Path(__file__).parent.parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 SHIPPED = ("store", "styles", "tui", "pyproject.toml", "README.md", "LICENSE")
-_MODULES = {"markdown-it-py": "markdown_it", "pyyaml": "yaml", "textual-image": "textual_image"}
+_MODULES = {"markdown-it-py": "markdown_it", "pyyaml": "yaml"}
 """What a distribution is imported as, where it is not by its own name."""
 
 
@@ -81,9 +81,8 @@ def test_nothing_is_needed_that_is_not_used(tell: Tell) -> None:
                 elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
                     imported.add(node.module.partition(".")[0])
     named = {Requirement(text).name for text in PROJECT["dependencies"]}
-    images = {Requirement(text).name for text in PROJECT["optional-dependencies"]["images"]}
-    unused = {name for name in named | images if _MODULES.get(name, name) not in imported}
+    unused = {name for name in named if _MODULES.get(name, name) not in imported}
     assert not unused
-    known = {_MODULES.get(name, name) for name in named | images} | set(sys.stdlib_module_names) | {"hermes_browse"}
-    assert imported - known <= {"PIL"}, imported - known  # comes with textual-image
+    known = {_MODULES.get(name, name) for name in named} | set(sys.stdlib_module_names) | {"hermes_browse"}
+    assert imported <= known, imported - known
     tell("run-time dependencies, each imported", len(named))

@@ -1,4 +1,4 @@
-"""The keys written on cards are those in force: by default what they always were, and those of a keymap's own."""
+"""The keys written on cards are those in force: by default what they always were, and the user's own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import pytest
 from browsing import NOW, Browser, browsing, demo_app
 from test_configured import configured
-from textual.widgets import Input
 
 from hermes_browse.store.cleanup.space_map import FileSpace
 from hermes_browse.store.hermes.resume_command import ResumePlan
@@ -63,7 +62,7 @@ CASES = {
     "help": _Case(lambda it: HelpCard(it.screen, MAIN), "/ filter · Esc back"),
     "raw": _Case(lambda _: RawCard("title", "{}", []), "c copy · Esc back"),
     "references": _Case(lambda it: _references(it, ReferenceKind.LINK), "Enter open · c copy · Esc back"),
-    "image": _Case(lambda it: _references(it, ReferenceKind.IMAGE), "Enter open · v show here · c copy · Esc back"),
+    "image": _Case(lambda it: _references(it, ReferenceKind.IMAGE), "Enter open · c copy · Esc back"),
     "profiles": _Case(
         lambda it: ProfilesCard([Profile(it.screen.context.location)], it.screen.context.location, NOW),
         "Enter open · a all profiles as one list · Esc back",
@@ -165,27 +164,9 @@ async def test_a_key_that_is_taken_away_is_not_written(tmp_path: Path) -> None:
         assert app.screen is browser.screen
 
 
-@pytest.mark.parametrize(("preset", "moves"), [("default", True), ("arrows", False)])
-async def test_letters_do_not_move_where_that_is_set(tmp_path: Path, preset: str, moves: bool) -> None:
-    """Also on cards."""
-    app = configured(tmp_path, f'keymap = "{preset}"\n')
-    async with browsing(app, (80, 24)) as browser:
-        await browser.press("question_mark", "j", "j")
-        scroll = app.screen.query_one("#help")
-        assert (scroll.scroll_offset.y > 0) is moves
-        # A letter that is no key of the help begins its filter.
-        assert app.screen.query_one("#filter", Input).value == ("" if moves else "jj")
-        if not moves:
-            await browser.press("escape")
-        before = scroll.scroll_offset.y
-        await browser.press("down")
-        assert scroll.scroll_offset.y == before + 1
-
-
-@pytest.mark.parametrize("keys", ['keymap = "arrows"', '[keys]\ndetails-copy = "x"'])
-def test_no_card_is_loaded_while_the_browser_starts(keys: str, tmp_path: Path) -> None:
+def test_no_card_is_loaded_while_the_browser_starts() -> None:
     """Not for a key of one either: each takes its name with it when it comes."""
-    text = f"{keys}\n"
+    text = '[keys]\ndetails-copy = "x"\n'
     program = (
         "import sys; from pathlib import Path; import hermes_browse.tui.app; "
         "from hermes_browse.tui.config.keymap import keymap_and_trouble; "

@@ -227,7 +227,11 @@ async def test_help_has_every_key_of_the_pane_with_the_keys(tmp_path: Path) -> N
     async with browsing(demo_app(tmp_path), (80, 24)) as browser:
         told = await _help(browser)
         assert [each.help for each in MAIN if each.help not in told] == []
-        assert "Copy its code block" not in told and "Enter Ctrl+J Resume;" in told and "Tab → To the next pane" in told
+        assert (
+            "Copy its code block" not in told
+            and "Enter Ctrl+J Resume;" in told
+            and "Tab Ctrl+W → To the next pane" in told
+        )
         assert "● live" in told and "words that begin so" in told
         await browser.press("escape")
         told = await _help(browser, "tab")

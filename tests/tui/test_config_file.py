@@ -15,13 +15,11 @@ from hermes_browse.store.hermes import resume_command
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.wording import LANGUAGES, speak
-from hermes_browse.tui.commands import final_keys
 from hermes_browse.tui.config.folders import user_folder
-from hermes_browse.tui.config.keymap import KEYMAPS, can_meet, key_name, known_commands, resolve_keymap, sample
-from hermes_browse.tui.config.options import COLUMNS, DATES, OPTIONS, PRESETS, SURFACES, Options
+from hermes_browse.tui.config.keymap import can_meet, key_name, known_commands, resolve_keymap, sample
+from hermes_browse.tui.config.options import COLUMNS, OPTIONS, SURFACES, Options
 from hermes_browse.tui.config.read_config import parse_config, read_config
 from hermes_browse.tui.config.start import LastState, read_memory, write_memory
-from hermes_browse.tui.formats import DATE_WIDTHS
 from hermes_browse.tui.list import columns
 
 HERE = Path("config.toml")
@@ -36,36 +34,35 @@ def told(text: str) -> list[tuple[int | None, str]]:
 
 def test_everything_that_is_set_holds() -> None:
     """Each option by its own name and type."""
-    text = (
-        'view = "all"\nsort = "cost"\ntheme = "nord"\nmouse = false\ntime = "12h"\nresume = "return"\n'
-        'keymap = "vim"\n[keys]\nsort = "x"\nhelp = ["?", "f1", ","]\n'
-    )
+    text = 'theme = "nord"\nmouse = false\nresume = "return"\n[keys]\nsort = "x"\nhelp = ["?", "f1", ","]\n'
     configuration = parse_config(text, HERE)
     assert configuration.troubles == ()
     assert configuration.options == Options(
-        View.ALL, Sort.COST, "nord", False, "12h", "return", "vim", {"sort": "x", "help": "?,f1,comma"}
+        theme="nord", mouse=False, resume="return", keys={"sort": "x", "help": "?,f1,comma"}
     )
     keymap, troubles = resolve_keymap(configuration)
     assert (keymap["sort"], keymap["help"], troubles) == ("x", "question_mark,f1,comma", [])
-    assert keymap["to-list"] == KEYMAPS["vim"]["to-list"]
 
 
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [
-        ('\nveiw = "all"', 2, "no option “veiw”. Did you mean “view”?"),
-        ('# view = 3\nview = "chat"', 2, "one of chats, automation, archived, all, not “chat”. Did you mean “chats”?"),
-        ("view = [1]", 1, "not [1]"),
+        ("\nmuose = true", 2, "no option “muose”. Did you mean “mouse”?"),
+        ('# resume = 3\nresume = "exce"', 2, "one of exec, return, window, not “exce”. Did you mean “exec”?"),
+        ("resume = [1]", 1, "not [1]"),
         ("mouse = 1", 1, "true or false, not 1"),
+        ('window = "tmux new-window"', 1, "a command with the word {command} in it, not “tmux"),
+        ('window = "tmux \'{command}"', 1, "a command with the word {command}"),
+        ('window = "{command}"', 1, "a command with the word {command}"),
+        ("window = 3", 1, "a command with the word {command} in it, not 3"),
         ("theme = 3", 1, "name of a theme"),
         ('columns = "age"', 1, "is a list of names"),
         ('\ncolumns = ["age", "modle", 3]', 2, "no column “modle”. Did you mean “model”?"),
         ("columns = [[]]", 1, "no column []. There are age,"),
-        ('dates = "ios"', 1, "Did you mean “iso”?"),
         ('\nsurface = "tui"', 2, "is a table of sources"),
         ('\nsurface = { any = "tui", cli = "gui" }', 2, "surface of “cli” is cli or tui, not “gui”"),
         ("\n[surface]\ncli = 3", 3, "surface of “cli” is cli or tui, not 3"),
-        ('time="24h"\nkeys = 3', 2, "is a table"),
+        ("mouse=true\nkeys = 3", 2, "is a table"),
         ('[keys]\nsort = "s"\nnope = "x"', 3, "no action “nope”"),
         ('[keys]\nsrot = "x"', 2, "Did you mean “sort”?"),
         ("[keys]\nsort = []", 2, "takes a key"),
@@ -80,10 +77,10 @@ def test_everything_that_is_set_holds() -> None:
         ('[keys]\nprefligth-resume = "x"', 2, "Did you mean “preflight-resume”?"),
         ('[keys]\nprune-bakc = "x"', 2, "Did you mean “prune-back”?"),
         ('[keys]\nsort = "ctrl+q"', 2, "“ctrl+q” of “sort” is that of “quit” too"),
-        ('view = "all"\nview = "all"', 2, "The whole file is ignored"),
-        ('view = "all', 1, "The whole file is ignored"),
-        ("view =", 1, "The whole file is ignored"),
-        ('[view]\na = "b"', 1, "one of chats"),
+        ('theme = "nord"\ntheme = "nord"', 2, "The whole file is ignored"),
+        ('theme = "nord', 1, "The whole file is ignored"),
+        ("theme =", 1, "The whole file is ignored"),
+        ('[resume]\na = "b"', 1, "one of exec"),
         ("hosts = 3", 1, "is written as [[hosts]]"),
         ('[[hosts]]\nname = "a"\nssh = "a"\n[[hosts]]\nname = 1', 4, "is written as [[hosts]]"),
         ('[[hosts]]\nname = "a"\nssh = "a"\n\n[[hosts]]\nname = "b"', 5, "the host “b”: it needs `ssh`"),
@@ -113,8 +110,8 @@ def test_hosts() -> None:
 
 def test_one_mistake_does_not_take_the_rest_with_it() -> None:
     """Only a file that is no TOML sets nothing."""
-    configuration = parse_config('view = "chat"\nsort = "cost"\n[keys]\nsort = ["x", "nonsense key"]\n', HERE)
-    assert configuration.options.view is None and configuration.options.sort is Sort.COST
+    configuration = parse_config('resume = "exce"\ntheme = "nord"\n[keys]\nsort = ["x", "nonsense key"]\n', HERE)
+    assert configuration.options.resume == "exec" and configuration.options.theme == "nord"
     assert resolve_keymap(configuration)[0] == {"sort": "x"}
 
 
@@ -130,10 +127,10 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     """No file sets nothing and is no trouble; everything else is told."""
     path = tmp_path / "config.toml"
     assert read_config(path).troubles == () and not read_config(path).exists
-    path.write_bytes(b'view = "all"\n# \xff\n')
+    path.write_bytes(b"mouse = false\n# \xff\n")
     assert read_config(path).troubles[0].line == 2
-    path.write_bytes(b"\xef\xbb\xbfview = 'all'\r\nsort = 'cost'\r\n")
-    assert read_config(path).options.view is View.ALL and read_config(path).options.sort is Sort.COST
+    path.write_bytes(b"\xef\xbb\xbfmouse = false\r\ntheme = 'nord'\r\n")
+    assert not read_config(path).options.mouse and read_config(path).options.theme == "nord"
     path.write_bytes(b"#" * 2_000_000)
     assert "too large" in read_config(path).troubles[0].text
     path.unlink()
@@ -176,20 +173,14 @@ def test_textual_knows_the_keys_by_these_names() -> None:
         assert key_name(character) == _character_to_key(character), character
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-def test_no_preset_takes_a_key_twice(preset: str) -> None:
-    """Its actions exist, its keys are keys, no key it gives does anything else, and no action is left without one."""
+def test_no_key_does_two_things() -> None:
+    """Every action has keys that are keys, and no place has one of them twice."""
     commands = known_commands()
-    assert set(KEYMAPS[preset]) <= {each.id for each in commands}
-    for keys in KEYMAPS[preset].values():
-        assert all(key_name(key) == key for key in keys.split(","))
-    final = final_keys(commands, KEYMAPS[preset])
-    for before, command in zip(commands, final, strict=True):
-        assert command.keys
-        given = set(command.key_names) - set(before.key_names)
-        for other in final:
-            if command.id != other.id and can_meet(command, other):
-                assert not given & set(other.key_names), f"{command.id} and {other.id}"
+    for command in commands:
+        assert command.keys and all(key_name(key) == key for key in command.key_names)
+    for place in {command.place for command in commands}:
+        keys = [key for command in commands if command.place == place for key in command.key_names]
+        assert len(keys) == len(set(keys)), place
 
 
 @pytest.mark.parametrize("spoken", LANGUAGES)
@@ -210,7 +201,7 @@ def test_the_sample_sets_nothing_and_names_everything(spoken: str) -> None:
     assert configuration.troubles == () and resolve_keymap(configuration)[1] == []
     assert {each.name for each in OPTIONS} <= set(tomllib.loads(bare))
     assert {each.name for each in OPTIONS} == set(Options._fields) - {"keys", "hosts"}
-    bare_options = configuration.options._replace(keys={}, hosts=(), view=None, sort=None, theme=None)
+    bare_options = configuration.options._replace(keys={}, hosts=(), theme=None)
     assert bare_options == Options()._replace(keys={})
     assert configuration.options.hosts == (
         Host("vps", "me@vps.example.org", "hermes-browse", "/home/me/.hermes", "default"),
@@ -231,7 +222,7 @@ def test_a_key_of_a_card_is_in_nobody_elses_way() -> None:
 
 def test_columns() -> None:
     """Each once, in order, as far as they hold; the names are those that rows know."""
-    assert tuple(sorted(columns.COLUMNS, key=COLUMNS.index)) == COLUMNS and tuple(DATE_WIDTHS) == DATES
+    assert tuple(sorted(columns.COLUMNS, key=COLUMNS.index)) == COLUMNS
     assert parse_config('columns = ["cost", "age", "nope", "cost"]', HERE).options.columns == ("cost", "age")
 
 

@@ -1,4 +1,4 @@
-"""The browser under a configuration: keys, first view, order, theme, times, and what it remembers."""
+"""The browser under a configuration: keys, theme, columns, and what it remembers."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from browsing import NOW, browsing, demo_app, loose
 from builders import demo_store
 from effort import slow_but
 from rich.cells import cell_len
+from textual.command import CommandPalette
+from textual.widgets import Input
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.delete import delete
@@ -19,12 +21,12 @@ from hermes_browse.store.trash.shelf import list_bundles
 from hermes_browse.tui import formats
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.config.folders import config_path, memory_path
-from hermes_browse.tui.config.options import COLUMNS, DATES, Options
+from hermes_browse.tui.config.options import COLUMNS, Options
 from hermes_browse.tui.config.start import LastState, read_memory, read_start, set_rows, write_memory
 from hermes_browse.tui.doctor.screen import DoctorScreen
 from hermes_browse.tui.list.columns import set_sort
 from hermes_browse.tui.list.list_rows import ConversationRow
-from hermes_browse.tui.list.row_format import format_below, format_row
+from hermes_browse.tui.list.row_format import format_row
 from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.store_paths import trash_folder
 
@@ -51,21 +53,11 @@ def configured(folder: Path, text: str = "") -> BrowseApp:
     return app
 
 
-async def test_view_order_and_theme_are_as_set(tmp_path: Path) -> None:
-    """From the first rows on, with the cursor on the first of them."""
-    app = configured(tmp_path, 'view = "all"\nsort = "title"\ntheme = "hermes-light"\n')
-    assert not app.start.can_be_painted_ahead
-    async with browsing(app) as browser:
-        listing, rows = browser.screen.controllers.listing, browser.screen.rows
-        assert (listing.view, listing.sort, app.theme) == (View.ALL, Sort.TITLE, "hermes-light")
-        assert rows.cursor == 0 and len(rows) >= browser.screen.context.catalog.forest.counts()[View.ALL] // 2
-        titles = [
-            row.conversation.title.casefold()
-            for row in map(rows.source.row, range(len(rows)))
-            if isinstance(row, ConversationRow) and row.conversation.title
-        ]
-        assert titles[:3] == sorted(titles)[:3]
-        assert browser.screen.controllers.current.conversation is not None
+async def test_the_theme_is_as_set(tmp_path: Path) -> None:
+    """From the first frame on."""
+    app = configured(tmp_path, 'theme = "hermes-light"\n')
+    async with browsing(app):
+        assert app.theme == "hermes-light"
 
 
 async def test_keys_of_the_users_own(tmp_path: Path) -> None:
@@ -90,100 +82,57 @@ async def test_keys_of_the_users_own(tmp_path: Path) -> None:
         assert "↓ Ctrl+N" in shown and "x Sort the list by something else" in " ".join(shown.split())
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("preset", "keys", "cursor"), [("emacs", ["ctrl+n", "ctrl+n", "ctrl+p"], 1), ("arrows", ["j", "down"], 1)]
-)
-async def test_presets_move(tmp_path: Path, preset: str, keys: list[str], cursor: int) -> None:
-    """Emacs' keys move where that is set; letters do not where that is set."""
-    async with browsing(configured(tmp_path, f'keymap = "{preset}"\n')) as browser:
-        await browser.press(*keys)
-        assert browser.screen.rows.cursor == cursor
-        assert len(browser.app.screen_stack) == 1
+async def test_keys_of_vim(tmp_path: Path) -> None:
+    """Ctrl+W to the next pane, h back to the list, a colon for the palette; in the search box it is a character."""
+    async with browsing(configured(tmp_path)) as browser:
+        screen = browser.screen
+        await browser.press("ctrl+w")
+        assert screen.focused is not screen.rows
+        await browser.press("h")
+        assert screen.focused is screen.rows
+        await browser.press("slash", *"model", "colon")
+        assert screen.query_one("#search", Input).value == "model:"
+        await browser.press("escape", "escape", "colon")
+        assert isinstance(browser.app.screen, CommandPalette)
 
 
 async def test_a_trouble_is_said_on_the_screen(tmp_path: Path) -> None:
     """The first with its line, and how many more; everything else holds."""
-    app = configured(tmp_path, 'sort = "cost"\nveiw = "all"\ntheme = "hermes-drak"\n')
+    app = configured(tmp_path, 'mouse = false\nmuose = true\ntheme = "hermes-drak"\n')
     async with browsing(app) as browser:
         status = browser.text("#status")
-        assert "config.toml, line 2" in status and "“veiw”" in status and "1 more" in status
-        assert app.theme == "hermes-dark" and browser.screen.controllers.listing.sort is Sort.COST
+        assert "config.toml, line 2" in status and "“muose”" in status and "1 more" in status
+        assert app.theme == "hermes-dark" and not app.start.options.mouse
 
 
-async def test_twelve_hours(tmp_path: Path) -> None:
-    """Times of day in the transcript."""
-    async with browsing(configured(tmp_path, 'time = "12h"\n')) as browser:
-        shown = browser.text("#transcript")
-        assert " pm  you" in shown or " am  you" in shown
-    assert [formats.clock(NOW + hours * 3600) for hours in (0, 4, 16)] == [" 8:26 pm", "12:26 am", "12:26 pm"]
-    assert len(formats.clock(None)) == 8
-
-
-async def test_columns_and_moments_are_as_set(tmp_path: Path) -> None:
+async def test_columns_are_as_set(tmp_path: Path) -> None:
     """On the first rows and on every row, exactly as wide as the list."""
-    app = configured(tmp_path, 'columns = ["tokens", "branch", "age"]\ndates = "iso"\n')
+    app = configured(tmp_path, 'columns = ["tokens", "branch", "age"]\n')
     async with browsing(app, (200, 40)) as browser:
         conversation = browser.screen.context.catalog.select()[0]
         line = browser.text("#list").splitlines()[0]
-        assert line.endswith(formats.day_key(conversation.last_active))
+        assert line.endswith(formats.age(conversation.last_active, NOW))
         assert conversation.git_branch and conversation.git_branch[:10] in line
         assert formats.number(conversation.tokens.total) in line
         assert f" {conversation.source} " not in line
 
 
 @pytest.mark.parametrize("width", slow_but([20, 80], [20, 45, 80, 200]))
-@pytest.mark.parametrize("dates", DATES)
 @pytest.mark.parametrize("sort", [Sort.ACTIVITY, Sort.COST])
-def test_rows_are_as_wide_as_they_should_be(tmp_path: Path, width: int, dates: str, sort: Sort) -> None:
-    """With every column and way to tell a moment; half of the row is the title's where columns were chosen."""
+def test_rows_are_as_wide_as_they_should_be(tmp_path: Path, width: int, sort: Sort) -> None:
+    """With every column; half of the row is the title's where columns were chosen."""
     path = tmp_path / "state.db"
     demo_store(path, now=NOW)
     with Store(path).reader() as reader:
         conversations = read_first_page(reader, NOW).select()
     for columns in ((), COLUMNS, ("directory", "branch"), ("started",)):
-        set_rows(Options(dates=dates, columns=columns))
+        set_rows(Options(columns=columns))
         set_sort(sort)
         for conversation in conversations:
             spans = format_row(ConversationRow(conversation), width, NOW)
             assert cell_len("".join(text for text, _ in spans)) == width
             if columns and columns[0] != "directory":
-                assert cell_len(spans[-1][0]) - 2 <= max(width // 2, formats.date_width())
-
-
-def test_moments() -> None:
-    """By the day that it is here (UTC): the same day, the same year, before."""
-    told = {}
-    for dates in DATES:
-        set_rows(Options(dates=dates))
-        told[dates] = [formats.moment(NOW - days * 86400, NOW) for days in (0.1, 20, 400)]
-        assert formats.moment(None, NOW) == "" and formats.moment(float("nan"), NOW) == ""
-        assert all(len(each) <= formats.date_width() for each in told[dates])
-    assert told["absolute"] == ["18:02", "8 May", "Apr 2025"]
-    assert told["iso"] == ["2026-05-28", "2026-05-08", "2025-04-23"]
-    assert told["relative"][0] == "2h"
-
-
-async def test_comfortable_rows_have_two_lines(tmp_path: Path) -> None:
-    """The cursor, a page, a click and the last row go by rows, not by lines; what is in sight is whole."""
-    app = configured(tmp_path, 'density = "comfortable"\nview = "all"\n')
-    assert not app.start.can_be_painted_ahead
-    async with browsing(app, (120, 24)) as browser:
-        rows = browser.screen.rows
-        lines = browser.text("#list").splitlines()
-        first = rows.current
-        assert isinstance(first, ConversationRow) and first.conversation.preview[:20] in lines[1]
-        assert rows.virtual_size.height == 2 * len(rows)
-        await browser.press("down", "down")
-        assert rows.cursor == 2 and browser.text("#list").splitlines()[4].startswith("▌")
-        await browser.press("G")
-        assert rows.cursor == len(rows) - 1
-        assert browser.text("#list").splitlines()[rows.size.height - 2].startswith("▌")
-        await browser.press("g", "pagedown")
-        assert rows.cursor == rows.size.height // 2 - 1 and rows.scroll_offset.y == 0
-        await browser.pilot.click("#list", offset=(5, 7))
-        assert rows.cursor == 3
-        assert all(cell_len("".join(text for text, _ in format_below(first, width))) == width for width in (9, 40, 90))
+                assert cell_len(spans[-1][0]) - 2 <= max(width // 2, formats.AGE_WIDTH)
 
 
 async def test_keys_of_the_other_screens(tmp_path: Path) -> None:
@@ -234,10 +183,8 @@ async def test_it_goes_on_as_it_was_left(tmp_path: Path) -> None:
     async with browsing(again) as browser:
         listing = browser.screen.controllers.listing
         assert (listing.view, listing.sort, listing.reverse, again.theme) == left[:4]
-    set_now = configured(tmp_path, 'view = "chats"\ntheme = "hermes-dark"\nsort = "cost"\n')
-    async with browsing(set_now) as browser:
-        listing = browser.screen.controllers.listing
-        assert (listing.view, listing.sort, listing.reverse) == (View.CHATS, Sort.COST, False)
+    set_now = configured(tmp_path, 'theme = "hermes-dark"\n')
+    async with browsing(set_now):
         assert set_now.theme == "hermes-dark"
     assert set_now.new_memory().theme == "nord", "what is set is not what was chosen"
 

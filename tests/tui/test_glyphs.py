@@ -1,28 +1,19 @@
-"""Signs in ASCII: one table for all of ours, applied to everything that is painted, by itself where it has to be."""
+"""Signs: each has words in the help and takes one cell; what is printed where the encoding has none of them."""
 
 from __future__ import annotations
 
 import ast
+import codecs
+import sys
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browsing import Browser, browsing, open_app
-from builders import make_store
 from rich.cells import cell_len
-from rich.segment import Segment
-from store_builder import T0
-from textual.color import Color
 
-from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.hermes.homes import Location, locate_file
-from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.commands.screen_commands import SCREENS
-from hermes_browse.tui.config.options import Options
-from hermes_browse.tui.config.start import Start
-from hermes_browse.tui.shared.glyphs import LEGENDS, TABLE, are_plain, encodable, plain
-from hermes_browse.tui.shared.lines import GlyphFilter
+from hermes_browse.tui.shared.glyphs import LEGENDS, is_unicode, replace_unencodable
 
 ROOT = Path(__file__).parents[2]
 NOT_SIGNS = frozenset("\u2028\ufffc，。；：、？！）》（《")
@@ -44,16 +35,10 @@ def painted_constants(path: Path) -> Iterator[str]:
             yield node.value
 
 
-def test_every_sign_of_ours_is_in_the_table() -> None:
-    """A new one has to be given its ASCII."""
-    missing: set[str] = set()
-    for path in sorted((ROOT / "tui").rglob("*.py")):
-        if path.stem == "glyphs":
-            continue
-        letters = {letter for text in painted_constants(path) for letter in text if not letter.isascii()} - NOT_SIGNS
-        signs = {each for each in letters if unicodedata.category(each) not in ("Cf", "Cc", "Cn", "Co", "Cs")}
-        missing |= {f"{path.name}: {each} U+{ord(each):04X}" for each in signs if ord(each) not in TABLE}
-    assert missing == set()
+def signs_in(path: Path) -> set[str]:
+    """Signs in the texts of a module."""
+    letters = {letter for text in painted_constants(path) for letter in text if not letter.isascii()}
+    return {each for each in letters - NOT_SIGNS if unicodedata.category(each) not in ("Cf", "Cc", "Cn", "Co", "Cs")}
 
 
 SHARED = {
@@ -79,7 +64,7 @@ def test_every_sign_has_words_in_the_help() -> None:
         if folder in ("cli", "commands", "config") or path.stem in ("glyphs", "styled", "stacked_columns"):
             continue
         ours = known.get(folder, set()) | known.get(SHARED.get(folder, ""), set())
-        letters = {letter for text in painted_constants(path) for letter in text if ord(letter) in TABLE}
+        letters = signs_in(path)
         letters -= {"✓"} if path.name == "header.py" else set()  # “✓ 3 marked” says it itself
         missing |= {f"{folder}/{path.name}: {each}" for each in letters - PUNCTUATION - edges - ours}
     assert missing == set()
@@ -95,108 +80,34 @@ def test_legends_name_places_there_are_and_signs_that_are_drawn() -> None:
         assert gone == set(), each.title
 
 
-def test_signs_and_what_replaces_them_take_one_cell() -> None:
-    """Nothing shifts; and what tells states apart stays apart."""
-    for code, replaced in TABLE.items():
-        assert len(replaced) == 1 and replaced.isascii() and replaced.isprintable(), f"U+{code:04X}"
-        assert cell_len(chr(code)) == 1, f"U+{code:04X}"
-    states = plain("●★▪⊕↻○∅·")
-    assert len(set(states)) == len(states)
-
-
-@pytest.mark.parametrize(
-    ("mode", "encoding", "wanted"),
-    [
-        ("auto", "utf-8", False),
-        ("auto", "UTF8", False),
-        ("auto", None, False),
-        ("auto", "ISO-8859-1", True),
-        ("auto", "ascii", True),
-        ("ascii", "utf-8", True),
-        ("unicode", "ascii", False),
-    ],
-)
-def test_they_are_ascii_where_that_is_set_or_nothing_else_is_possible(
-    mode: str, encoding: str | None, wanted: bool
-) -> None:
-    """By the encoding of the terminal's stream."""
-    assert are_plain(mode, encoding) is wanted
+def test_signs_take_one_cell() -> None:
+    """Nothing shifts."""
+    for path in sorted((ROOT / "tui").rglob("*.py")):
+        assert {each for each in signs_in(path) if cell_len(each) != 1} == set(), path.name
 
 
 def test_a_narrow_encoding_gets_question_marks_of_the_same_width() -> None:
     """Letters it has stay; wide ones become two marks, combining ones none."""
-    assert encodable("Brännö 日本 e\u0301", "latin-1") == "Brännö ???? e"
-    line = [Segment("· 日本 ä "), Segment("plain")]
-    filtered = GlyphFilter("latin-1").apply(line, Color(0, 0, 0))
-    assert [each.text for each in filtered] == ["- ???? ä ", "plain"]
-    assert GlyphFilter("utf-8").apply(line, Color(0, 0, 0))[0].text == "- 日本 ä "
+    codecs.register_error("marks", replace_unencodable)
+    assert "Brännö 日本 e\u0301 ·●".encode("latin-1", "marks").decode("latin-1") == "Brännö ???? e ·?"
+    assert [is_unicode(each) for each in ("utf-8", "UTF8", None, "ISO-8859-1", "ascii")] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
-def lines_of(browser: Browser) -> list[str]:
-    """Everything that is on the screen, as it is painted."""
-    return ["".join(segment.text for segment in strip) for strip in browser.app.screen._compositor.render_strips()]
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pty")
+def test_the_browser_in_a_locale_without_utf8(hermes_home: Path) -> None:
+    """Words stay, signs are question marks, and every line keeps its width."""
+    from terminal import Terminal
 
-
-@pytest.fixture
-def ascii_app(tmp_path: Path) -> BrowseApp:
-    """The browser with ASCII signs on a store whose texts are ASCII: whatever else is on screen is ours."""
-    path = tmp_path / "hermes" / "state.db"
-    path.parent.mkdir()
-    said = "# Heading\n\n- one\n- two\n\n> quoted\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n"
-    said += "```python\nprint(1)\n```\n\n- [x] done\n\n---\n"
-    call = '[{"id": "c1", "function": {"name": "terminal", "arguments": "{\\"command\\": \\"ls\\"}"}}]'
-    make_store(
-        path,
-        sessions=[
-            {"id": "one", "title": "One", "started_at": T0 - 9e5, "ended_at": T0 - 500, "end_reason": "compression"},
-            {"id": "two", "title": "One #2", "started_at": T0 - 400, "parent_session_id": "one"},
-            {"id": "sub", "started_at": T0 - 300, "parent_session_id": "two", "source": "cli"},
-            {"id": "cron_a_20260101_000000", "source": "cron", "started_at": T0},
-            {"id": "old", "started_at": T0 - 9_000_000, "ended_at": T0 - 9_000_000, "archived": 1},
-        ],
-        messages=[
-            {"session_id": "one", "content": "please do", "timestamp": T0 - 900_000},
-            {"session_id": "one", "role": "assistant", "content": said, "timestamp": T0 - 890_000, "reasoning": "hm"},
-            {"session_id": "two", "content": "x " * 900, "timestamp": T0 - 400},
-            {"session_id": "two", "role": "assistant", "tool_calls": call, "timestamp": T0 - 399},
-            {"session_id": "two", "role": "tool", "tool_call_id": "c1", "tool_name": "terminal",
-             "content": '{"output": "' + "line\\n" * 60 + '", "exit_code": 1}', "timestamp": T0 - 398},
-            {"session_id": "two", "role": "assistant", "content": said, "timestamp": T0 - 397},
-            {"session_id": "old", "content": "long ago", "timestamp": T0 - 9_000_000},
-        ],
-    )  # fmt: skip
-    app = open_app(locate_file(path), T0)
-    return BrowseApp(app.location, app.store, app._first, app._shown, start=Start(Options(glyphs="ascii")))
-
-
-@pytest.mark.slow
-async def test_no_sign_of_ours_is_painted_on_any_screen(ascii_app: BrowseApp) -> None:
-    """Main screen, search, help, cards and the screens over it, one after another."""
-    ascii_app.clock = lambda: T0
-    async with browsing(ascii_app, (140, 44)) as browser:
-        seen: list[str] = []
-        for keys in (
-            (), ("t",), ("t",), ("r",), ("l",), ("escape",), ("space",), ("escape",), ("question_mark",), ("escape",),
-            ("i",), ("escape",), ("e",), ("escape",), ("D",), ("escape",), ("P",), ("escape",), ("X",), ("escape",),
-            ("W",), ("escape",), ("0",), ("escape",), ("4",), ("s",), ("slash", "p", "l", "e"), ("escape", "escape"),
-            ("slash", "z", "q", "q"), ("escape", "escape"), ("T",), ("escape",), ("ctrl+r",), ("escape",), ("2",),
-        ):  # fmt: skip
-            await browser.press(*keys)
-            text = "\n".join(lines_of(browser))
-            strange = {letter for letter in text if not letter.isascii()}
-            assert not strange, f"after {keys}: {strange}"
-            seen.append(text)
-        assert len(set(seen)) > 20, "the screens were really there"
-        assert "Enter resume" in seen[0]
-        assert "=2" in seen[0]
-
-
-async def test_unicode_signs_stay_where_they_are_wanted(tmp_path: Path) -> None:
-    """The filter is not even there."""
-    path = tmp_path / "state.db"
-    make_store(path, sessions=[{"id": "a"}], messages=[{"session_id": "a", "content": "x"}])
-    app = open_app(Location(path), T0)
-    async with browsing(app) as browser:
-        assert app.glyph_filter is None
-        assert "·" in "".join(lines_of(browser))
-        assert Store(path).fingerprint()
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "COLORTERM": "truecolor"}
+    terminal = Terminal(["--home", str(hermes_home)], **plain)
+    terminal.wait_for("Enter resume")
+    assert " chats " in terminal.text.lower() and "?" in terminal.text
+    terminal.send("q")
+    assert terminal.wait_for_end() == 0
+    assert terminal.raw.isascii()

@@ -1,28 +1,22 @@
-"""Images of messages: known by their first bytes, opened outside through a private file, drawn where that can be."""
+"""Images of messages: known by their first bytes, opened outside through a private file."""
 
 from __future__ import annotations
 
 import base64
-import importlib.util
-import io
 import json
 import stat
-import subprocess
 import sys
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from browsing import Browser, browsing, loose, open_app
-from hypothesis import given
-from hypothesis import strategies as st
 from store_builder import StoreBuilder
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.demo.player import SCENES
 from hermes_browse.store.messages.images import decode_data_url, read_image, suffix_of
 from hermes_browse.tui.transcript import image_viewer
-from hermes_browse.tui.transcript.image_viewer import Pictures, cells_of, is_image_file
+from hermes_browse.tui.transcript.image_viewer import Pictures, is_image_file
 from hermes_browse.tui.transcript.references import ReferencesCard
 
 _SCENE = (SCENES / "scripts-and-escapes.txt").read_text(encoding="utf-8")
@@ -157,54 +151,6 @@ async def test_images_are_opened_outside_and_leave_nothing_behind(
         await use(browser, "j", "enter")
         assert held == [PNG, GIF, PNG] and opened[2] == here
     assert not opened[0].exists() and here.exists(), "ours are gone, the reader's own stay"
-
-
-async def test_without_the_extra_it_is_said_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *_: None)
-    async with browsing(open_app(loose(picture_store(tmp_path / "state.db")))) as browser:
-        await card(browser)
-        assert "pip install 'hermes-browse[images]'" in await use(browser, "home", "v")
-
-
-async def test_an_image_is_drawn_on_the_lent_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shown: list[Path] = []
-    monkeypatch.setattr(image_viewer, "can_show", lambda: True)
-    monkeypatch.setattr(image_viewer, "show_here", lambda path: shown.append(path) or "")
-    async with browsing(open_app(loose(picture_store(tmp_path / "state.db")))) as browser:
-        await card(browser)
-        assert "cannot be handed over" in await use(browser, "home", "v"), "this terminal is none"
-        monkeypatch.setattr(browser.app, "suspend", nullcontext)
-        assert "back from image-2.png" in await use(browser, "v")
-        assert shown[0].name == "image-2.png"
-
-
-def test_nothing_of_the_extra_is_loaded_before_it_is_wanted() -> None:
-    code = "import sys, hermes_browse.tui.app, hermes_browse.tui.transcript.image_viewer as images; images.can_show()"
-    code += "; print([name for name in ('PIL', 'textual_image') if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-
-
-@given(*[st.integers(1, 30_000)] * 2, *[st.integers(1, 300)] * 2)
-def test_an_image_fits_whatever_its_shape(width: int, height: int, columns: int, rows: int) -> None:
-    across, down = cells_of(width, height, columns, rows)
-    assert 1 <= across <= max(columns, 1) and 1 <= down <= rows
-
-
-@pytest.mark.skipif(importlib.util.find_spec("textual_image") is None, reason="the extra is not installed")
-def test_the_library_draws_what_it_is_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the real one: a picture comes out, and what is none ends in a sentence."""
-    path = tmp_path / "x.png"
-    path.write_bytes(PNG)
-    out = io.StringIO()
-    monkeypatch.setattr(sys, "__stdout__", out)
-    monkeypatch.setattr(sys, "stdin", io.StringIO("\n"))
-    assert image_viewer.show_here(path) == ""
-    assert "Enter goes back" in out.getvalue() and len(out.getvalue().splitlines()) > 2
-    path.write_bytes(b"\x89PNG\r\n\x1a\nbroken")
-    assert "cannot be drawn" in image_viewer.show_here(path)
-    path.write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n")
-    assert "cannot be drawn" in image_viewer.show_here(path), "formats that run programs are not decoded"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="xdg-open is Linux's")

@@ -28,7 +28,6 @@ from hermes_browse.tui.cleanup.space_rows import MapOfPlan
 from hermes_browse.tui.cleanup.treemap import REST, Tile, TileData, TreeMap, lay_out, neighbour
 from hermes_browse.tui.cleanup.treemap import draw as draw_map
 from hermes_browse.tui.list.list_model import RowDetails
-from hermes_browse.tui.shared.glyphs import plain
 
 
 def _points(days: Sequence[float], messages: int = 10) -> list[Point]:
@@ -326,14 +325,6 @@ async def test_the_plan_is_sorted_by_what_the_head_says(path: Path) -> None:
         assert planned is not None
         sizes = [each.own.total + each.of_subagents.total for each in planned.plan.selected]
         assert sizes == sorted(sizes, reverse=True) and len(set(sizes)) > 1
-
-
-def test_columns_can_be_told_apart_in_ascii() -> None:
-    """A low column is seen, and what is spared is not what goes."""
-    rows = draw(_axis(_points([5, 100, 400]), ["s0"]), 60, 2, None)
-    drawn = [plain(cell.text) for cell in rows[-1] if cell.look != "none"]
-    assert drawn and all(text.strip() for text in drawn)
-    assert plain("█") != plain("▒") and plain("▂").strip() and plain("▆").strip()
 
 
 async def test_every_measure_is_on_the_axis(path: Path) -> None:

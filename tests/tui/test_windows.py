@@ -1,4 +1,4 @@
-"""Resuming in a window of its own: a real tmux, and stand-ins for the others that write down how they were called."""
+"""Resuming in a window of its own: a real tmux, and stand-ins that write down their words."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from browsing import browsing, demo_app, open_app
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import locate_file
 from hermes_browse.store.hermes.resume_command import ResumePlan, plan_resume
+from hermes_browse.tui.config.options import WINDOW
 from hermes_browse.tui.resume.preflight import PreflightCard
-from hermes_browse.tui.resume.terminal_windows import Windows, terminal_of
+from hermes_browse.tui.resume.terminal_windows import go_to, open_window
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the stand-ins are shell scripts")
 QUIET = "20260115_090000_999001"
@@ -53,81 +54,33 @@ def calls(log: Path) -> list[list[str]]:
     return [json.loads(line) for line in log.read_text().splitlines()]
 
 
-def test_the_innermost_terminal_is_asked() -> None:
-    """tmux in kitty is tmux."""
-    assert terminal_of({"TMUX": "x", "KITTY_WINDOW_ID": "1"}) == "tmux"
-    assert [terminal_of({name: "1"}) for name in ("ZELLIJ", "WEZTERM_PANE", "KITTY_WINDOW_ID", "WT_SESSION")] == [
-        "zellij",
-        "wezterm",
-        "kitty",
-        "wt",
-    ]
-    assert terminal_of({"TMUX": ""}) is None and terminal_of({}) is None
-
-
-def test_zellij(plan: ResumePlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pane, the words of the command apart and behind `--`."""
-    log = stand_in(tmp_path / "stubs", "zellij")
+def test_the_command_of_the_user(plan: ResumePlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its words apart, none of them read by a shell; tmux is not asked where there is none."""
+    log = stand_in(tmp_path / "stubs", "wezterm")
+    tmux = stand_in(tmp_path / "stubs", "tmux")
     monkeypatch.setenv("PATH", f"{tmp_path}/stubs:{os.environ['PATH']}")
-    windows = Windows({"ZELLIJ": "0"})
-    assert windows.go_to(plan) is None and windows.open(plan).done
+    hostile = replace(plan, argv=(*plan.argv[:3], "--resume=a;b #{x} $(touch y)"))
+    assert go_to(hostile) is None
+    template = "wezterm 'two words' --cwd {folder} --title={title} -- {command}"
+    assert open_window(hostile, template).done and not tmux.exists()
     (words,) = calls(log)
+    assert words[:3] == ["two words", "--cwd", os.getcwd()] and words[3].startswith("--title=")
+    command = words[words.index("--") + 1 :]
     settings = [f"{name}={value}" for name, value in plan.env.items()]
-    assert words[words.index("--") + 1 :] == ["env", *settings, plan.executable, *plan.argv[1:]]
+    assert command[0] == "env" and command[2:] == [*settings, plan.executable, *hostile.argv[1:]]
 
 
-def test_wezterm_goes_back_to_its_tab(plan: ResumePlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The tab it opened is gone to the second time; one that was closed is opened again."""
-    log = stand_in(tmp_path / "stubs", "wezterm", out="41")
-    monkeypatch.setenv("PATH", f"{tmp_path}/stubs:{os.environ['PATH']}")
-    windows = Windows({"WEZTERM_PANE": "0"})
-    assert windows.go_to(plan) is None and windows.open(plan).done
-    held = windows.go_to(plan)
-    assert held is not None and held.done and calls(log)[-1] == ["cli", "activate-pane", "--pane-id", "41"]
-    stand_in(tmp_path / "stubs", "wezterm", code=1)
-    assert windows.go_to(plan) is None
-    failed = windows.open(plan)
-    assert not failed.done and "WezTerm opened no window: it ended with 1" in failed.text
-
-
-def test_kitty_only_by_its_socket(plan: ResumePlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without one a sentence; with one a tab that can be found again."""
+def test_no_tmux_no_program(plan: ResumePlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sentence that says what there could be; a program that is missing or fails is one too."""
+    assert "it takes tmux" in open_window(plan, WINDOW).text
     log = stand_in(tmp_path / "stubs", "kitty", code=1)
     monkeypatch.setenv("PATH", f"{tmp_path}/stubs:{os.environ['PATH']}")
-    without = Windows({"KITTY_WINDOW_ID": "1"}).open(plan)
-    assert not without.done and "allow_remote_control" in without.text and not log.exists()
-    windows = Windows({"KITTY_WINDOW_ID": "1", "KITTY_LISTEN_ON": "unix:/x"})
-    assert windows.go_to(plan) is None
-    stand_in(tmp_path / "stubs", "kitty")
-    assert windows.open(plan).done
-    wanted, launched = calls(log)
-    mark = next(word for word in launched if word.startswith("hermes_session="))
-    assert wanted == ["@", "focus-window", "--match", f"var:{mark}"]
-    held = windows.go_to(plan)
-    assert held is not None and held.done
-
-
-def test_windows_terminal_takes_plain_words_only(
-    plan: ResumePlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It parts commands at semicolons, and cmd.exe reads yet more."""
-    log = stand_in(tmp_path / "stubs", "wt.exe")
-    monkeypatch.setenv("PATH", f"{tmp_path}/stubs:{os.environ['PATH']}")
-    windows = Windows({"WT_SESSION": "x", "WSL_DISTRO_NAME": "Debian"})
-    assert windows.open(plan).done and calls(log)[0][:3] == ["-w", "0", "new-tab"]
-    hostile = replace(plan, argv=("hermes", "-p", "default", "--resume=a;calc.exe"))
-    outcome = windows.open(hostile)
-    assert not outcome.done and len(calls(log)) == 1
-
-
-def test_no_terminal_no_program(plan: ResumePlan, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A sentence that says what there could be; a program that is missing is one too."""
-    assert "it takes tmux" in Windows({}).open(plan).text
+    assert "kitty opened no window: it ended with 1" in open_window(plan, "kitty {command}").text and log.exists()
     monkeypatch.setenv("PATH", "/nowhere")
-    for variable in ("TMUX", "ZELLIJ", "WEZTERM_PANE", "WT_SESSION"):
-        windows = Windows({variable: "1"})
-        assert windows.go_to(plan) is None
-        outcome = windows.open(plan)
+    monkeypatch.setenv("TMUX", "x,1,0")
+    assert go_to(plan) is None
+    for template in (WINDOW, "wezterm {command}"):
+        outcome = open_window(plan, template)
         assert not outcome.done and "No such file" in outcome.text
 
 
@@ -174,22 +127,20 @@ def test_tmux_opens_and_finds_its_window(
     folder = tmp_path / "a #{pid} folder"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    windows = Windows(environment)
-    assert windows.go_to(plan) is None
+    assert go_to(plan) is None
     hostile = replace(plan, argv=(*plan.argv[:3], f"--resume=x #(touch {tmp_path}/run) $(touch {tmp_path}/run);"))
-    assert windows.open(hostile).done
+    assert open_window(hostile, WINDOW).done
     until((tmp_path / "called").exists, lambda: tmux("list-windows"))
     until(lambda: (tmp_path / "called").read_text().endswith(";\n"), lambda: (tmp_path / "called").read_text())
     home, where, *words = (tmp_path / "called").read_text().splitlines()
     assert (home, where, words) == (plan.env["HERMES_HOME"], str(folder), list(hostile.argv[1:]))
-    listed = tmux("list-windows", "-F", "#{window_active} #{@hermes_session}").splitlines()
-    assert len(listed) == 2 and listed[1].startswith("1 ") and len(listed[1]) > 10
+    assert tmux("list-windows", "-F", "#{window_active}").splitlines() == ["0", "1"]
     tmux("select-window", "-t", "first:0")
-    held = Windows(environment).go_to(plan)
-    assert held is not None and held.done, "another browser finds it as well"
+    held = go_to(plan)
+    assert held is not None and held.done
     assert tmux("list-windows", "-F", "#{window_active}").splitlines() == ["0", "1"]
     other = replace(plan, env={"HERMES_HOME": "/another"})
-    assert windows.go_to(other) is None, "the same id in another home is another conversation"
+    assert go_to(other) is None, "the same id in another home is another conversation"
     assert not (tmp_path / "run").exists()
 
 
@@ -200,16 +151,15 @@ def test_tmux_tells_that_hermes_ended_at_once(
     environment = in_tmux(tmux, tmp_path)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    windows = Windows(environment)
     before = subprocess.run
 
     def slowly(words: list[str], **settings: object) -> object:
-        if "set-option" in words:
+        if "list-panes" in words:
             until(lambda: len(tmux("list-windows").splitlines()) == 1, lambda: tmux("list-windows"))
         return before(words, **settings)  # type: ignore[call-overload]  # as it was called
 
     monkeypatch.setattr(subprocess, "run", slowly)
-    outcome = windows.open(replace(plan, executable="/bin/false"))
+    outcome = open_window(replace(plan, executable="/bin/false"), WINDOW)
     assert not outcome.done and "ended at once" in outcome.text
 
 
@@ -233,7 +183,7 @@ def test_the_key_in_a_browser_in_tmux(
     tmux("send-keys", "-t", "one:0", "Down", "Enter")
     time.sleep(1)
     tmux("send-keys", "-t", "one:0", "w")
-    until(lambda: "new window of tmux" in screen(), screen)
+    until(lambda: "in a new window" in screen(), screen)
     until((tmp_path / "called").exists, screen)
     assert f"--resume={QUIET}" in (tmp_path / "called").read_text()
     tmux("select-window", "-t", "one:0")

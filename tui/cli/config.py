@@ -18,8 +18,8 @@ from .command_context import Subcommand
 from .output import note, print_json, print_text
 
 _SHOWN = (
-    "view", "sort", "theme", "mouse", "glyphs", "time", "dates", "density", "language", "columns", "resume", "surface",
-    "trash", "keymap",
+    "theme", "mouse", "language", "columns", "resume", "window", "surface",
+    "trash",
 )  # fmt: skip
 """Options in display order; the keys follow them."""
 

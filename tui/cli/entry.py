@@ -194,7 +194,7 @@ def _discard_output() -> None:
 
 
 def _replace_unencodable_characters() -> None:
-    """Replace characters the output encoding lacks with ASCII signs and question marks, rather than fail."""
+    """Print question marks for characters the output encoding lacks, rather than fail; the screen too."""
     for stream in (sys.stdout, sys.stderr):
         if not isinstance(stream, io.TextIOWrapper):
             continue

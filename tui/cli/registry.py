@@ -47,7 +47,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "config": ("config.ConfigCommand", N_("The configuration: where it is, what it sets, and a sample of it.")),
     "completions": ("completions.CompletionsCommand", N_("A script that completes this command line in a shell.")),
-    "man": ("man.ManCommand", N_("The manual page, for `man`: roff on standard output.")),
 }
 """Module and class of each command, and its help; in the order of the help.
 

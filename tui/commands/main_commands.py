@@ -19,6 +19,8 @@ APP = at(
         "command_palette",
         priority=True,
     ),
+    # Without priority: in a text box it is a character.
+    Command("", "colon", N_("palette"), call="command_palette"),
 )
 MAIN = at(
     "main",
@@ -73,10 +75,10 @@ MAIN = at(
     Command("insights", "I", N_("insights"), N_("Tokens, cost and activity over time")),
     Command("doctor", "H", N_("doctor"), N_("Health check of the store, Hermes and the terminal")),
     N_("The screen"),
-    Command("next-pane", "tab", N_("pane"), N_("To the next pane")),
+    Command("next-pane", "tab,ctrl+w", N_("pane"), N_("To the next pane")),
     Command("", "right", N_("transcript"), N_("To the next pane"), "do('next-pane')"),
     Command("previous-pane", "shift+tab", N_("pane back"), N_("To the previous pane")),
-    Command("to-list", "left", N_("list"), N_("Back to the list")),
+    Command("to-list", "left,h", N_("list"), N_("Back to the list")),
     Command("zoom", "z", N_("zoom"), N_("This pane alone, and back")),
     Command("list-less", "less_than_sign", N_("narrower"), N_("Smaller list")),
     Command("list-more", "greater_than_sign", N_("wider"), N_("Larger list")),

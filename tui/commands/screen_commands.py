@@ -127,7 +127,6 @@ REFERENCES = at(
     "references",
     Command("down", "j", N_("down"), call="move(1)"),
     Command("up", "k", N_("up"), call="move(-1)"),
-    Shown("show-here", "v", N_("show here"), call="show_here"),
     Shown("copy", "c,y", N_("copy"), call="copy"),
     Shown("back", "escape,q,L", N_("back"), call="dismiss(None)"),
 )

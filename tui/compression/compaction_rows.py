@@ -83,7 +83,7 @@ class TreeRow(NamedTuple):
             line += [*_bar(self.one, self.most, _TREE_BAR), (" ", "dim")]
         line += [("! " if self.one.is_broken else "", "accent"), (_("compressed:") + " ", "dim")]
         line.append((outcome(self.one), "plain"))
-        when = f" {formats.moment(self.one.at, now)} "
+        when = f" {formats.age(self.one.at, now)} "
         room = width - line_width([(when, "dim")])
         sizes: Line = [("  ", "dim"), (_tokens(self.one), "dim")]
         line = clip_line([*line, *sizes] if line_width([*line, *sizes]) <= room else line, room)

@@ -1,4 +1,4 @@
-"""Keymaps: presets, the user's own keys and their errors; and the sample configuration with every key."""
+"""The user's own keys and their errors; and the sample configuration with every key."""
 
 from __future__ import annotations
 
@@ -7,41 +7,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from hermes_browse.store.wording import N_, _
 
-from ..commands import Command, final_keys
+from ..commands import Command
 from ..commands.main_commands import PANES, PLACES
 from ..commands.screen_commands import CARDS, SCREENS
 from .options import OPTIONS
 from .read_config import Configuration, Trouble, line_of, similar
-
-_VIM = {"next-pane": "tab,ctrl+w", "to-list": "left,h", "palette": "ctrl+p,colon"}
-_EMACS = {
-    "back": "escape,ctrl+g",
-    "next-pane": "tab,ctrl+o",
-    "to-list": "left,ctrl+b",
-    "palette": "alt+x",
-    **{f"{pane}-down": "down,ctrl+n" for pane in ("list", "transcript")},
-    **{f"{pane}-up": "up,ctrl+p" for pane in ("list", "transcript")},
-    **{f"{pane}-page-down": "pagedown,ctrl+v" for pane in ("list", "transcript")},
-    **{f"{pane}-page-up": "pageup,alt+v" for pane in ("list", "transcript")},
-    "list-first": "home,alt+less_than_sign",
-    "list-last": "end,alt+greater_than_sign",
-    "transcript-start": "home,alt+less_than_sign",
-    "transcript-end": "end,alt+greater_than_sign",
-}
-_LETTERS_MOVE = ("list", "transcript", "help", "references", "profiles", "preflight")
-_ARROWS = {
-    **{f"{pane}-down": "down" for pane in _LETTERS_MOVE},
-    **{f"{pane}-up": "up" for pane in _LETTERS_MOVE},
-    **{f"{pane}-page-down": "pagedown" for pane in ("list", "transcript")},
-    **{f"{pane}-page-up": "pageup" for pane in ("list", "transcript")},
-    "list-first": "home",
-    "list-last": "end",
-    "transcript-start": "home",
-    "transcript-end": "end",
-}
-
-KEYMAPS: Mapping[str, Mapping[str, str]] = {"default": {}, "vim": _VIM, "emacs": _EMACS, "arrows": _ARROWS}
-"""By preset: action to keys."""
 
 _NAMES = {
     *("up", "down", "left", "right", "home", "end", "pageup", "pagedown"),
@@ -146,8 +116,7 @@ def _own_keys(configuration: Configuration, names: Iterable[str]) -> tuple[dict[
 
 def _conflicts(configuration: Configuration, commands: Sequence[Command], own: Mapping[str, str]) -> list[Trouble]:
     """Return an error for each key that the user gave to a command while another one has it."""
-    preset = KEYMAPS[configuration.options.keymap]
-    before = {each.id: each.key_names for each in final_keys(commands, preset) if each.id}
+    before = {each.id: each.key_names for each in commands if each.id}
     troubles, reported = [], set[tuple[str, frozenset[str]]]()
     for command in commands:
         for key in own.get(command.id, "").split(","):
@@ -166,18 +135,13 @@ def _conflicts(configuration: Configuration, commands: Sequence[Command], own: M
 
 
 def resolve_keymap(configuration: Configuration) -> tuple[dict[str, str], list[Trouble]]:
-    """Combine the preset and the user's own keys.
-
-    Returns:
-        Command id to keys, as `App.set_keymap` takes it, and what is wrong with the user's own keys.
-    """
-    options = configuration.options
-    if not options.keys and not KEYMAPS[options.keymap]:
+    """Return the user's own keys by command id, as `App.set_keymap` takes them, and what is wrong with them."""
+    if not configuration.options.keys:
         return {}, []
     commands = known_commands()
     own, troubles = _own_keys(configuration, (each.id for each in commands if each.id))
     troubles += _conflicts(configuration, commands, own)
-    return {**KEYMAPS[options.keymap], **own}, sorted(troubles, key=lambda each: each.line or 0)
+    return own, sorted(troubles, key=lambda each: each.line or 0)
 
 
 def troubles_of(configuration: Configuration) -> list[Trouble]:
@@ -218,7 +182,7 @@ _HEAD = N_(
     "holds, and what in this file does not."
 )
 _ABOUT_KEYS = N_(
-    'Keys of your own, on top of the keymap above: action = "key", or action = ["one key", "another"].\n'
+    'Keys of your own: action = "key", or action = ["one key", "another"].\n'
     "A key is a character (x, X, ?), a name (enter, space, tab, escape, pagedown, f5), or either behind ctrl+ or alt+."
 )
 

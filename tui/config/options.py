@@ -7,21 +7,15 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from hermes_browse.store.hosts.host import Host
-from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.wording import LANGUAGES, N_, _
-
-from ..shared.glyphs import MODES
 
 AUTO = "auto"
 FOREVER = "forever"
 DEFAULT_THEME = "hermes-dark"
-PRESETS = ("default", "vim", "emacs", "arrows")
 RESUME_MODES = ("exec", "return", "window")
+WINDOW = "tmux new-window -n {title} -c {folder} {command}"
 SURFACES = ("cli", "tui")
 """As in `store.hermes.resume_command`, which need not be imported for it; a test compares them."""
-TIMES = ("24h", "12h")
-DENSITIES = ("compact", "comfortable")
-DATES = ("relative", "absolute", "iso")
 COLUMNS = ("age", "source", "messages", "cost", "model", "tokens", "size", "started", "branch", "directory")
 """As in `list/columns.py`, which need not be imported for it; a test compares them."""
 
@@ -29,20 +23,15 @@ COLUMNS = ("age", "source", "messages", "cost", "model", "tokens", "size", "star
 class Options(NamedTuple):
     """The values of the options; None for those that are remembered instead."""
 
-    view: View | None = None
-    sort: Sort | None = None
     theme: str | None = None
     mouse: bool = True
-    time: str = TIMES[0]
     resume: str = RESUME_MODES[0]
-    keymap: str = PRESETS[0]
+    window: str = WINDOW
+    """The command that opens a window, with the words `{command}`, and `{title}` and `{folder}` if wanted."""
     keys: Mapping[str, str] = MappingProxyType({})
     """Command id to keys as the user spells them, separated by commas."""
-    glyphs: str = MODES[0]
     surface: Mapping[str, str] = MappingProxyType({})
     """Source to `cli` or `tui`."""
-    dates: str = DATES[0]
-    density: str = DENSITIES[0]
     language: str = AUTO
     trash: str = FOREVER
     """The age at which a bundle is dropped, as `store.ages.parse_age` reads it."""
@@ -70,9 +59,6 @@ class Option(NamedTuple):
         return text.format(values=", ".join(self.listed)) if self.listed else text
 
 
-SORTS = tuple(sort.value for sort in Sort)
-"""Orders the list offers."""
-
 OPTIONS = (
     Option(
         "language",
@@ -80,13 +66,6 @@ OPTIONS = (
         f'"{AUTO}"',
         N_("The language of the program: auto is that of the locale (LANG and its like), where there are words in it."),
     ),
-    Option(
-        "view",
-        tuple(view.value for view in View),
-        '"chats"',
-        N_("The view a start opens with: chats, automation, archived or all.\nLeft out: the one you left."),
-    ),
-    Option("sort", SORTS, '"activity"', N_("What the list is ordered by: {values}.\nLeft out: as you left it."), SORTS),
     Option(
         "theme",
         (),
@@ -97,25 +76,6 @@ OPTIONS = (
         ),
     ),
     Option("mouse", (), "true", N_("false leaves the mouse to the terminal, for selecting text.")),
-    Option(
-        "glyphs",
-        MODES,
-        '"auto"',
-        N_("Signs: unicode, ascii, or auto, which is ascii where the terminal's encoding is not UTF-8."),
-    ),
-    Option("time", TIMES, '"24h"', N_("Times of day: 24h or 12h.")),
-    Option(
-        "dates",
-        DATES,
-        '"relative"',
-        N_("Moments in lists: relative (2h, Apr 2025), absolute (14:02, 28 May, May 2025) or iso (2026-05-28)."),
-    ),
-    Option(
-        "density",
-        DENSITIES,
-        '"compact"',
-        N_("Rows of the list: compact is one line each, comfortable two, with what was said first and the directory."),
-    ),
     Option(
         "columns",
         (),
@@ -133,7 +93,16 @@ OPTIONS = (
         '"exec"',
         N_(
             "What resuming does with the browser: exec becomes Hermes, return comes back when Hermes ends,\n"
-            "window opens Hermes in a new window of tmux, WezTerm, Zellij, kitty or Windows Terminal."
+            "window opens Hermes in a new window, with the command below."
+        ),
+    ),
+    Option(
+        "window",
+        (),
+        f'"{WINDOW}"',
+        N_(
+            "The command that opens a window: {command} is what runs in it; {title} and {folder} can be left out.\n"
+            "No shell reads it. WezTerm: wezterm cli spawn --cwd {folder} -- {command}"
         ),
     ),
     Option(
@@ -153,14 +122,6 @@ OPTIONS = (
         N_(
             "How long the trash keeps what was deleted: forever, or an age of a day or more, like 90d or 12w.\n"
             "Older bundles are dropped for good when the browser starts, and it says so. Damaged ones stay."
-        ),
-    ),
-    Option(
-        "keymap",
-        PRESETS,
-        '"default"',
-        N_(
-            "Keys to begin with: default (arrows and vim's), vim (more of vim's), emacs, arrows (no letters that move)."
         ),
     ),
 )

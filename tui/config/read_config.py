@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.regular_files import FileTooLargeError, read_regular
-from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
@@ -122,6 +122,8 @@ class _Parser:
         elif name == "theme" and not isinstance(value, str):
             text = _("“{name}” is the name of a theme, not {value}.").format(name=name, value=_shown(value))
             self.trouble("", name, text)
+        elif name == "window":
+            self.take_window(value)
         elif name == "columns":
             self.take_columns(value)
         elif name == "trash":
@@ -130,6 +132,17 @@ class _Parser:
             self.take_surface(value)
         else:
             self.values[name] = value
+
+    def take_window(self, value: object) -> None:
+        try:
+            words = shlex.split(value) if isinstance(value, str) else []
+        except ValueError:  # an open quote
+            words = []
+        if "{command}" in words[1:]:
+            self.values["window"] = value
+            return
+        text = _("“window” is a command with the word {word} in it, not {value}.")
+        self.trouble("", "window", text.format(word="{command}", value=_shown(value)))
 
     def take_columns(self, value: object) -> None:
         if not isinstance(value, list):
@@ -242,12 +255,7 @@ def parse_config(text: str, path: Path) -> Configuration:
             parser.take_hosts(value)
         else:
             parser.take(name, value)
-    values = parser.values
-    if "view" in values:
-        values["view"] = View(str(values["view"]))
-    if "sort" in values:
-        values["sort"] = Sort(str(values["sort"]))
-    return Configuration(path, True, Options(**values), tuple(parser.troubles), text)  # type: ignore[arg-type]  # `take` has checked each value
+    return Configuration(path, True, Options(**parser.values), tuple(parser.troubles), text)  # type: ignore[arg-type]  # `take` has checked each value
 
 
 def read_config(path: Path) -> Configuration:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from hermes_browse.store.regular_files import read_regular
 from hermes_browse.store.sessions.models import Sort, View
 
-from .. import formats
 from ..pane_sizes import HEIGHT, WIDTH, PaneSizes, percent
 from .folders import config_path, memory_path, write_private
 from .options import DEFAULT_THEME, Options
@@ -85,21 +84,6 @@ class Start(NamedTuple):
     """None if there is no file."""
 
     @property
-    def view(self) -> View:
-        """The first view."""
-        return self.options.view or self.memory.view
-
-    @property
-    def sort(self) -> Sort:
-        """The first order."""
-        return self.options.sort or self.memory.sort
-
-    @property
-    def reverse(self) -> bool:
-        """Whether that order is reversed."""
-        return self.options.sort is None and self.memory.reverse
-
-    @property
     def theme(self) -> str:
         """The first theme."""
         return self.options.theme or self.memory.theme or DEFAULT_THEME
@@ -112,23 +96,17 @@ class Start(NamedTuple):
     @property
     def are_keys_usual(self) -> bool:
         """Whether no key is configured."""
-        return not self.options.keys and self.options.keymap == Options().keymap
+        return not self.options.keys
 
     @property
     def can_be_painted_ahead(self) -> bool:
-        """Whether the first rows are the newest chats on one line each, which `prepaint` can draw."""
-        return (
-            self.view is View.CHATS
-            and self.sort is Sort.ACTIVITY
-            and not self.reverse
-            and self.options.density == "compact"
-        )
+        """Whether the first rows are the newest chats, which `prepaint` can draw."""
+        memory = self.memory
+        return memory.view is View.CHATS and memory.sort is Sort.ACTIVITY and not memory.reverse
 
 
 def set_rows(options: Options) -> None:
-    """Apply the options for times, dates and columns to rows, also to those painted ahead."""
-    formats.set_clock(options.time)
-    formats.set_dates(options.dates)
+    """Apply the columns to rows, also to those painted ahead."""
     from ..list import columns  # start: most commands do not need Rich
 
     columns.set_columns(options.columns)

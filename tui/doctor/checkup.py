@@ -25,8 +25,8 @@ from hermes_browse.store.wording import _, ngettext
 from .. import formats
 from ..config.folders import config_path, log_path
 from ..config.keymap import troubles_of
+from ..config.options import WINDOW
 from ..config.read_config import Configuration, read_config
-from ..resume.terminal_windows import terminal_of
 from ..shared.clipboard import route
 from ..store_paths import read_radar_at, sessions_folder
 
@@ -48,7 +48,7 @@ def terminal(stream: TextIO | None = None) -> dict[str, object]:
         "colors": "none" if "NO_COLOR" in env else env.get("COLORTERM") or "unknown",
         "encoding": stream.encoding,
         "multiplexer": "tmux" if "TMUX" in env else "zellij" if "ZELLIJ" in env else None,
-        "windows": terminal_of(env),
+        "windows": "tmux" if env.get("TMUX") else None,
         "clipboard": route(env),
         "ssh": "SSH_CONNECTION" in env,
     }
@@ -77,9 +77,10 @@ def problems_around(
         )
     if not term["interactive"]:
         return problems
-    if configuration.options.resume == "window" and term["windows"] is None:
+    options = configuration.options
+    if options.resume == "window" and options.window == WINDOW and term["windows"] is None:
         text = _('resume = "window" has no terminal here that opens windows.')
-        remedy = _("Start the browser in tmux, Zellij, WezTerm or kitty.")
+        remedy = _("Start the browser in tmux, or set the option “window”.")
         problems.append(StoreProblem("warning", "no-windows", text, remedy))
     return problems + _terminal_problems(term)
 

@@ -24,7 +24,7 @@ class Column(NamedTuple):
     name: str
     """Header, to be translated through `_`."""
     width: int
-    """Cells, with the space before it; 0 for the width of a formatted moment."""
+    """Cells, with the space before it; 0 for that of an age."""
     lead: int
     """Cells before left-aligned text; 0 for right-aligned text."""
     from_width: int
@@ -58,7 +58,7 @@ def _size(conversation: Conversation) -> str:
 
 
 COLUMNS: dict[str, Column] = {
-    "age": Column(N_("when"), 0, 0, 0, lambda each, now: formats.moment(each.last_active, now), Sort.ACTIVITY),
+    "age": Column(N_("when"), 0, 0, 0, lambda each, now: formats.age(each.last_active, now), Sort.ACTIVITY),
     "source": Column(N_("source"), 7, 1, 44, lambda each, now: formats.source(each.source)),
     "messages": Column(N_("msgs"), 5, 0, 50, lambda each, now: _messages(each), Sort.MESSAGES),
     "cost": Column(N_("cost"), 8, 0, 70, lambda each, now: formats.money(each.tree_cost_usd), Sort.COST),
@@ -66,7 +66,7 @@ COLUMNS: dict[str, Column] = {
     "tokens": Column(N_("tokens"), 7, 0, _NEVER, lambda each, now: _tokens(each), Sort.TOKENS),
     "size": Column(N_("size"), 8, 0, _NEVER, lambda each, now: _size(each), Sort.SIZE),
     "started": Column(
-        N_("started"), 0, 0, _NEVER, lambda each, now: formats.moment(each.root.started_at, now), Sort.STARTED
+        N_("started"), 0, 0, _NEVER, lambda each, now: formats.age(each.root.started_at, now), Sort.STARTED
     ),
     "branch": Column(N_("branch"), 18, 2, _NEVER, lambda each, now: one_line(each.git_branch or "")),
     "directory": Column(N_("directory"), 22, 2, _NEVER, lambda each, now: one_line(_folder(each))),
@@ -112,7 +112,7 @@ def _layout(width: int) -> list[tuple[str, int]]:
             names = [*(name for name in names if name != by), by]
     columns: list[tuple[str, int]] = []
     for name in names:
-        cells = COLUMNS[name].width or formats.date_width() + (1 if name != names[0] else 0)
+        cells = COLUMNS[name].width or formats.AGE_WIDTH + (1 if name != names[0] else 0)
         if name == by:  # room for the arrow
             cells = max(cells, cell_len(_(COLUMNS[name].name)) + (2 if name != names[0] else 1))
         columns.append((name, cells))

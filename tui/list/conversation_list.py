@@ -28,7 +28,7 @@ from ..shared.lines import LongView
 from ..shared.stacked_columns import BLOCKS, shaded
 from .columns import format_head
 from .list_rows import FixedRows, ListRow, NoteRow, RowSource
-from .row_format import format_below, format_row
+from .row_format import format_row
 
 LOOKS = ("title", "plain", "dim", "note", "accent", "live", "hit", "mark", "cursor", "cursor-quiet")
 """Looks that rows use; each has a component class in the style sheet."""
@@ -49,7 +49,7 @@ class _FromList(Message):
 
 
 class ConversationList(LongView, can_focus=True):
-    """A list over a `RowSource`, with `row_lines` lines per row."""
+    """A list over a `RowSource`, with one line per row."""
 
     LOOK_PREFIX = "list"
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"list--{name}" for name in LOOKS}
@@ -86,8 +86,6 @@ class ConversationList(LongView, can_focus=True):
         """The rows shown."""
         self._key: str | None = None
         self._drawn: tuple[int, int] = (-1, -1)
-        self.row_lines = 1
-        """Lines per row; set before rows are shown."""
         self.is_marked: Callable[[ListRow], bool] = lambda row: False
         """Return whether to draw a row as marked."""
         self.follow: Callable[[bool, bool], None] = lambda is_moved, by_hand: None
@@ -126,23 +124,22 @@ class ConversationList(LongView, can_focus=True):
             top: Scroll to the first row.
             at: Index of the row to put the cursor on with `top`; must fit on the screen.
         """
-        line = self.cursor * self.row_lines - self.scroll_offset.y
+        line = self.cursor - self.scroll_offset.y
         target = None if top else key or self._key
         index = source.index_of(target) if target is not None else None
         is_found = index is not None
         if index is None:
             index = min(at if top else 0 if key else self.cursor, max(len(source) - 1, 0))
         self.source, self._now = source, None
-        size = Size(self.scrollable_content_region.width, len(source) * self.row_lines)
+        size = Size(self.scrollable_content_region.width, len(source))
         if size != self.virtual_size:
             self.virtual_size = size
         before = self._key
         self.set_reactive(ConversationList.cursor, index)
         row = self.current
         self._key = row.key if row is not None else None
-        top_line = index * self.row_lines
-        offset = top_line - line if is_found and not top else 0 if top else self.scroll_offset.y
-        if self.scroll_offset.y == 0 and top_line + self.row_lines <= self.size.height:
+        offset = index - line if is_found and not top else 0 if top else self.scroll_offset.y
+        if self.scroll_offset.y == 0 and index < self.size.height:
             offset = 0  # a list at its top shows new rows; the cursor stays on its row
         self.scroll_to(y=max(offset, 0), animate=False, force=True, immediate=True)
         self._scroll_to_cursor()
@@ -164,7 +161,7 @@ class ConversationList(LongView, can_focus=True):
         row = self.current
         self._key = row.key if row is not None else None
         for index in (old, new):
-            self.refresh(Region(0, index * self.row_lines - self.scroll_offset.y, self.size.width, self.row_lines))
+            self.refresh(Region(0, index - self.scroll_offset.y, self.size.width, 1))
         self._scroll_to_cursor()
         self.moved()
         self.follow(True, True)
@@ -184,15 +181,14 @@ class ConversationList(LongView, can_focus=True):
         top, height = self.scroll_offset.y, self.size.height
         if not height:  # not laid out yet
             return
-        first, last = self.cursor * self.row_lines, (self.cursor + 1) * self.row_lines - 1
-        if first < top:
-            self.scroll_to(y=first, animate=False, force=True, immediate=True)
-        elif last >= top + height:
-            self.scroll_to(y=last - height + 1, animate=False, force=True, immediate=True)
+        if self.cursor < top:
+            self.scroll_to(y=self.cursor, animate=False, force=True, immediate=True)
+        elif self.cursor >= top + height:
+            self.scroll_to(y=self.cursor - height + 1, animate=False, force=True, immediate=True)
 
     def on_resize(self) -> None:
         """Adapt to another size."""
-        self.virtual_size = Size(self.scrollable_content_region.width, len(self.source) * self.row_lines)
+        self.virtual_size = Size(self.scrollable_content_region.width, len(self.source))
         self._scroll_to_cursor()
 
     def _look_over(self, name: str, under: str) -> Style:
@@ -210,7 +206,7 @@ class ConversationList(LongView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """Render one screen line."""
-        index, part = divmod(y + self.scroll_offset.y, self.row_lines)
+        index = y + self.scroll_offset.y
         width = self.scrollable_content_region.width
         base = self._look_style("")
         if index >= len(self.source):
@@ -220,8 +216,8 @@ class ConversationList(LongView, can_focus=True):
             self._post_shown()
         if self._now is None:
             self._now = self.clock()
-        spans = format_row(row, width, self._now) if part == 0 else format_below(row, width)
-        if part == 0 and self.is_marked(row):
+        spans = format_row(row, width, self._now)
+        if self.is_marked(row):
             spans[0] = (f"{spans[0][0][0]}✓{spans[0][0][2:]}", "mark")
         under = ""
         if index == self.cursor and not isinstance(row, NoteRow) and self.is_current():
@@ -240,8 +236,8 @@ class ConversationList(LongView, can_focus=True):
         return Strip(segments).adjust_cell_length(width, self._look_over("", under))
 
     def _post_shown(self) -> None:
-        first = self.scroll_offset.y // self.row_lines
-        last = -(-(self.scroll_offset.y + self.size.height) // self.row_lines) - 1
+        first = self.scroll_offset.y
+        last = first + self.size.height - 1
         drawn = (first, min(last, len(self.source) - 1))
         if drawn != self._drawn:
             self._drawn = drawn
@@ -253,7 +249,7 @@ class ConversationList(LongView, can_focus=True):
 
     def action_page(self, pages: float) -> None:
         """Move the cursor by a number of screen pages."""
-        self._go(self.cursor + int(pages * max(self.size.height // self.row_lines - 1, 1)))
+        self._go(self.cursor + int(pages * max(self.size.height - 1, 1)))
 
     def action_jump(self, index: int) -> None:
         """Move to a row; -1 is the last."""
@@ -271,7 +267,7 @@ class ConversationList(LongView, can_focus=True):
 
     def on_click(self, event: events.Click) -> None:
         """Move the cursor to the clicked row; a double click selects it."""
-        index = (event.y + self.scroll_offset.y) // self.row_lines
+        index = event.y + self.scroll_offset.y
         if index < len(self.source):
             self._go(index)
             if event.chain >= 2:

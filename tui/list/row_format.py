@@ -92,7 +92,7 @@ def _hit(row: HitRow, width: int, now: float) -> list[Span]:
     state = f"{formats.state(hit.state)} " if hit.state is not State.LIVE else ""
     role = _(_ROLES[hit.role]) if hit.role in _ROLES else one_line(hit.role)
     lead = f"   {formats.fit(role, 4)} "
-    time = formats.fit(formats.moment(hit.timestamp, now), formats.date_width(), right=True)
+    time = formats.fit(formats.age(hit.timestamp, now), formats.AGE_WIDTH, right=True)
     room = width - cell_len(lead) - cell_len(state) - cell_len(time) - 2
     spans: list[Span] = [(lead, "dim"), (state, "note")]
     used, position = 0, 0
@@ -149,7 +149,7 @@ def _node_facts(row: LineageRow, width: int, now: float) -> str:
         (0, max(8, cell_len(messages)), messages),
         (70, 8, formats.money(session.cost_usd)),
         (70, 11, f" {formats.fit(below, 10)}"),
-        (0, formats.date_width() + 1, formats.moment(session.last_active, now)),
+        (0, formats.AGE_WIDTH + 1, formats.age(session.last_active, now)),
     ]
     return "".join(formats.fit(text, cells, right=True) for least, cells, text in facts if width >= least)
 
@@ -215,17 +215,3 @@ def format_row(row: ListRow, width: int, now: float) -> list[Span]:
     if isinstance(row, NoteRow):
         return [(formats.fit(f" {one_line(row.text)}", width), "note")]
     return row.spans(width, now)
-
-
-def format_below(row: ListRow, width: int) -> list[Span]:
-    """Format the second line of a two-line row in exactly `width` cells.
-
-    It has the preview, unless the first line shows that for want of a title, then directory and branch.
-    """
-    text = ""
-    if isinstance(row, ConversationRow):
-        conversation = row.conversation
-        preview = conversation.preview if conversation.title else ""
-        parts = (preview, conversation.cwd or "", conversation.git_branch or "")
-        text = " · ".join(one_line(each, 400) for each in parts if each)
-    return [("   ", "dim"), (formats.fit(text, max(width - 4, 0)), "dim"), (" ", "dim")]

@@ -45,7 +45,7 @@ class FoundRow(NamedTuple):
         found, conversation = self.found, self.found.conversation
         columns = _columns(
             width,
-            formats.moment(found.moment, now),
+            formats.age(found.moment, now),
             formats.source(conversation.source),
             formats.number(conversation.message_count) if conversation.message_count or not _is_bare(found) else "",
             hits=found.hit is not None,
@@ -86,7 +86,7 @@ class AwayRow(NamedTuple):
 
 def _columns(width: int, when: str, source: str, messages: str, *, hits: bool) -> str:
     """Format the columns that fit into a row of `width` cells; `hits` need room for their text."""
-    columns = formats.fit(when, formats.date_width(), right=True)
+    columns = formats.fit(when, formats.AGE_WIDTH, right=True)
     if width >= (90 if hits else 60):
         columns += " " + formats.fit(source, 6) + formats.fit(messages, 5, right=True)
     return columns
@@ -171,7 +171,7 @@ def preview(shown: Preview, now: float) -> Content:
         (one_line(found.profile, 60), one_line(conversation.source, 20), one_line(conversation.model or "", 40)),
         (
             formats.counted(conversation.message_count, "message"),
-            formats.moment(conversation.last_active, now),
+            formats.age(conversation.last_active, now),
             formats.costs(conversation),
         ),
         (one_line(conversation.cwd or "", 200),),

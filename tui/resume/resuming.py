@@ -25,7 +25,7 @@ from hermes_browse.store.wording import _
 from ..context import Context
 from ..screens.panes import Panes
 from .preflight import PreflightCard
-from .terminal_windows import WindowOutcome, Windows
+from .terminal_windows import WindowOutcome, go_to, open_window
 
 _Planned = tuple[ResumePlan, list[RecapLine], Details | None, Memory | None]
 
@@ -39,7 +39,6 @@ class Resuming:
 
     def __init__(self, context: Context, panes: Panes, came_back: Callable[[], None]) -> None:
         self._context, self._panes, self._came_back = context, panes, came_back
-        self._windows: Windows | None = None
 
     def start(self, session_id: str) -> None:
         """Resume the conversation of a session in the configured mode."""
@@ -120,14 +119,12 @@ class Resuming:
     def _find_window(self, planned: _Planned) -> Callable[[], None]:
         """Go to the window that has the conversation; else return a call that opens one. Not on the screen's thread."""
         plan = planned[0]
-        self._windows = self._windows or Windows()
-        windows = self._windows
-        outcome = windows.go_to(plan)
+        outcome = go_to(plan)
         if outcome is not None:
             return lambda: self._report(outcome)
 
         def opened() -> Callable[[], None]:
-            outcome = windows.open(plan)
+            outcome = open_window(plan, self._context.options.window)
             return lambda: self._report(outcome)
 
         return lambda: self._ask(planned, lambda plan: self._in_thread(opened))

@@ -146,7 +146,6 @@ class MainScreen(Panes):
         context, current = self.context, self.controllers.current
         for widget in (self.rows, self.lineage):
             widget.clock = context.clock
-        self.rows.row_lines = 2 if context.options.density == "comfortable" else 1
         self.rows.is_marked = self.controllers.marks.has
         self.rows.is_current = lambda: current.is_listed
         self.rows.opens = is_opened

@@ -5,6 +5,7 @@ from __future__ import annotations
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.events import Resize
+from textual.screen import Screen
 
 from ..list.conversation_list import ConversationList, ListHead
 from ..pane_sizes import HEIGHT, NARROW, WIDTH, PaneSizes, has_head
@@ -13,13 +14,12 @@ from ..shared.keys import KeyLine
 from ..shared.lines import TextLine
 from ..textual_private import use_near_compositor
 from ..transcript.view import TranscriptView
-from .roomy import RoomyScreen
 
 SHORT = 30
 """Lines below which the tree is shown only on request."""
 
 
-class Panes(RoomyScreen[object]):
+class Panes(Screen[object]):
     """Layout and focus of the panes, without their contents."""
 
     AUTO_FOCUS = ""

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from textual.content import Content
 from textual.events import Key, Resize
+from textual.screen import Screen
 
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.sessions.models import Conversation
@@ -20,10 +21,9 @@ from ..shared.lines import TextLine
 from .by_name import load
 from .card import STYLES
 from .controllers import Controllers, WayBack
-from .roomy import RoomyScreen
 
 
-class SubScreen(BoundKeys, RoomyScreen[None]):
+class SubScreen(BoundKeys, Screen[None]):
     """A screen that works with the store of the main screen, through its workers.
 
     Args:
@@ -91,7 +91,6 @@ class SubScreen(BoundKeys, RoomyScreen[None]):
 
     def on_resize(self, event: Resize) -> None:
         """Put panes side by side if there is room."""
-        super().on_resize(event)
         self.set_class(event.size.width < NARROW, "-narrow")
 
     def on_key(self, event: Key) -> None:

@@ -1,7 +1,4 @@
-"""The signs the browser draws: their meanings, and their ASCII replacements.
-
-Both take one cell, so that nothing shifts. Signs that stand for different states have different replacements.
-"""
+"""The signs the browser draws and their meanings, and what is printed where the encoding lacks a character."""
 
 from __future__ import annotations
 
@@ -9,23 +6,6 @@ import unicodedata
 from typing import NamedTuple
 
 from hermes_browse.store.wording import N_
-
-MODES = ("auto", "ascii", "unicode")
-"""Values of the option `glyphs`; `auto` is ASCII if the terminal's encoding is not UTF-8."""
-
-_SIGNS = {
-    # what a conversation or session is
-    "●": "*", "○": "o", "∅": "0", "·": "-", "★": "!", "▪": "#", "⊕": "+", "↻": "@", "≡": "=", "⑂": "Y",
-    # what happened to it
-    "✓": "x", "✗": "X", "☑": "x", "☐": "_", "⊘": "/", "↺": "@", "◆": "*", "◇": "o", "▶": ">", "■": "#",
-    # what opens, where it leads
-    "▸": ">", "›": ">",
-    "▾": "v", "▼": "v", "▲": "^", "◀": "<", "◂": "<", "→": ">", "←": "<", "↑": "^", "↓": "v", "↵": "<",
-    "⏎": "<",
-    # punctuation
-    "…": "~", "“": '"', "”": '"', "‘": "'", "’": "'", "–": "-", "—": "-", "−": "-", "•": "*", "×": "x", "∞": "~",
-    "¢": "c", "≥": ">", "≤": "<", "\u00a0": " ", "\ufffd": "?",
-}  # fmt: skip
 
 
 class Legend(NamedTuple):
@@ -132,70 +112,23 @@ LEGENDS = (
 """Meanings of all signs, in the order of the help; a test fails for a sign that is drawn and not here."""
 
 
-def _drawn() -> dict[str, str]:
-    """Return replacements of box drawing, blocks and Braille, ours and those of Textual's widgets."""
-    signs: dict[str, str] = {}
-    for code in range(0x2500, 0x2580):  # box drawing
-        name = unicodedata.name(chr(code))
-        is_level = "HORIZONTAL" in name and "VERTICAL" not in name and "DOWN" not in name and "UP" not in name
-        is_upright = "VERTICAL" in name and not any(part in name for part in ("HORIZONTAL", "LEFT", "RIGHT"))
-        signs[chr(code)] = "-" if is_level else "|" if is_upright else "+"
-    signs |= {"╱": "/", "╲": "\\", "╳": "X", "├": "|", "└": "`"}  # the last two are tree lines
-    for code in range(0x2580, 0x25A0):  # block elements: bars, columns, edges of boxes and scroll bars
-        signs[chr(code)] = " "
-    signs |= dict.fromkeys("█▉▊▋▓", "#") | dict.fromkeys("▌▍▎▏▐▕", "|") | {"▒": ":", "░": "."}
-    signs |= dict.fromkeys("▁▂▃", "_") | dict.fromkeys("▄▅▆▇", "#")  # the tops of columns
-    for code in range(0x2400, 0x2425):  # pictures of control characters
-        signs[chr(code)] = "?"
-    for code in range(0x2800, 0x2900):  # Braille patterns: spinners, plots
-        signs[chr(code)] = " " if code == 0x2800 else ":"
-    return signs
-
-
-TABLE = {ord(sign): plain for sign, plain in (_drawn() | _SIGNS).items()}
-"""All replacements, for `str.translate`."""
-
-
-def plain(text: str) -> str:
-    """Replace our signs by ASCII ones of the same width; other characters stay."""
-    return text if text.isascii() else text.translate(TABLE)
-
-
 def is_unicode(encoding: str | None) -> bool:
     """Return whether an encoding can hold every character; True if it is unknown."""
     return encoding is None or encoding.lower().replace("_", "-").startswith("utf")
 
 
-def are_plain(mode: str, encoding: str | None) -> bool:
-    """Return whether signs must be ASCII in one of `MODES`, on a terminal's stream of this encoding."""
-    return mode == "ascii" or (mode == "auto" and not is_unicode(encoding))
-
-
-def encodable(text: str, encoding: str) -> str:
-    """Replace characters of a printable text that an encoding lacks by a question mark per cell."""
-    try:
-        text.encode(encoding)
-    except UnicodeEncodeError:
-        return "".join(_or_question(letter, encoding) for letter in text)
-    return text
-
-
-def _or_question(letter: str, encoding: str) -> str:
-    try:
-        letter.encode(encoding)
-    except UnicodeEncodeError:
-        if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
-            return ""
-        return "??" if unicodedata.east_asian_width(letter) in "WF" else "?"
-    return letter
+def _question_marks(character: str) -> str:
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return ""
+    return "??" if unicodedata.east_asian_width(character) in "WF" else "?"
 
 
 def replace_unencodable(error: UnicodeError) -> tuple[str, int]:
-    """Codec error handler: our signs become ASCII ones, the rest question marks.
+    """Codec error handler: a question mark for each cell, so that nothing behind it shifts.
 
     Raises:
         UnicodeError: `error` is not an encoding error.
     """
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    return encodable(plain(error.object[error.start : error.end]), "ascii"), error.end
+    return "".join(map(_question_marks, error.object[error.start : error.end])), error.end

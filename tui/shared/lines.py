@@ -1,4 +1,4 @@
-"""Widgets of styled lines: one line, switches, a base class of long views, a read-only text; and the ASCII filter."""
+"""Widgets of styled lines: one line, switches, a base class of long views, a read-only text."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.binding import BindingType
-from textual.color import Color
 from textual.content import Content
 from textual.events import Click
-from textual.filter import LineFilter
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import Reactive
@@ -26,31 +24,7 @@ from hermes_browse.store.text import printable
 from ..bindings import bindings
 from ..commands.main_commands import LINES
 from ..textual_private import measure_anew, take_bare_lines, tell_scroll_bar
-from .glyphs import encodable, is_unicode, plain
 from .styled import LOOKS, Line, Span, breaks, line_text, line_width, slice_spans, wrap_spans
-
-
-class GlyphFilter(LineFilter):
-    """Replaces our signs by ASCII ones in everything that is painted.
-
-    Args:
-        encoding: Of the terminal's stream; None if unknown. Characters it lacks become question marks.
-    """
-
-    def __init__(self, encoding: str | None) -> None:
-        super().__init__()
-        self._narrow = None if is_unicode(encoding) else encoding
-
-    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """Replace the signs of a line; each segment keeps its width."""
-        return [
-            segment if segment.control or segment.text.isascii() else Segment(self._text(segment.text), segment.style)
-            for segment in segments
-        ]
-
-    def _text(self, text: str) -> str:
-        text = plain(text)
-        return encodable(text, self._narrow) if self._narrow is not None else text
 
 
 class Paragraph(Static):

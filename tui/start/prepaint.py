@@ -27,8 +27,8 @@ from ..list.columns import format_head
 from ..list.list_model import Order, RowDetails, make_rows, order_name, shown_line, view_labels
 from ..list.list_rows import NoteRow
 from ..list.row_format import format_row
-from ..pane_sizes import PaneSizes, has_head, is_tiny
-from ..shared.glyphs import are_plain
+from ..pane_sizes import PaneSizes, has_head
+from ..shared.glyphs import is_unicode
 
 if sys.platform != "win32":
     import termios
@@ -86,9 +86,11 @@ def _sgr(text: str, colour: Colour, background: Colour, attributes: str = "") ->
 
 
 def is_possible() -> bool:
-    """Whether this terminal has true colours and no variable changes Textual's look or driver."""
+    """Whether this terminal has true colours and UTF-8, and no variable changes Textual's look or driver."""
     env = os.environ
     if sys.platform == "win32" or env.get("COLORTERM", "").lower() not in ("truecolor", "24bit"):
+        return False
+    if not is_unicode(getattr(sys.__stderr__, "encoding", None)):
         return False
     if any(name in env for name in ("NO_COLOR", "TEXTUAL_THEME", "TEXTUAL_DRIVER")):
         return False
@@ -142,7 +144,7 @@ class _PaintedRows:
         head = 1 if has_head(*size) else 0
         self.above = _ABOVE + head
         """Lines above the first row."""
-        self.shown = min(height - head, len(self._rows))
+        self.shown = max(min(height - head, len(self._rows)), 0)
         """The number of rows that fit."""
 
     @property
@@ -255,7 +257,7 @@ def painted(
 ) -> Iterator[Handover]:
     """Paint the first rows if possible, and restore the terminal at the end of the block, however it ends.
 
-    Nothing is painted if the first view, order, theme or glyphs are not the usual ones. Keys are handled only if none
+    Nothing is painted if the first view, order or theme are not the usual ones. Keys are handled only if none
     is configured.
 
     Args:
@@ -267,9 +269,8 @@ def painted(
         The state of the terminal.
     """
     handover = Handover()
-    is_ascii = are_plain(start.options.glyphs, getattr(sys.__stderr__, "encoding", None))
-    is_usual = start.can_be_painted_ahead and start.theme in PALETTES and not is_tiny(*terminal_size())
-    if is_ascii or not is_usual or not is_possible():
+    is_usual = start.can_be_painted_ahead and start.theme in PALETTES
+    if not is_usual or not is_possible():
         yield handover
         return
     descriptor = sys.stdin.fileno()

@@ -1,29 +1,19 @@
-"""Show an image of a conversation: in the system's viewer, from a private file, or on the terminal itself.
-
-textual-image, an optional dependency, draws on terminals with Kitty's protocol or Sixel. Importing it queries the
-terminal, so that is done while the browser does not have the terminal.
-"""
+"""Open an image of a conversation in the system's viewer, an embedded one from a private file."""
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shutil
 import sys
 from pathlib import Path
 
-from rich.console import Console
-
 from hermes_browse.store.messages.images import LONGEST_HEAD, suffix_of
 from hermes_browse.store.regular_files import open_regular
 from hermes_browse.store.temporary import TemporaryFolder
-from hermes_browse.store.wording import N_, _
+from hermes_browse.store.wording import _
 
 from ..shared.programs import start_quietly
 
-HOW_TO_GET = N_("pip install 'hermes-browse[images]' shows images here · Enter opens outside")
-_FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
-"""Formats that are decoded; some of the others that Pillow reads run programs."""
 _VIEWER_SECONDS = 1.5
 """How long to wait for the viewer's starter to report a failure."""
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".avif", ".heic")
@@ -91,46 +81,3 @@ def open_outside(path: Path) -> str:
         reason = error.strerror or type(error).__name__
         return _("{program} could not be started: {reason}").format(program=name, reason=reason)
     return (_("{program} did not take it") if failed else _("handed to {program}")).format(program=name)
-
-
-def cells_of(width: int, height: int, columns: int, rows: int) -> tuple[int, int]:
-    """Return the cells for an image of so many pixels, which fill the given ones unless the image is small.
-
-    A cell is taken to be twice as high as wide.
-    """
-    across = min(columns, max(width // 8, 6))
-    down = round(across * height / max(width, 1) / 2)
-    if down > rows:
-        across, down = round(2 * rows * width / max(height, 1)), rows
-    return max(across, 1), max(down, 1)
-
-
-def can_show() -> bool:
-    """Whether the packages that draw images on a terminal are installed; imports nothing."""
-    return all(importlib.util.find_spec(name) is not None for name in ("textual_image", "PIL"))
-
-
-def show_here(path: Path) -> str:
-    """Draw an image on the terminal, which the browser has lent, and wait for Enter.
-
-    Returns:
-        A sentence about what went wrong; empty if nothing did.
-    """
-    from PIL import Image as Pillow  # an optional dependency
-
-    try:
-        from textual_image.renderable import Image  # queries the terminal
-
-        with Pillow.open(path, formats=_FORMATS) as picture:
-            picture.load()
-            console = Console(file=sys.__stdout__)
-            width, height = max(console.width - 1, 1), max(console.height - 3, 1)
-            columns, rows = cells_of(picture.width, picture.height, width, height)
-            shown = Image(picture.convert("RGB"), width=columns, height=rows)
-            console.print(shown, width=width, height=height)
-            console.print(f"\n{_('Enter goes back')}", style="dim", end="")
-            sys.stdin.readline()
-            shown.cleanup()
-    except (OSError, ValueError, SyntaxError, Pillow.DecompressionBombError) as error:
-        return _("this image cannot be drawn: {reason}").format(reason=type(error).__name__)
-    return ""

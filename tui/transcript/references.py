@@ -1,10 +1,10 @@
-"""References of a chat message: images, links and paths; and the card that opens, draws or copies them."""
+"""References of a chat message: images, links and paths; and the card that opens or copies them."""
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
@@ -211,9 +211,7 @@ class ReferencesCard(Card[None]):
         with Vertical(id="card"):
             yield Static(Content.assemble((self._title, "bold"), (f"  {' · '.join(counts)}", "dim")))
             yield OptionList(*map(self._row, self._references), id="references", markup=False)
-            yield keys_line(
-                self.keys_text(_("Enter open"), without=() if ReferenceKind.IMAGE in kinds else ("show-here",))
-            )
+            yield keys_line(self.keys_text(_("Enter open")))
 
     def _row(self, reference: Reference) -> Option:
         target = one_line(reference.target, 2000)
@@ -261,7 +259,7 @@ class ReferencesCard(Card[None]):
 
     async def _open(self, reference: Reference) -> None:
         if reference.kind is ReferenceKind.IMAGE:
-            self._with_file(reference, self._outside)
+            self._open_image(reference)
             return
         if not reference.can_be_opened:
             why = "" if reference.kind is ReferenceKind.PATH else _("not of the web: ")
@@ -290,20 +288,10 @@ class ReferencesCard(Card[None]):
 
     # Images
 
-    def action_show_here(self) -> None:
-        """Draw the image on the terminal, if possible."""
-        reference = self._current
-        if reference is None or reference.kind is not ReferenceKind.IMAGE:
-            self._tell(_("not an image"))
-        elif not image_viewer.can_show():
-            self._tell(_(image_viewer.HOW_TO_GET))
-        else:
-            self._with_file(reference, self._here)
-
-    def _with_file(self, reference: Reference, then: Callable[[Path], None]) -> None:
-        """Call a function with the file of an image; an embedded image is written to a file first."""
+    def _open_image(self, reference: Reference) -> None:
+        """Open the file of an image; an embedded image is written to a file first."""
         if reference.number < 0:
-            then(Path(reference.target).expanduser())
+            self._outside(Path(reference.target).expanduser())
             return
 
         def done(data: bytes | None) -> None:
@@ -311,7 +299,7 @@ class ReferencesCard(Card[None]):
             if path is None:
                 self._tell(_("not an image known here; & shows the row as it is stored"))
             elif self.is_whole:
-                then(path)
+                self._outside(path)
 
         self.context.page_worker.submit(
             "image",
@@ -325,11 +313,3 @@ class ReferencesCard(Card[None]):
             self._tell(await asyncio.to_thread(image_viewer.open_outside, path))
 
         self.run_worker(work(), group="reference", exclusive=True)
-
-    def _here(self, path: Path) -> None:
-        try:
-            with self.context.host.lend_terminal():
-                error = image_viewer.show_here(path)
-        except SuspendNotSupported:
-            error = _("the terminal cannot be handed over here")
-        self._tell(error or _("back from {name}").format(name=path.name))

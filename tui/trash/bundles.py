@@ -103,7 +103,7 @@ class BundleRow(NamedTuple):
     def spans(self, width: int, now: float) -> Line:
         """Format the row in exactly `width` cells."""
         each = self.bundle
-        columns = formats.fit(formats.age(each.created_at, now), formats.DATE_WIDTHS["relative"], right=True)
+        columns = formats.fit(formats.age(each.created_at, now), formats.AGE_WIDTH, right=True)
         if width >= 50:
             columns += formats.fit(formats.messages(each.messages), 12, right=True)
         columns += formats.fit(formats.size(each.bytes), 9, right=True)
@@ -153,7 +153,7 @@ def _line_of(row: BundleRow, tip: str, title: str | None, now: float) -> Content
     facts = [
         formats.counted(conversation.message_count, "message"),
         formats.counted(len(deleted.sessions), "session") if len(deleted.sessions) > 1 else "",
-        formats.moment(conversation.last_active, now),
+        formats.age(conversation.last_active, now),
     ]
     text = " · ".join(fact for fact in facts if fact)
     return Content.assemble(mark, one_line(formats.name(conversation), 100), (f"  {text}", "dim"))
