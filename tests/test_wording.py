@@ -20,7 +20,7 @@ _SQL = re.compile(
     r"\b(SELECT|FROM|WHERE|INSERT|PRAGMA|UPDATE|DELETE|CREATE|DROP|ATTACH|AND|OR|VALUES|ORDER BY|LIMIT|BEGIN"
     r"|CASE|CAST|ELSE|NULL|DISTINCT|IS NOT|PRIMARY KEY|NO ACTION|SET DEFAULT|instr|typeof)\b"
 )
-_SHELL = re.compile(r"&& | tool install --force|; and string match ")
+_SHELL = re.compile(r"&& | tool install --force")
 """Lines that a shell runs."""
 _LOOK = "accent|bold|dim|green|heading|output|reverse|warning|yellow"
 _FOR_MACHINES = re.compile(rf"<[^>]*>|\b[\w-]+:\S+|^\$?({_LOOK})( ({_LOOK}))+$")
@@ -42,16 +42,15 @@ _OF_OTHERS = {
     *("Operation timed out", "No route to host", "Network is unreachable", "Connection closed", "Connection reset"),
     *("Broken pipe", "not responding", ": Command not found.", "incorrect passphrase"),
     *("create trigger if not exists", "create trigger"),
-    *("import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))", "_files; return"),
+    "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))",
 }
 """What Hermes, Python, SQLite, ssh and shells write or read."""
 _NAMES = {
     *("make smaller", "subagent session", "open session", "old transcript", "left out"),  # keys
-    *("hermes-browse hosts --names 2>/dev/null", "uv tool install", "ssh -t {ssh} {command}"),
+    *("uv tool install", "ssh -t {ssh} {command}"),
     *("hermes-browse trash list --host {name}", "hermes-browse doctor --host {name}"),
     "hermes-browse list --old --host {name}",
     *("tool install --force", "&& /bin/pip install  &&"),
-    '__hermes_browse_at ""; and string match -q --  (commandline -opc)[-1]',
     *("hit details", "insight names", "insight rows"),  # jobs of a worker
     *("after: before:", "hermes-browse export:", "because of", "the terminal is gone", "0 (not installed)"),
     "Browse, search, resume and clean up conversations (hermes-browse)",  # in Hermes, which speaks English

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from commandline import call
 
-from hermes_browse.tui.cli.completions import completions, places
-from hermes_browse.tui.cli.registry import make_parser
+from hermes_browse.tui.cli.registry import COMMANDS
+from hermes_browse.tui.config.folders import config_path
 
 Capture = pytest.CaptureFixture[str]
 ASKED = [
@@ -28,20 +29,29 @@ ASKED = [
 """Words behind the program, the last one begun, and what may complete it."""
 
 _BASH = """
-source "$1"; shift
-COMP_WORDS=(hermes-browse "$@"); COMP_CWORD=$#; COMPREPLY=()
-_hermes_browse
+source "$1"
+COMP_LINE="hermes-browse $2"; COMP_POINT=${#COMP_LINE}; COMPREPLY=()
+_python_argcomplete hermes-browse
 printf '%s\\n' "${COMPREPLY[@]}"
 """
 _ZSH = """
 compdef() { :; }
 _describe() { local each; for each in ${(P)2}; do print -r -- "${each%%:*}"; done }
-compadd() { shift; print -rl -- "$@"; }
-_files() { print -r -- "files $*"; }
-source $1; shift
-words=(hermes-browse "$@"); CURRENT=$#words
-_hermes_browse
+source $1
+BUFFER="hermes-browse $2"; CURSOR=$#BUFFER; words=(hermes-browse)
+_python_argcomplete
 """
+PROGRAM = f'#!/bin/sh\nexec {sys.executable} -m hermes_browse.tui "$@"\n'
+
+
+@pytest.fixture(autouse=True)
+def _program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program is on the path, as the scripts ask it."""
+    program = tmp_path / "bin" / "hermes-browse"
+    program.parent.mkdir()
+    program.write_text(PROGRAM)
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
 
 
 def ask(shell: str, script: Path, words: list[str]) -> set[str]:
@@ -49,17 +59,16 @@ def ask(shell: str, script: Path, words: list[str]) -> set[str]:
     program = shutil.which(shell)
     if program is None:
         pytest.skip(f"there is no {shell}")
+    line = " ".join(words)
     if shell == "fish":
-        line = " ".join(["hermes-browse", *words])
-        command = [program, "--no-config", "-c", f"source {script}; complete -C '{line}'"]
+        command = [program, "--no-config", "-c", f"source {script}; complete -C 'hermes-browse {line}'"]
     else:
         code = _BASH if shell == "bash" else _ZSH
         quiet = ["--norc", "--noprofile"] if shell == "bash" else ["-f"]
-        command = [program, *quiet, "-c", code, shell, str(script), *words]
+        command = [program, *quiet, "-c", code, shell, str(script), line]
     ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert ended.stderr == ""
-    found = {line.split("\t")[0] for line in ended.stdout.splitlines() if line}
-    return {each for each in found if each.startswith(words[-1])}
+    return {each.split("\t")[0].strip() for each in ended.stdout.splitlines() if each}
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -72,12 +81,11 @@ def test_a_shell_completes(capsys: Capture, tmp_path: Path, shell: str, words: l
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_names_of_hosts(capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shell: str) -> None:
+def test_names_of_hosts(capsys: Capture, tmp_path: Path, shell: str) -> None:
     """Those that are configured when the key is pressed."""
-    program = tmp_path / "hermes-browse"
-    program.write_text('#!/bin/sh\ntest "$*" = "hosts --names" && printf "vps\\nnas\\n"\n')
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    config_path().parent.mkdir(parents=True)
+    blocks = [f'[[hosts]]\nname = "{name}"\nssh = "{name}"\n' for name in ("vps", "nas")]
+    config_path().write_text("".join(blocks))
     script = tmp_path / "script"
     script.write_text(call(capsys, "completions", shell).out)
     assert ask(shell, script, ["list", "--host", ""]) == {"vps", "nas"}
@@ -86,12 +94,12 @@ def test_names_of_hosts(capsys: Capture, tmp_path: Path, monkeypatch: pytest.Mon
     assert ask(shell, script, ["hosts", "n"]) == ask(shell, script, ["rename", "check", "n"]) == set()
 
 
-def test_bash_parts_words_at_the_equals_sign(capsys: Capture, tmp_path: Path) -> None:
-    """`--view=a` reaches a completion as three words."""
+def test_a_value_behind_an_equals_sign(capsys: Capture, tmp_path: Path) -> None:
+    """In bash too, which parts words there."""
     script = tmp_path / "script"
     script.write_text(call(capsys, "completions", "bash").out)
-    assert ask("bash", script, ["list", "--view", "=", "ar"]) == {"archived"}
-    assert ask("bash", script, ["--home", "=", "list", "trash", "dr"]) == {"drop"}
+    assert ask("bash", script, ["list", "--view=ar"]) == {"archived"}
+    assert ask("bash", script, ["--home=list", "trash", "dr"]) == {"drop"}
 
 
 @pytest.mark.parametrize("shell", ["bash", "fish"])
@@ -107,13 +115,10 @@ def test_files_and_folders(capsys: Capture, tmp_path: Path, shell: str) -> None:
     assert {each.rstrip("/") for each in ask(shell, script, ["--home", begun])} == {str(tmp_path / "folder")}
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_every_command_and_option_is_there(shell: str) -> None:
-    """What the parser knows, the script knows."""
-    text = completions(shell, make_parser())
-    found = list(places(make_parser()))
-    assert {"", "/list", "/trash/drop", "/config", "/completions"} <= {place.path for place in found}
-    for place in found:
-        for name, _ in place.words:
-            assert (name.lstrip("-") if shell == "fish" else name) in text
-    assert "--or-demo" not in text, "what help does not show is not offered"
+def test_every_command_and_option_is_there(capsys: Capture, tmp_path: Path) -> None:
+    """What the parser knows, the shell offers; what help does not show is not."""
+    script = tmp_path / "script"
+    script.write_text(call(capsys, "completions", "bash").out)
+    offered = ask("bash", script, [""])
+    assert {*COMMANDS, "--home", "--plain", "--version"} <= offered and "--or-demo" not in offered
+    assert {"--older-than", "--dry-run", "--home", "--json"} <= ask("bash", script, ["prune", "--"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -27,6 +28,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             with suppress(OSError):  # run() below reports it
                 print(f"hermes-browse {version()}", flush=True)
                 return 0
+        if "_ARGCOMPLETE" in os.environ:
+            from .completions import complete  # start time: only at a Tab
+
+            complete()
         from .entry import run  # start time: `--version` imports next to nothing
 
         return run(arguments)

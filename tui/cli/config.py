@@ -7,21 +7,15 @@ import os
 from types import SimpleNamespace
 
 from hermes_browse.store.errors import RefusedError
-from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from ..commands import final_keys
 from ..config.folders import config_path
 from ..config.keymap import known_commands, resolve_keymap, sample, troubles_of
+from ..config.options import OPTIONS, toml
 from ..config.read_config import read_config
 from .command_context import Subcommand
 from .output import note, print_json, print_text
-
-_SHOWN = (
-    "theme", "mouse", "language", "columns", "resume", "window", "surface",
-    "trash",
-)  # fmt: skip
-"""Options in display order; the keys follow them."""
 
 
 class ConfigCommand(Subcommand):
@@ -76,24 +70,12 @@ def _init(*, as_json: bool) -> int:
     return 0
 
 
-def _toml(value: object) -> str:
-    """Format a value as TOML."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, list):
-        return f"[{', '.join(map(_toml, value))}]"
-    if isinstance(value, dict):
-        inner = ", ".join(f'"{one_line(name, 60)}" = {_toml(each)}' for name, each in value.items())
-        return f"{{ {inner} }}" if inner else "{}"
-    escaped = str(value).replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
-
-
 def _show(*, as_json: bool) -> int:
     configuration = read_config(config_path())
     problems = troubles_of(configuration)
-    values = {name: getattr(configuration.options, name) for name in _SHOWN}
-    values |= {"columns": list(values["columns"]), "surface": dict(values["surface"])}
+    options = configuration.options
+    values = {each.name: getattr(options, each.name) for each in OPTIONS}
+    values |= {"columns": list(options.columns), "surface": dict(options.surface)}
     keymap, _problems = resolve_keymap(configuration)
     keys = {each.id: list(dict.fromkeys(each.key_names)) for each in final_keys(known_commands(), keymap) if each.id}
     if as_json:
@@ -102,7 +84,7 @@ def _show(*, as_json: bool) -> int:
                 "path": str(configuration.path),
                 "exists": configuration.exists,
                 "options": values,
-                "hosts": [each._asdict() for each in configuration.options.hosts],
+                "hosts": [each._asdict() for each in options.hosts],
                 "keys": keys,
                 "problems": [{"line": each.line, "text": each.text, "remedy": each.remedy} for each in problems],
             }
@@ -112,12 +94,12 @@ def _show(*, as_json: bool) -> int:
     print_text(f"# {configuration.path if configuration.exists else missing}")
     for name, value in values.items():
         comment = _("{name}: as you left it").format(name=name)
-        print_text(f"{name} = {_toml(value)}" if value is not None else f"# {comment}")
-    for host in configuration.options.hosts:
+        print_text(f"{name} = {toml(value)}" if value is not None else f"# {comment}")
+    for host in options.hosts:
         print_text("\n[[hosts]]")
         for name, value in host._asdict().items():
             if value:
-                print_text(f"{name} = {_toml(value)}")
+                print_text(f"{name} = {toml(value)}")
     print_text("\n[keys]")
     for name, key_names in keys.items():
         quoted = ", ".join(f'"{key}"' for key in key_names)

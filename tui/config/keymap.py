@@ -10,8 +10,8 @@ from hermes_browse.store.wording import N_, _
 from ..commands import Command
 from ..commands.main_commands import PANES, PLACES
 from ..commands.screen_commands import CARDS, SCREENS
-from .options import OPTIONS
-from .read_config import Configuration, Trouble, line_of, similar
+from .options import OPTIONS, similar
+from .read_config import Configuration, Trouble, line_of
 
 _NAMES = {
     *("up", "down", "left", "right", "home", "end", "pageup", "pagedown"),

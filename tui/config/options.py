@@ -1,12 +1,17 @@
-"""The options of the configuration, as one table for the reader, the sample and the command line."""
+"""The options of the configuration: one table, whose entries check values by themselves.
+
+The reader, the sample, `config show` and the documents go by it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hermes_browse.store.hosts.host import Host
+from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import LANGUAGES, N_, _
 
 AUTO = "auto"
@@ -21,107 +26,224 @@ COLUMNS = ("age", "source", "messages", "cost", "model", "tokens", "size", "star
 
 
 class Options(NamedTuple):
-    """The values of the options; None for those that are remembered instead."""
+    """The values of the options, with their defaults."""
 
-    theme: str | None = None
-    mouse: bool = True
-    resume: str = RESUME_MODES[0]
-    window: str = WINDOW
-    """The command that opens a window, with the words `{command}`, and `{title}` and `{folder}` if wanted."""
-    keys: Mapping[str, str] = MappingProxyType({})
-    """Command id to keys as the user spells them, separated by commas."""
-    surface: Mapping[str, str] = MappingProxyType({})
-    """Source to `cli` or `tui`."""
     language: str = AUTO
-    trash: str = FOREVER
-    """The age at which a bundle is dropped, as `store.ages.parse_age` reads it."""
+    theme: str | None = None
+    """None for the one that is remembered."""
+    mouse: bool = True
     columns: tuple[str, ...] = ()
     """From `COLUMNS`; empty for as many of them as there is room for."""
+    resume: str = RESUME_MODES[0]
+    window: str = WINDOW
+    """The command that opens a window, with the word `{command}`, and `{title}` and `{folder}` if wanted."""
+    surface: Mapping[str, str] = MappingProxyType({})
+    """Source to `cli` or `tui`."""
+    trash: str = FOREVER
+    """The age at which a bundle is dropped, as `store.ages.parse_age` reads it."""
+    keys: Mapping[str, str] = MappingProxyType({})
+    """Command id to keys as the user spells them, separated by commas."""
     hosts: tuple[Host, ...] = ()
     """Other machines, in the order of the file."""
 
 
+class Problem(NamedTuple):
+    """What is wrong with a value."""
+
+    text: str
+    remedy: str = ""
+    key: str = ""
+    """Of a table: the key that is meant."""
+
+
 class Option(NamedTuple):
-    """An option, as a line of the sample describes it."""
+    """An option: its type is `holds`, and `choices` for what it, its items or its values can be."""
 
     name: str
-    values: tuple[str, ...]
-    """Allowed values; empty where these are not a fixed set of strings."""
-    sample: str
-    """A value as TOML."""
     help: str
-    """What it does; `{values}` stands for `listed`."""
-    listed: tuple[str, ...] = ()
+    """What it does; `{choices}` stands for `choices`."""
+    holds: Callable[[object], bool]
+    """Returns whether a value of TOML is of the type."""
+    wrong: str
+    """A sentence about one that is not, with `{name}`, `{choices}` and `{value}`."""
+    choices: tuple[str, ...] = ()
+    wrong_item: str = ""
+    """Of a list or table: a sentence about a wrong item, with `{key}` in a table too."""
+
+    def parse(self, value: Any) -> tuple[object, list[Problem]]:
+        """Return a value of TOML as `Options` has it, None for the default, and what is wrong with it."""
+        if not self.holds(value):
+            return None, [Problem(self._sentence(self.wrong, value), similar(value, self.choices))]
+        if not self.wrong_item:
+            return value, []
+        is_table = isinstance(value, Mapping)
+        good, problems = {}, []
+        for key, item in value.items() if is_table else ((each, each) for each in value):
+            if item in self.choices:
+                good[key] = item
+                continue
+            remedy = similar(item, self.choices) or _("There are {names}.").format(names=", ".join(self.choices))
+            text = self._sentence(self.wrong_item, item, str(key))
+            problems.append(Problem(text, remedy, key if is_table else ""))
+        return good if is_table else tuple(good), problems
+
+    def _sentence(self, text: str, value: object, key: str = "") -> str:
+        values = {"choices": ", ".join(self.choices), "value": shown(value), "key": one_line(key, 40)}
+        return _(text).format(name=self.name, **values)
 
     def description(self) -> str:
         """Return what it does, translated."""
-        text = _(self.help)
-        return text.format(values=", ".join(self.listed)) if self.listed else text
+        return _(self.help).replace("{choices}", ", ".join(self.choices))
 
+    @property
+    def sample(self) -> str:
+        """The default as TOML."""
+        default = Options._field_defaults[self.name]
+        return toml(DEFAULT_THEME if default is None else default)
+
+
+def toml(value: object) -> str:
+    """Format a value as TOML."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(toml, value))}]"
+    if isinstance(value, Mapping):
+        inner = ", ".join(f'"{one_line(name, 60)}" = {toml(each)}' for name, each in value.items())
+        return f"{{ {inner} }}" if inner else "{}"
+    escaped = str(value).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def shown(value: object) -> str:
+    """Return a wrong value for a sentence."""
+    return one_line(f"“{value}”" if isinstance(value, str) else repr(value), 60)
+
+
+def similar(name: object, names: Iterable[str]) -> str:
+    """Return `Did you mean “x”?`, or nothing."""
+    from difflib import get_close_matches  # only after a typing error
+
+    matches = get_close_matches(name, list(names), n=1) if isinstance(name, str) else []
+    return _("Did you mean “{name}”?").format(name=matches[0]) if matches else ""
+
+
+def _is_command(value: object) -> bool:
+    try:
+        words = shlex.split(value) if isinstance(value, str) else []
+    except ValueError:  # an open quote
+        return False
+    return "{command}" in words[1:]
+
+
+def _is_long_age(value: object) -> bool:
+    """Return whether it is an age that a typing error is not: that must not empty the trash."""
+    if value == FOREVER or not isinstance(value, str):
+        return value == FOREVER
+    from hermes_browse.store.ages import DAY, parse_age  # start: rarely set
+
+    try:
+        return parse_age(value) >= DAY
+    except ValueError:
+        return False
+
+
+def _is_one_of(choices: tuple[str, ...]) -> Callable[[object], bool]:
+    return lambda value: value in choices
+
+
+def _is_a(kind: type) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, kind)
+
+
+_LANGUAGES = (AUTO, *LANGUAGES)
+_NONE_OF = N_("“{name}” is one of {choices}, not {value}.")
 
 OPTIONS = (
     Option(
         "language",
-        (AUTO, *LANGUAGES),
-        f'"{AUTO}"',
         N_("The language of the program: auto is that of the locale (LANG and its like), where there are words in it."),
+        _is_one_of(_LANGUAGES),
+        _NONE_OF,
+        _LANGUAGES,
     ),
     Option(
         "theme",
-        (),
-        f'"{DEFAULT_THEME}"',
         N_(
             "hermes-dark, hermes-light, ansi-dark, ansi-light, or any other the palette (Ctrl+P) offers.\n"
             "Left out: the one chosen in the palette last."
         ),
+        _is_a(str),
+        N_("“{name}” is the name of a theme, not {value}."),
     ),
-    Option("mouse", (), "true", N_("false leaves the mouse to the terminal, for selecting text.")),
+    Option(
+        "mouse",
+        N_("false leaves the mouse to the terminal, for selecting text."),
+        _is_a(bool),
+        N_("“{name}” is true or false, not {value}."),
+    ),
     Option(
         "columns",
-        (),
-        "[]",
         N_(
-            "What rows say at their right, in this order: {values}.\n"
+            "What rows say at their right, in this order: {choices}.\n"
             "What would take more than half of a row is left out. Empty: as many of the first five as there is room "
             "for."
         ),
+        _is_a(list),
+        N_('“columns” is a list of names, like ["age", "cost"].'),
         COLUMNS,
+        N_("there is no column {value}."),
     ),
     Option(
         "resume",
-        RESUME_MODES,
-        '"exec"',
         N_(
             "What resuming does with the browser: exec becomes Hermes, return comes back when Hermes ends,\n"
             "window opens Hermes in a new window, with the command below."
         ),
+        _is_one_of(RESUME_MODES),
+        _NONE_OF,
+        RESUME_MODES,
     ),
     Option(
         "window",
-        (),
-        f'"{WINDOW}"',
         N_(
             "The command that opens a window: {command} is what runs in it; {title} and {folder} can be left out.\n"
             "No shell reads it. WezTerm: wezterm cli spawn --cwd {folder} -- {command}"
         ),
+        _is_command,
+        N_("“{name}” is a command with the word {{command}} in it, not {value}."),
     ),
     Option(
         "surface",
-        (),
-        "{}",
         N_(
             'What Hermes shows a resumed conversation in, by its source: {telegram="cli", any="tui"}.\n'
             "cli is the classic prompt, tui the full screen, any stands for the other sources.\n"
             "A source that is left out is as Hermes itself has it; so is everything for a Hermes without these options."
         ),
+        _is_a(dict),
+        N_('“surface” is a table of sources, like {{ any = "tui" }}.'),
+        SURFACES,
+        N_("the surface of “{key}” is one of {choices}, not {value}."),
     ),
     Option(
         "trash",
-        (),
-        f'"{FOREVER}"',
         N_(
             "How long the trash keeps what was deleted: forever, or an age of a day or more, like 90d or 12w.\n"
             "Older bundles are dropped for good when the browser starts, and it says so. Damaged ones stay."
         ),
+        _is_long_age,
+        N_("“{name}” is forever, or an age from 1d on, not {value}."),
     ),
 )
+
+_AS_LEFT = N_("The browser opens as you left it.")
+REMOVED = {
+    "view": _AS_LEFT,
+    "sort": _AS_LEFT,
+    "keymap": N_("[keys] gives an action any keys."),
+    "glyphs": N_("Where the terminal has no UTF-8, a sign prints as ?."),
+    "density": N_("A row of the list is one line."),
+    "dates": N_("Lists show ages."),
+    "time": N_("Times have 24 hours."),
+}
+"""Options of version 0.1, and what is there instead."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,9 +13,8 @@ from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
 
 from .folders import MOST_CONFIGURED
-from .options import COLUMNS, FOREVER, OPTIONS, SURFACES, Options
+from .options import OPTIONS, REMOVED, Options, Problem, shown, similar
 
-"""A larger file is no configuration."""
 _KEYS = "keys"
 _HOSTS = "hosts"
 _TABLE = re.compile(r"\s*\[\[?\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
@@ -87,16 +85,8 @@ class Configuration(NamedTuple):
     text: str = ""
 
 
-def similar(name: str, names: Iterable[str]) -> str:
-    """Return `Did you mean “x”?`, or nothing."""
-    from difflib import get_close_matches  # only after a typing error
-
-    matches = get_close_matches(name, list(names), n=1)
-    return _("Did you mean “{name}”?").format(name=matches[0]) if matches else ""
-
-
 class _Parser:
-    """Checks the values of a file, and collects options and errors."""
+    """Collects the values of a file, and what is wrong in it."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -109,81 +99,20 @@ class _Parser:
     def take(self, name: str, value: object) -> None:
         option = next((each for each in OPTIONS if each.name == name), None)
         if option is None:
-            names = [each.name for each in OPTIONS] + [_KEYS, _HOSTS]
-            self.trouble("", name, _("there is no option “{name}”.").format(name=name), similar(name, names))
-        elif option.values and value not in option.values:
-            remedy = similar(value, option.values) if isinstance(value, str) else ""
-            text = _("“{name}” is one of {values}, not {value}.")
-            text = text.format(name=name, values=", ".join(option.values), value=_shown(value))
-            self.trouble("", name, text, remedy)
-        elif name == "mouse" and not isinstance(value, bool):
-            text = _("“{name}” is true or false, not {value}.").format(name=name, value=_shown(value))
-            self.trouble("", name, text)
-        elif name == "theme" and not isinstance(value, str):
-            text = _("“{name}” is the name of a theme, not {value}.").format(name=name, value=_shown(value))
-            self.trouble("", name, text)
-        elif name == "window":
-            self.take_window(value)
-        elif name == "columns":
-            self.take_columns(value)
-        elif name == "trash":
-            self.take_trash(value)
-        elif name == "surface":
-            self.take_surface(value)
-        else:
-            self.values[name] = value
-
-    def take_window(self, value: object) -> None:
-        try:
-            words = shlex.split(value) if isinstance(value, str) else []
-        except ValueError:  # an open quote
-            words = []
-        if "{command}" in words[1:]:
-            self.values["window"] = value
+            names = [*(each.name for each in OPTIONS), _KEYS, _HOSTS]
+            remedy = _(REMOVED[name]) if name in REMOVED else similar(name, names)
+            self.trouble("", name, _("there is no option “{name}”.").format(name=name), remedy)
             return
-        text = _("“window” is a command with the word {word} in it, not {value}.")
-        self.trouble("", "window", text.format(word="{command}", value=_shown(value)))
+        parsed, problems = option.parse(value)
+        if parsed is not None:
+            self.values[name] = parsed
+        for each in problems:
+            self.take_problem(name, each)
 
-    def take_columns(self, value: object) -> None:
-        if not isinstance(value, list):
-            self.trouble("", "columns", _('“columns” is a list of names, like ["age", "cost"].'))
-            return
-        for each in value:
-            if each not in COLUMNS:
-                remedy = similar(each, COLUMNS) if isinstance(each, str) else ""
-                remedy = remedy or _("There are {names}.").format(names=", ".join(COLUMNS))
-                text = _("there is no column {name}.").format(name=_shown(each))
-                self.trouble("", "columns", text, remedy)
-        self.values["columns"] = tuple(dict.fromkeys(each for each in value if each in COLUMNS))
-
-    def take_trash(self, value: object) -> None:
-        if value == FOREVER:
-            return
-        from hermes_browse.store.ages import DAY, parse_age  # start: rarely set
-
-        reason = ""
-        try:
-            age = parse_age(value) if isinstance(value, str) else 0.0
-        except ValueError as error:
-            age, reason = 0.0, str(error)
-        if age < DAY:  # a typing error must not empty the trash
-            text = _("“trash” is {forever}, or an age from 1d on, not {value}.")
-            self.trouble("", "trash", text.format(forever=FOREVER, value=_shown(value)), reason)
-        else:
-            self.values["trash"] = value
-
-    def take_surface(self, value: object) -> None:
-        if not isinstance(value, Mapping):
-            self.trouble("", "surface", _('“surface” is a table of sources, like { any = "tui" }.'))
-            return
-        for source, surface in value.items():
-            if surface not in SURFACES:
-                one, other = SURFACES
-                text = _("the surface of “{source}” is {one} or {other}, not {value}.")
-                text = text.format(source=one_line(source, 40), one=one, other=other, value=_shown(surface))
-                line = line_of(self.text, "surface", source) or line_of(self.text, "", "surface")
-                self.troubles.append(Trouble(line, text))
-        self.values["surface"] = {source: surface for source, surface in value.items() if surface in SURFACES}
+    def take_problem(self, name: str, problem: Problem) -> None:
+        line = line_of(self.text, name, problem.key) if problem.key else None
+        line = line or line_of(self.text, "", name)
+        self.troubles.append(Trouble(line, problem.text, problem.remedy))
 
     def take_hosts(self, value: object) -> None:
         hosts: dict[str, Host] = {}
@@ -200,7 +129,7 @@ class _Parser:
             if not problem and host.name in hosts:
                 key, problem = "name", _("there are two hosts of this name.")
             if problem:
-                text = _("the host {name}: {problem}").format(name=_shown(host.name), problem=problem)
+                text = _("the host {name}: {problem}").format(name=shown(host.name), problem=problem)
                 self.host_trouble(index, key, text)
             else:
                 hosts[host.name] = host
@@ -220,14 +149,10 @@ class _Parser:
             names = [key] if isinstance(key, str) else key
             if not isinstance(names, list) or not names or not all(isinstance(each, str) for each in names):
                 text = _("“{action}” takes a key, or a list of keys, not {value}.")
-                self.trouble(_KEYS, action, text.format(action=action, value=_shown(key)))
+                self.trouble(_KEYS, action, text.format(action=action, value=shown(key)))
                 continue
             keys[action] = ",".join("comma" if each == "," else each for each in names)
         self.values[_KEYS] = keys
-
-
-def _shown(value: object) -> str:
-    return one_line(repr(value) if not isinstance(value, str) else f"“{value}”", 60)
 
 
 def _nothing_of(path: Path, trouble: Trouble, text: str = "") -> Configuration:
@@ -255,7 +180,7 @@ def parse_config(text: str, path: Path) -> Configuration:
             parser.take_hosts(value)
         else:
             parser.take(name, value)
-    return Configuration(path, True, Options(**parser.values), tuple(parser.troubles), text)  # type: ignore[arg-type]  # `take` has checked each value
+    return Configuration(path, True, Options(**parser.values), tuple(parser.troubles), text)  # type: ignore[arg-type]  # each option has checked its own
 
 
 def read_config(path: Path) -> Configuration:
