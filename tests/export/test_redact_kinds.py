@@ -95,6 +95,7 @@ NAMED = {
     "curl over lines": "curl -s \\\n  --user 'me:{}' \\\n  https://x.example",
     "curl -b": "curl -b 'session={}' https://x.example",
     "cookie": "GET / HTTP/1.1\nCookie: theme=dark; session={}\n",
+    "cookie behind short ones": "Cookie: theme=1; b=; session={}; x=2",
     "set-cookie": "Set-Cookie: sid={}; Path=/; HttpOnly",
     "query": "https://x.example/?a=1&access_token={}&b=2",
     "percent-encoded": "https://x.example/?token%3D{}%26b%3D2",
