@@ -148,7 +148,7 @@ def allowed_sessions(
     return frozenset(
         segment.id
         for chain in catalog.forest.in_view(view)
-        if (not sources or chain.root.source in sources) and (condition is None or condition(catalog.of_chain(chain)))
+        if (not sources or chain.root.source in sources) and (condition is None or condition(chain))
         for segment in chain.segments
     )
 
