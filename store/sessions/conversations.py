@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..wording import _
-from .links import Links
 from .models import (
     FAR_PAST,
     Conversation,
@@ -18,6 +17,7 @@ from .models import (
     start_key,
     title_of,
 )
+from .parent_links import ParentLinks
 from .relations import AUTOMATION_SOURCES, ORPHANED, status
 from .session import Session
 from .sorting import sort_in_pieces
@@ -54,7 +54,7 @@ class Forest:
         self.now = now
         self.sessions: Mapping[str, Session] = {session.id: session for session in sessions}
         """By id."""
-        self._links = Links(self.sessions)
+        self._links = ParentLinks(self.sessions)
         roots = [each for each in self.sessions.values() if self._links.previous(each) is None]
         chains = {root.id: self._links.segments(root) for root in roots}
         self._root_ids = {

@@ -10,7 +10,7 @@ import pytest
 from builders import T0, make_store
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.sessions import links
+from hermes_browse.store.sessions import parent_links
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.sessions.first_page import read_first_page
@@ -112,7 +112,7 @@ def test_large_families_cost_no_more_for_each_session(monkeypatch: pytest.Monkey
         asked[child.id] += 1
         return edge(child, parent)
 
-    monkeypatch.setattr(links, "edge", counted)
+    monkeypatch.setattr(parent_links, "edge", counted)
     forest = Forest(sessions)
     roots = {forest.root_of(each.id) for each in sessions}
     assert len(roots) == forest.counts()[View.ALL] == (1 if is_long else count - 1)

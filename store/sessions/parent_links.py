@@ -17,7 +17,7 @@ from .session import Session
 _RING = N_("its parents form a ring")
 
 
-class Links:
+class ParentLinks:
     """The links between some sessions, given by id: immutable data."""
 
     def __init__(self, sessions: Mapping[str, Session]) -> None:
