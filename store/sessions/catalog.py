@@ -108,7 +108,7 @@ class Catalog:
         sources: Collection[str] = (),
         amounts: Mapping[str, int] | None = None,
     ) -> list[str]:
-        """Return the root ids of a view in order, without building conversations.
+        """Return the root ids of a view in order.
 
         Newest, most or biggest come first, titles A to Z, ties by last activity. Only roots of these `sources` are
         returned; empty means any. `amounts` are those of `sort_key`.

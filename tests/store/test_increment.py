@@ -61,7 +61,7 @@ def picture(catalog: Catalog) -> dict[str, object]:
 def names(catalog: Catalog, word: str) -> list[str]:
     """Conversations by name; of those used at the same time, in the order of their ids."""
     found = list(catalog.named([word]))
-    activity = [catalog.forest.chain_of(root).last_active for root in found]
+    activity = [rank(catalog.conversation(root))[0] for root in found]
     assert activity == sorted(activity, reverse=True), "newest first"
     return [root for _, root in sorted(zip(activity, found, strict=True))]
 

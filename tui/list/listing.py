@@ -128,7 +128,6 @@ class Listing:
         """Read the catalog in the background: everything, or only the changes."""
         now, make = self._context.clock(), self._maker()
         catalog, state = self._context.catalog, None if whole else self._state
-        earlier = catalog if self._state is not None else None  # a first page has its sessions in another order
         touched = frozenset(self._touched)
         location = self._context.location
         home = location.path.parent if location.home is not None else None
@@ -149,7 +148,7 @@ class Listing:
                         gc.unfreeze()  # a screen that was open at the last freeze may have been closed since
                     gc.collect()  # or unreachable cycles would be frozen with the rest
                     new_state = read_state(reader)  # before the catalog, so that no change in between is missed
-                    step = read_catalog(reader, now, earlier), new_state
+                    step = read_catalog(reader, now, catalog), new_state
                     jobs = read_job_names(home) if home is not None else {}
                 rows = make(step[0])
                 step[0].forest.counts()
