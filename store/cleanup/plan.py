@@ -13,7 +13,7 @@ from ..connection.reader import Reader
 from ..messages.preview import with_details
 from ..messages.transcript import count_rows, count_stored_rows
 from ..sessions.catalog import Catalog
-from ..sessions.models import Chain, Conversation, known_sum
+from ..sessions.models import Conversation, known_sum
 from ..sessions.relations import idle_seconds
 from ..sessions.session import Session
 from ..sessions.session_rows import read_busy
@@ -161,35 +161,34 @@ class Plan(NamedTuple):
         return Totals(len(self.selected), sessions, sizes.rows, sizes.total, cost, sizes.shown)
 
 
-def _candidates(catalog: Catalog, rules: Rules, now: float) -> list[tuple[Chain, Conversation]]:
+def _candidates(catalog: Catalog, rules: Rules, now: float) -> list[Conversation]:
     """Return conversations that may match, judged by session rows; subagents only if a rule has their source or id."""
-    candidates: list[tuple[Chain, Conversation]] = []
-    for chain in catalog.forest.chains():
-        named = chain.root.source in rules.sources or any(segment.id in rules.marks for segment in chain.segments)
-        if catalog.forest.is_attached_subagent(chain) and not named:
+    candidates: list[Conversation] = []
+    for conversation in catalog.forest.chains():
+        marked = any(segment.id in rules.marks for segment in conversation.segments)
+        named = conversation.source in rules.sources or marked
+        if conversation.is_attached_subagent and not named:
             continue
-        conversation = catalog.of_chain(chain)
         if rules.could_match(conversation, now):
-            candidates.append((chain, conversation))
+            candidates.append(conversation)
     return candidates
 
 
-def _with_counts(reader: Reader, candidates: list[tuple[Chain, Conversation]]) -> list[tuple[Chain, Conversation]]:
+def _with_counts(reader: Reader, candidates: list[Conversation]) -> list[Conversation]:
     """Fill in the number of chat messages of each conversation."""
-    ids = [segment.id for _, conversation in candidates for segment in conversation.segments]
+    ids = [segment.id for conversation in candidates for segment in conversation.segments]
     counts = count_rows(reader, ids)
-    return [(chain, each._replace(rows=sum(counts.get(s.id, 0) for s in each.segments))) for chain, each in candidates]
+    return [each._replace(rows=sum(counts.get(segment.id, 0) for segment in each.segments)) for each in candidates]
 
 
 def _why_spared(
-    chain: Chain,
     conversation: Conversation,
-    dependents: Iterable[Chain],
+    dependents: Iterable[Conversation],
     rules: Rules,
     protection: Protection,
     now: float,
 ) -> SpareReason | None:
-    why = protection.why(chain, conversation.status)
+    why = protection.why(conversation, conversation.status)
     if why is not None:
         return why
     if not rules.marked(conversation):
@@ -240,25 +239,24 @@ def make_plan(
     if rules.needs_rows:
         candidates = _with_counts(reader, candidates)
     if rules.needs_size:
-        segments = [segment for _, each in candidates for segment in each.segments]
+        segments = [segment for each in candidates for segment in each.segments]
         if sizes:
             _count(reader, segments, sizes, counts)
         measure(reader, segments, known=sizes)
         candidates = [
-            (chain, each._replace(size=sum(sizes[segment.id].total for segment in each.segments)))
-            for chain, each in candidates
+            each._replace(size=sum(sizes[segment.id].total for segment in each.segments)) for each in candidates
         ]
     forest = catalog.forest
     families, protection = Families(forest), Protection(forest, read_busy(reader, now), now)
-    going: dict[str, tuple[Conversation, list[Chain]]] = {}
+    going: dict[str, tuple[Conversation, list[Conversation]]] = {}
     spared: list[Spared] = []
-    for chain, conversation in candidates:
+    for conversation in candidates:
         if not rules.matches(conversation, conversation.size, now):
             continue
-        dependents = families.dependents(chain)
-        why = _why_spared(chain, conversation, dependents, rules, protection, now)
+        dependents = families.dependents(conversation)
+        why = _why_spared(conversation, dependents, rules, protection, now)
         if why is None:
-            going[chain.root.id] = (conversation, dependents)
+            going[conversation.root_id] = (conversation, dependents)
         else:
             spared.append(Spared(conversation, why))
     for _conversation, dependents in list(going.values()):  # dependents have no entry of their own
@@ -301,9 +299,9 @@ def parents_first(catalog: Catalog, selected: Iterable[Planned]) -> list[Planned
     forest = catalog.forest
     depths: dict[str, int] = {}
 
-    def depth(chain: Chain) -> int:
-        path: list[Chain] = []
-        ancestor: Chain | None = chain
+    def depth(chain: Conversation) -> int:
+        path: list[Conversation] = []
+        ancestor: Conversation | None = chain
         while ancestor is not None and ancestor.root.id not in depths:
             depths[ancestor.root.id] = 0  # ends a cycle
             path.append(ancestor)
@@ -350,7 +348,7 @@ def _count(
 
 def _planned(
     conversation: Conversation,
-    dependents: list[Chain],
+    dependents: list[Conversation],
     sizes: Mapping[str, Sizes],
     counts: Mapping[str, int],
     now: float,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..edit.delete_plan import affected_by_delete
 from ..sessions.conversations import Forest
-from ..sessions.models import FAR_PAST, Chain, Conversation, Status
+from ..sessions.models import FAR_PAST, Conversation, Status
 from ..sessions.relations import LIVE_SECONDS, STALE_AFTER, is_ended, is_stale
 from ..sessions.session import Session
 from ..wording import _, pgettext
@@ -79,7 +79,7 @@ class Protection:
     """Ids with a live turn lease or compression lock, just read: they come and go within a turn."""
     _now: float
 
-    def why(self, chain: Chain, status: Status | None = None) -> SpareReason | None:
+    def why(self, chain: Conversation, status: Status | None = None) -> SpareReason | None:
         """Return why a conversation is protected; None if it is not."""
         if any(segment.pinned for segment in chain.segments):
             return SpareReason("pinned", _("pinned"))
@@ -121,7 +121,7 @@ class Families:
                     self._links.setdefault(root, set()).add(own)
         self._families: dict[str, Forest] = {}
 
-    def dependents(self, chain: Chain) -> list[Chain]:
+    def dependents(self, chain: Conversation) -> list[Conversation]:
         """List the conversations that a delete removes with one: subagents, nested ones too, and stale siblings."""
         root = chain.root.id
         if root not in self._links:
@@ -129,7 +129,7 @@ class Families:
         affected = affected_by_delete(self._family(root), [root])
         return [self._forest.chain_of(dependent.root.id) for dependent in affected.dependent]
 
-    def sessions(self, chain: Chain) -> tuple[Session, ...]:
+    def sessions(self, chain: Conversation) -> tuple[Session, ...]:
         """Return all sessions that a delete of a conversation removes: its segments, then those of its subagents."""
         return (*chain.segments, *(segment for each in self.dependents(chain) for segment in each.segments))
 
@@ -141,6 +141,7 @@ class Families:
                 members |= unseen
                 stack.extend(unseen)
             # All parents and children of its members are in it, so each link means the same as in the whole store.
-            family = Forest(segment for member in sorted(members) for segment in self._forest.chain_of(member).segments)
+            chains = [self._forest.chain_of(member) for member in sorted(members)]
+            family = Forest((each for chain in chains for each in chain.segments), self._forest.now)
             self._families.update(dict.fromkeys(members, family))
         return self._families[root]

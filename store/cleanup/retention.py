@@ -143,7 +143,7 @@ class Radar:
         """List the conversations that Hermes will delete, soonest first."""
         if self._keep is None:
             return []
-        fates = ((each, self.fate(each)) for each in map(catalog.of_chain, catalog.forest.chains()))
+        fates = ((each, self.fate(each)) for each in catalog.forest.chains())
         going = [(fate.prune_in_days, each.id, each, fate) for each, fate in fates if fate.prune_in_days is not None]
         return [(each, fate) for *_, each, fate in sorted(going, key=lambda entry: entry[:2])]
 

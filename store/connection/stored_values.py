@@ -14,6 +14,8 @@ from ..text import as_text
 FIRST_TIME = -62_135_596_800.0 + 172_800
 LAST_TIME = 253_402_300_799.0 - 172_800
 """Years 1 to 9999, less two days at either end: what datetime can show in any time zone; Unix seconds."""
+_MAX_INTEGER = 2**63 - 1
+"""The largest SQLite integer; a real may be larger."""
 
 
 Json = dict[str, object]
@@ -50,11 +52,11 @@ def as_int(value: object) -> int:
 
 
 def as_count(value: object) -> int:
-    """Return a count that is never negative; 0 for anything else."""
+    """Return a count that is never negative, at most the largest integer; 0 for anything else."""
     if type(value) is int and value >= 0:
         return value
     if isinstance(value, float) and math.isfinite(value):
-        value = int(value)
+        value = min(int(value), _MAX_INTEGER)
     return max(value, 0) if isinstance(value, int) else 0
 
 

@@ -16,7 +16,7 @@ from ..errors import NotFoundError, RefusedError
 from ..messages.transcript import count_stored_rows
 from ..sessions.catalog import Catalog
 from ..sessions.conversations import Forest
-from ..sessions.models import Chain, Conversation, Relation
+from ..sessions.models import Conversation, Relation
 from ..sessions.session import Session
 from ..sessions.session_rows import read_busy, read_sessions
 from ..text import one_line
@@ -38,9 +38,9 @@ _children: WeakKeyDictionary[Forest, dict[str, list[str]]] = WeakKeyDictionary()
 class Affected(NamedTuple):
     """The sessions of a delete."""
 
-    requested: tuple[Chain, ...]
+    requested: tuple[Conversation, ...]
     """The requested conversations."""
-    dependent: tuple[Chain, ...]
+    dependent: tuple[Conversation, ...]
     """Deleted with them: subagents, nested ones too, and stale siblings."""
     sessions: tuple[str, ...]
     """Ids of all segments of both."""
@@ -56,7 +56,7 @@ class Affected(NamedTuple):
         return self._replace(dependent=dependent, sessions=sessions)
 
 
-def _is_dependent(chain: Chain, deleted: Container[str | None]) -> bool:
+def _is_dependent(chain: Conversation, deleted: Container[str | None]) -> bool:
     """Tell whether a conversation is deleted because the session it belongs to is."""
     root = chain.root
     if chain.relation in (Relation.BRANCHED, Relation.RESET):
@@ -134,16 +134,15 @@ def plan_delete(reader: Reader, catalog: Catalog, session_ids: Sequence[str], no
     affected = affected_by_delete(catalog.forest, session_ids)
     busy = read_busy(reader)
     # Read again: the catalog may be a minute old and lack a pin or a turn since then.
-    fresh = Catalog(Forest(read_sessions(reader, affected.sessions, busy=busy)), now, exact=False)
+    fresh = Catalog(Forest(read_sessions(reader, affected.sessions, busy=busy), now), exact=False)
     affected = affected.without_gone(fresh.forest.sessions)
     kept = [(fresh.forest.chain_of(root).tip.id, reason) for root, reason in protected(reader, fresh, now).items()]
     tip, leased = affected.requested[0].tip.id, _("a turn is running in its family ({root})")
     kept += [(tip, leased.format(root=root)) for root in affected.family_roots if root in busy]
     if kept:
         raise _refusal(catalog, *kept[0])
-    conversations = tuple(catalog.conversation(chain.root.id) for chain in affected.requested)
     counts = count_stored_rows(reader, affected.sessions)
-    return DeletePlan(affected, conversations, sum(counts.values()))
+    return DeletePlan(affected, affected.requested, sum(counts.values()))
 
 
 def _refusal(catalog: Catalog, tip: str, reason: str) -> RefusedError:

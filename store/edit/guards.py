@@ -15,7 +15,7 @@ from ..connection.schema import NEWEST_KNOWN, Schema, sql_name
 from ..errors import StoreBusyError, StoreDamagedError, StoreError, StoreRefusedError
 from ..sessions.catalog import Catalog
 from ..sessions.conversations import Forest
-from ..sessions.models import Chain, Status
+from ..sessions.models import Conversation, Status
 from ..sessions.relations import status
 from ..sessions.session_rows import read_busy
 from ..wording import _
@@ -177,7 +177,7 @@ def protected(reader: Reader, catalog: Catalog, now: float) -> dict[str, str]:
     return {root: reason for root, reason in reasons.items() if reason}
 
 
-def _reason_to_protect(forest: Forest, chain: Chain, busy: frozenset[str], now: float) -> str:
+def _reason_to_protect(forest: Forest, chain: Conversation, busy: frozenset[str], now: float) -> str:
     if any(segment.pinned for segment in chain.segments):
         return _("it is pinned")
     if any(segment.id in busy for segment in chain.segments):

@@ -15,9 +15,8 @@ from weakref import WeakKeyDictionary
 from ..connection.reader import Reader
 from ..messages.transcript import count_rows
 from ..sessions.catalog import Catalog
-from ..sessions.models import Conversation, View
+from ..sessions.models import View
 from ..sessions.relations import is_stale
-from ..sessions.session import Session
 from .fold import fold
 
 _COLUMNS = (
@@ -87,7 +86,7 @@ class ConversationTable:
         forest = self._catalog.forest
         roots = list(forest.listed(View.ALL))
         for start in range(0, len(roots), _BATCH):
-            chains = [forest.segments(forest.sessions[root]) for root in roots[start : start + _BATCH]]
+            chains = [forest.chain_of(root).segments for root in roots[start : start + _BATCH]]
             counts = count_rows(reader, [segment.id for chain in chains for segment in chain])
             sums = [(sum(counts.get(segment.id, 0) for segment in chain), chain[0].id) for chain in chains]
             self._table.executemany("UPDATE conversations SET messages = ? WHERE root = ?", sums)
@@ -100,13 +99,11 @@ def _lines(texts: Iterable[str | None]) -> str:
 
 
 def _row(catalog: Catalog, root: str) -> tuple[object, ...]:
-    forest = catalog.forest
-    chain = forest.chain_of(root)
-    chat: Conversation = forest.conversation(chain, catalog.now)
-    segments: tuple[Session, ...] = chat.segments
+    chat = catalog.forest.chain_of(root)
+    segments = chat.segments
     return (
         root,
-        forest.view_of(chain),
+        chat.view,
         chat.kind,
         chat.status,
         chat.relation,
@@ -115,7 +112,7 @@ def _row(catalog: Catalog, root: str) -> tuple[object, ...]:
         chat.hidden,
         chat.is_automation,
         chat.is_empty,
-        is_stale(chat, catalog.now),
+        is_stale(chat, catalog.forest.now),
         chat.branches,
         chat.subagents,
         chat.last_active,

@@ -87,9 +87,14 @@ def make_scope(
     if catalog is None or (not conditions.needs_catalog and view is View.ALL and not sources):
         return Scope(rows)
     forest = catalog.forest
-    roots = [forest.sessions[root] for root in roots_in(reader, conditions, catalog, view)]
-    chosen = [root for root in roots if not sources or root.source in sources]
-    return Scope(rows, frozenset(segment.id for root in chosen for segment in forest.segments(root)))
+    chosen = [forest.chain_of(root) for root in roots_in(reader, conditions, catalog, view)]
+    sessions = frozenset(
+        segment.id
+        for conversation in chosen
+        if not sources or conversation.source in sources
+        for segment in conversation.segments
+    )
+    return Scope(rows, sessions)
 
 
 def roots_in(reader: Reader, conditions: Conditions, catalog: Catalog, view: View = View.ALL) -> list[str]:

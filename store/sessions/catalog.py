@@ -6,60 +6,48 @@ changed since (`read_increment`), or from the newest sessions (`first_page.read_
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from heapq import merge
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from ..connection.reader import Reader
 from ..connection.stored_values import as_int, first_texts
 from .conversations import Forest
-from .models import FAR_PAST, Chain, Conversation, Hidden, Sort, View, newest_activity, title_of
-from .session import Session
+from .models import FAR_PAST, Conversation, Hidden, Sort, View
 from .session_rows import read_all, read_busy, read_sessions
-from .title_index import NameIndex, TitleIndex
+from .sorting import sort_in_pieces
 
-_MAX_CHANGED_NAMES = 2000
-"""If more names than this have changed, the index of names is rebuilt."""
-_MAX_CACHED = 2000
-"""Conversations that are cached: a few screens."""
 _REREAD = 200
 """Most recently used conversations whose sessions an increment always reads again."""
 _MAX_MESSAGES = 20_000
 """If there are more new messages than this (an import), everything is read again."""
 
 
-def sort_key(
-    sort: Sort, amounts: Mapping[str, int], tree_cost: Callable[[Sequence[Session]], float | None]
-) -> Callable[[Sequence[Session]], float | str]:
-    """Return the sort key function of conversations, which takes their segments.
+def sort_key(sort: Sort, amounts: Mapping[str, int]) -> Callable[[Conversation], float | str]:
+    """Return the sort key function of conversations.
 
-    `amounts` are values that sessions do not hold, by root id: bytes for `Sort.SIZE` (default 0), chat messages for
-    `Sort.MESSAGES` (default: the stored counters). `tree_cost` returns the cost with all subagents.
+    `amounts` are values that sessions do not hold, by root id: bytes for `Sort.SIZE` (default 0),
+    chat messages for `Sort.MESSAGES` (default: the stored counters).
     """
 
-    def started(segments: Sequence[Session]) -> float:
-        moment = segments[0].started_at
-        return FAR_PAST if moment is None else moment
+    def or_past(value: float | None) -> float:
+        return FAR_PAST if value is None else value
 
-    def cost(segments: Sequence[Session]) -> float:
-        paid = tree_cost(segments)
-        return FAR_PAST if paid is None else paid
+    def messages(conversation: Conversation) -> float:
+        counted = amounts.get(conversation.root_id)
+        return conversation.message_count if counted is None else counted
 
-    def messages(segments: Sequence[Session]) -> float:
-        counted = amounts.get(segments[0].id)
-        return sum(segment.message_count for segment in segments) if counted is None else counted
-
-    def title(segments: Sequence[Session]) -> str:
-        text = title_of(segments)
+    def title(conversation: Conversation) -> str:
+        text = conversation.title
         return f"0{text.casefold()}" if text else "1"  # untitled conversations come last
 
-    keys: dict[Sort, Callable[[Sequence[Session]], float | str]] = {
-        Sort.ACTIVITY: newest_activity,
-        Sort.STARTED: started,
+    keys: dict[Sort, Callable[[Conversation], float | str]] = {
+        Sort.ACTIVITY: lambda each: or_past(each.last_active),
+        Sort.STARTED: lambda each: or_past(each.root.started_at),
         Sort.MESSAGES: messages,
-        Sort.TOKENS: lambda segments: sum(segment.tokens.total for segment in segments),
-        Sort.COST: cost,
-        Sort.SIZE: lambda segments: amounts.get(segments[0].id, 0),
+        Sort.TOKENS: lambda each: each.tokens.total,
+        Sort.COST: lambda each: or_past(each.tree_cost_usd),
+        Sort.SIZE: lambda each: amounts.get(each.root_id, 0),
         Sort.TITLE: title,
     }
     return keys[sort]
@@ -68,61 +56,41 @@ def sort_key(
 class Catalog:
     """All conversations of a store at one moment."""
 
-    def __init__(self, forest: Forest, now: float, *, exact: bool = True, names: NameIndex | None = None) -> None:
+    def __init__(self, forest: Forest, *, exact: bool = True) -> None:
         self.forest = forest
         """All sessions, or those of a neighbourhood."""
-        self.now = now
-        """Unix seconds when it was read; determines what is live."""
         self.exact = exact
         """Whether it holds all conversations of the store; False for a first page."""
-        self._cache: dict[str, Conversation] = {}
-        self._names = names
+        self._names: list[tuple[str, str]] | None = None
+        """Root id and folded name of each conversation, newest first; None until asked for."""
 
-    def conversation(self, root_id: str) -> Conversation:
-        """Return the conversation with this root id; cached."""
-        conversation = self._cache.get(root_id)
-        return conversation if conversation is not None else self.of_chain(self.forest.chain_of(root_id))
+    @property
+    def now(self) -> float:
+        """Unix seconds when it was read; determines what is live."""
+        return self.forest.now
 
-    def of_chain(self, chain: Chain) -> Conversation:
-        """Return the conversation of a chain; cached."""
-        root_id = chain.root.id
-        conversation = self._cache.get(root_id)
-        if conversation is None:
-            conversation = self.forest.conversation(chain, self.now)
-            if len(self._cache) >= _MAX_CACHED:  # filled by an iteration over all conversations
-                self._cache.clear()
-            self._cache[root_id] = conversation
-        return conversation
+    def conversation(self, session_id: str) -> Conversation:
+        """Return the conversation that a session is a segment of.
+
+        Raises:
+            KeyError: There is no such session.
+        """
+        return self.forest.chain_of(session_id)
 
     def of_session(self, session_id: str) -> Conversation | None:
-        """Return the conversation that a session is a segment of; None if there is no such session."""
-        root = self.forest.root_of(session_id)
-        return self.conversation(root) if root is not None else None
+        """Return the conversation that a session is a segment of; None without such a session."""
+        return self.forest.chain_of(session_id) if session_id in self.forest.sessions else None
 
     def named(self, words: Sequence[str]) -> Iterator[str]:
-        """Yield the root ids of conversations whose titles or ids contain all of these words, newest first."""
-        names = self._names
-        if names is None:
-            names = self._names = NameIndex(self._index_names(reversed(self.forest.listed(View.ALL))))
-        found = (key for key in names.whole.find(words) if key not in names.hidden)
-        return merge(names.fresh.find(words), found, key=self.forest.rank, reverse=True) if names.fresh else found
+        """Yield the root ids of conversations whose titles or ids contain all of these words.
 
-    def _index_names(self, roots: Iterable[str]) -> TitleIndex:
-        keys, sessions, segments = list(roots), self.forest.sessions, self.forest.segments
-        chains = (segments(sessions[root]) for root in keys)
-        return TitleIndex(keys, (" ".join([f"{each.title or ''} {each.id}" for each in chain]) for chain in chains))
-
-    def updated(self, fresh: Collection[Session], gone: Collection[str], now: float) -> Catalog:
-        """Return a catalog with some sessions added, replaced or removed; arguments as of `Forest.updated`."""
-        if not fresh and not gone:
-            return Catalog(self.forest, now, names=self._names)
-        updated = Catalog(self.forest.updated(fresh, gone), now)
-        if self._names is not None:
-            changed = self._names.hidden | updated.forest.renewed
-            if len(changed) < _MAX_CHANGED_NAMES:
-                roots = sorted(filter(updated.forest.is_root, changed), key=updated.forest.rank, reverse=True)
-                updated._names = NameIndex(self._names.whole, updated._index_names(roots), changed)
-        return updated
+        Case is ignored; the newest come first. The first call folds all names: call it on a worker.
+        """
+        if self._names is None:
+            newest_first = reversed(list(self.forest.in_view(View.ALL)))
+            self._names = [(each.root_id, _folded_name(each)) for each in newest_first]
+        folded = [word.casefold() for word in words]
+        return (root for root, name in self._names if all(word in name for word in folded))
 
     def hidden(self, view: View, shown: int) -> Hidden:
         """Count the conversations that are not on screen: with the `shown` ones of a view they sum up to all."""
@@ -140,21 +108,19 @@ class Catalog:
         sources: Collection[str] = (),
         amounts: Mapping[str, int] | None = None,
     ) -> list[str]:
-        """Return the root ids of a view in order, without building conversations.
+        """Return the root ids of a view in order.
 
         Newest, most or biggest come first, titles A to Z, ties by last activity. Only roots of these `sources` are
         returned; empty means any. `amounts` are those of `sort_key`.
         """
-        sessions, segments = self.forest.sessions, self.forest.segments
         roots = list(self.forest.listed(view))
         if sources:
-            roots = [root for root in roots if sessions[root].source in sources]
+            roots = [root for root in roots if self.conversation(root).source in sources]
         if sort is not Sort.ACTIVITY:
             roots.reverse()
-            key = sort_key(sort, amounts or {}, self.forest.tree_cost)
-            keys = [key(segments(sessions[root])) for root in roots]
-            indexes = sorted(range(len(roots)), key=keys.__getitem__, reverse=reverse is (sort is Sort.TITLE))
-            return [roots[index] for index in indexes]
+            key = sort_key(sort, amounts or {})
+            keys = {root: key(self.conversation(root)) for root in roots}
+            return sort_in_pieces(roots, keys.__getitem__, reverse=reverse is (sort is Sort.TITLE))
         if not reverse:
             roots.reverse()
         return roots
@@ -171,23 +137,25 @@ class Catalog:
         return [self.conversation(root) for root in self.order(view, sort=sort, reverse=reverse, amounts=amounts)]
 
 
-def read_catalog(reader: Reader, now: float, known: Catalog | None = None) -> Catalog:
-    """Read all conversations of a store, each row of `sessions` once; unchanged parts of a `known` catalog are reused.
+def _folded_name(conversation: Conversation) -> str:
+    """Return the titles and ids of all segments, for a search."""
+    return " ".join(f"{each.title or ''} {each.id}" for each in conversation.segments).casefold()
 
-    `now` is in Unix seconds.
+
+def read_catalog(reader: Reader, now: float, known: Catalog | None = None) -> Catalog:
+    """Read all conversations of a store, each row of `sessions` once.
+
+    Args:
+        reader: An open reader.
+        now: Unix seconds.
+        known: An earlier catalog, whose sessions are used again where they have not changed, so
+            that two catalogs need not be in memory.
     """
-    if known is None or not known.exact:
-        return Catalog(Forest(read_all(reader, {})), now)
-    sessions = known.forest.sessions
-    fresh: dict[str, Session] = {}
-    gone = set(sessions)
-    for session in read_all(reader, sessions):
-        gone.discard(session.id)
-        if sessions.get(session.id) != session:
-            fresh[session.id] = session
-        else:
-            fresh.pop(session.id, None)  # if an id occurs twice, the later row counts
-    return known.updated(fresh.values(), gone, now)
+    if known is None:
+        return Catalog(Forest(read_all(reader), now))
+    earlier = known.forest.sessions
+    sessions = (before if (before := earlier.get(each.id)) == each else each for each in read_all(reader))
+    return Catalog(Forest(sessions, now))
 
 
 class StoreState(NamedTuple):
@@ -240,8 +208,9 @@ def read_increment(
     known = catalog.forest.sessions
     ids = dict.fromkeys(first_texts((*rows, *added)))
     in_new_rows = set(ids)
-    for chain in catalog.forest.newest(_REREAD):
-        ids.update(dict.fromkeys(segment.id for segment in chain.segments))
+    for root in islice(reversed(catalog.forest.listed(View.ALL)), _REREAD):
+        segments = catalog.conversation(root).segments
+        ids.update(dict.fromkeys(segment.id for segment in segments))
     ids.update(dict.fromkeys(state.busy ^ new.busy))
     for each in touched:
         ids[each] = None
@@ -252,5 +221,6 @@ def read_increment(
     restored = {each for each in touched if each not in known and each in existing and each not in in_new_rows}
     if state.sessions + len(added) + len(restored) - len(gone) != new.sessions:
         return None
-    fresh = [each for each in sessions if known.get(each.id) != each]
-    return catalog.updated(fresh, gone, now), new
+    merged = {each: session for each, session in known.items() if each not in gone}
+    merged.update({each.id: each for each in sessions if known.get(each.id) != each})
+    return Catalog(Forest(merged.values(), now)), new

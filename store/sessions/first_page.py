@@ -17,39 +17,44 @@ from .session_rows import newest_message_sql, read_busy, read_child_ids, read_se
 _PAGE = 50
 _SAMPLES, _GROWTH = 20, 1.5
 """`ids_follow_time` samples this many messages; the distance of each from the end grows by this factor."""
-_ROUNDS = ((200, 2, 8), (800, 6, 60), (3200, 20, 200))
-"""Arguments of the successive tries: newest messages whose sessions are candidates, newest sessions that are, and among
-how many sessions those are searched; the last two are multiplied by the size of a page."""
+_WIDER = (1, 4, 16)
+"""How many times the usual number of newest rows the successive tries look among."""
+_MESSAGES, _STARTED, _AMONG = 4, 2, 8
+"""For each wanted conversation: the newest messages whose sessions are candidates, the newest
+sessions that are, and among how many sessions those are searched."""
 _STEP_BACK = 86_400.0
 """Seconds that a later row may be older: a compression writes messages again with their old times (0.18)."""
 _MAX_CANDIDATES = 3000
 
 
-def _newest_candidates(reader: Reader, view: View, tail: int, started: int, among: int, *, in_order: bool) -> list[str]:
-    """Return the ids of the sessions with the newest messages and of those started last, both by index.
+def _newest_candidates(reader: Reader, view: View, wanted: int, *, in_order: bool) -> list[str]:
+    """Return the ids of the sessions with the newest messages and of those started last, by index.
 
-    `tail`, `started` and `among` are those of `_ROUNDS`; `in_order` is from `ids_follow_time`. If it is False, no
-    index finds the newest messages: the sessions with the latest activity are read instead, at the cost of a seek for
-    each session of the store.
+    So many are `wanted`. `in_order` is from `ids_follow_time`. If it is False, no index finds the
+    newest messages: the sessions with the latest activity are read instead, at the cost of a seek
+    for each session of the store.
     """
     sql = "SELECT session_id FROM (SELECT session_id FROM messages ORDER BY id DESC LIMIT ?)"
-    values: list[object] = [tail]
+    values: list[object] = [_MESSAGES * wanted]
     if {"started_at", "source"} <= reader.schema.session_columns:
-        newest, recorded = newest_message_sql(reader.schema), reader.schema.session("last_activity_at")
+        newest = newest_message_sql(reader.schema)
+        recorded = reader.schema.session("last_activity_at")
         active = f"COALESCE(max({newest}, {recorded}), {newest}, {recorded}, s.started_at)"
-        # If cron jobs start a session a minute, the newest sixty hold no chat. `source` is an early column, so that
-        # skipping rows by it is cheap.
+        order = "started_at" if in_order else active
+        # If cron jobs start a session a minute, the newest sixty hold no chat. `source` is an early
+        # column, so that skipping rows by it is cheap.
         skipped = sorted(AUTOMATION_SOURCES) if view is View.CHATS else []
+        marks = ",".join("?" * len(skipped))
         sql += (
             " UNION SELECT id FROM (SELECT id FROM "
-            f"(SELECT id, source FROM sessions s ORDER BY {'started_at' if in_order else active} DESC LIMIT ?) "
-            f"WHERE source IS NULL OR source NOT IN ({','.join('?' * len(skipped))}) LIMIT ?)"
+            f"(SELECT id, source FROM sessions s ORDER BY {order} DESC LIMIT ?) "
+            f"WHERE source IS NULL OR source NOT IN ({marks}) LIMIT ?)"
         )
-        values += [among, *skipped, started]
+        values += [_AMONG * wanted, *skipped, _STARTED * wanted]
     return first_texts(reader.rows(sql, values))
 
 
-def ids_follow_time(reader: Reader, tail: int = _ROUNDS[0][0], started: int = _ROUNDS[0][2] * _PAGE) -> bool:
+def ids_follow_time(reader: Reader, tail: int = _MESSAGES * _PAGE, started: int = _AMONG * _PAGE) -> bool:
     """Return whether the rows with the largest ids are likely to be the newest ones.
 
     They are not after an import or a restore into another store, which give new ids to old conversations, nor after a
@@ -98,12 +103,12 @@ def read_first_page(reader: Reader, now: float, *, view: View = View.CHATS, limi
     """
     busy = read_busy(reader)
     known: dict[str, Session] = {}
-    in_order = ids_follow_time(reader, _ROUNDS[0][0], _ROUNDS[0][2] * limit)
-    for tail, started, among in _ROUNDS:
-        newest = _newest_candidates(reader, view, tail, started * limit, among * limit, in_order=in_order)
+    in_order = ids_follow_time(reader, _MESSAGES * limit, _AMONG * limit)
+    for wider in _WIDER:
+        newest = _newest_candidates(reader, view, wider * limit, in_order=in_order)
         _gather(reader, known, newest, busy)
         beyond = reader.value("SELECT count(*) FROM (SELECT 1 FROM sessions LIMIT ?)", [len(known) + 1])
-        catalog = Catalog(Forest(known.values()), now, exact=beyond == len(known))
+        catalog = Catalog(Forest(known.values(), now), exact=beyond == len(known))
         if catalog.exact or catalog.forest.counts()[view] >= limit or len(known) > _MAX_CANDIDATES:
             break
     return catalog
@@ -113,4 +118,4 @@ def read_neighbourhood(reader: Reader, session_ids: Sequence[str], now: float) -
     """Read a catalog of some sessions with their ancestors and all descendants of these."""
     known: dict[str, Session] = {}
     _gather(reader, known, session_ids, read_busy(reader))
-    return Catalog(Forest(known.values()), now, exact=False)
+    return Catalog(Forest(known.values(), now), exact=False)

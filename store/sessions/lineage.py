@@ -11,7 +11,7 @@ from ..messages.transcript import count_rows
 from ..wording import _, ngettext
 from .conversations import Forest
 from .first_page import read_neighbourhood
-from .models import Chain, Conversation, Lineage, Node, Relation, ResumeTarget, TreeLine, known_sum, start_key
+from .models import Conversation, Lineage, Node, Relation, ResumeTarget, TreeLine, known_sum, start_key
 from .relations import ORPHANED, continuation_rank, is_reset, status
 from .session import Session
 
@@ -158,28 +158,30 @@ def draw_tree(nodes: Sequence[Node]) -> list[TreeLine]:
     return lines
 
 
-def _nodes(forest: Forest, top: Chain, focus: Chain, counts: dict[str, int], now: float) -> Iterator[Node]:
-    """Yield the nodes of a chain and of everything below it, parents before children; names are missing."""
+def _nodes(
+    forest: Forest, top: Conversation, focus: Conversation, counts: dict[str, int], now: float
+) -> Iterator[Node]:
+    """Yield the nodes of a conversation and of everything below it, parents before children; names are missing."""
     seen: set[str] = set()
-    stack: list[tuple[Chain, str | None]] = [(top, None)]
+    stack: list[tuple[Conversation, str | None]] = [(top, None)]
     while stack:
-        chain, above = stack.pop()
-        if chain.root.id in seen:
+        conversation, above = stack.pop()
+        if conversation.root.id in seen:
             continue
-        seen.add(chain.root.id)
-        relation, note = chain.relation, chain.note
-        if chain.root.delegate_from == ORPHANED:
+        seen.add(conversation.root.id)
+        relation, note = conversation.relation, forest.relation_note(conversation)
+        if conversation.root.delegate_from == ORPHANED:
             note = _("possibly a subagent")
-        for session in chain.segments:
+        for session in conversation.segments:
             yield Node(
                 session=session,
                 parent_id=above,
                 relation=relation,
-                on_path=chain.root.id == focus.root.id,
+                on_path=conversation.root.id == focus.root.id,
                 status=status([session], now),
                 rows=counts.get(session.id, 0),
                 note=note,
             )
             above, relation, note = session.id, Relation.CONTINUED, ""
         # The oldest child is pushed last, because it is to be popped first.
-        stack += [(child, child.root.parent_id) for child in reversed(forest.child_chains(chain))]
+        stack += [(child, child.root.parent_id) for child in reversed(forest.child_chains(conversation))]

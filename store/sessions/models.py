@@ -65,30 +65,6 @@ class Relation(StrEnum):
     ORPHAN = "orphan"
 
 
-class Chain(NamedTuple):
-    """The segments of one conversation, and the relation of its root to the parent."""
-
-    segments: tuple[Session, ...]
-    """Root first; never empty."""
-    relation: Relation
-    note: str
-
-    @property
-    def root(self) -> Session:
-        """The first segment."""
-        return self.segments[0]
-
-    @property
-    def tip(self) -> Session:
-        """The last segment."""
-        return self.segments[-1]
-
-    @property
-    def last_active(self) -> float:
-        """Newest activity of any segment; `FAR_PAST` if none is known."""
-        return newest_activity(self.segments)
-
-
 def title_of(segments: Sequence[Session]) -> str | None:
     """Return the title of the tip, else of the newest segment that has one (Hermes 0.22 falls back to the root's)."""
     return next((each.title for each in reversed(segments) if each.title), None)
@@ -139,6 +115,8 @@ class Conversation(NamedTuple):
     tree_cost_usd: float | None = None
     """Cost with all subagents, nested ones too, whose rows Hermes bills apart; None if none of them has a known cost.
     Branches are conversations of their own."""
+    parent_root_id: str | None = None
+    """Root id of the conversation that it is a child of; None at the top, or if that is gone."""
 
     @property
     def id(self) -> str:
@@ -209,6 +187,20 @@ class Conversation(NamedTuple):
     def is_empty(self) -> bool:
         """Whether no segment has a message."""
         return not any(segment.has_messages for segment in self.segments)
+
+    @property
+    def is_attached_subagent(self) -> bool:
+        """Whether it is a subagent whose parent exists, so that it is listed under that."""
+        return self.relation is Relation.DELEGATED and self.parent_root_id is not None
+
+    @property
+    def view(self) -> View | None:
+        """The view that lists it; None if only `View.ALL` does."""
+        if self.hidden or self.is_attached_subagent:
+            return None
+        if self.archived:
+            return View.ARCHIVED
+        return View.CHATS if self.kind is ConversationKind.CHAT else View.AUTOMATION
 
     @property
     def is_automation(self) -> bool:

@@ -267,7 +267,7 @@ def _idle(bench: Bench, starts: _Starts) -> list[Line]:
             program.end()
     return [
         Figure("8", "last key → no handle on the store", released, (), 3.0, given=max(released), unit="s"),
-        Figure("11", "memory of the browser / of the bare app", ours, bare, 1.7, unit="MiB"),
+        Figure("11", "memory of the browser / of the bare app", ours, bare, 2.2, unit="MiB"),
         Figure("11", "processor of the idle browser", busy, (), 1.0, given=statistics.median(busy), unit="%"),
     ]
 

@@ -19,8 +19,8 @@ def one(**columns: object) -> Conversation:
     """A conversation of one session that was used 30 days ago and ended."""
     used = NOW - 30 * DAY
     named: dict[str, object] = {"last_active": used, "started_at": used - DAY, "ended_at": used}
-    forest = Forest([Session(**({"id": "s", "source": "cli"} | named | columns))])  # type: ignore[arg-type]  # test rows
-    return forest.conversation(forest.chain_of("s"), NOW)
+    forest = Forest([Session(**({"id": "s", "source": "cli"} | named | columns))], NOW)  # type: ignore[arg-type]  # test rows
+    return forest.chain_of("s")
 
 
 def test_without_a_rule_nothing_matches() -> None:

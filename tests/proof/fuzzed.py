@@ -149,7 +149,7 @@ def decoders(given: tuple[tuple[object, ...], tuple[object, ...]]) -> int:
         found += len(decode_content(value)[1]) + len(decode_tool_calls(value))
         data = decode_data_url(text or "")
         assert data is None or isinstance(suffix_of(data[:16]), str)
-    for session in session_rows._decode([other], frozenset(), {}, {}):
+    for session in session_rows._Decoder(frozenset()).sessions([other]):
         assert _is_clean(session.id) and _is_clean(session.title)
         assert session.started_at is None or math.isfinite(session.started_at)
         assert session.message_count >= 0
@@ -205,7 +205,7 @@ def page(given: tuple[Any, ...]) -> int:
                 assert cannot_act(text), text
                 assert line_width(line) == cell_len(text) <= width
                 seen += 1
-    for session in session_rows._decode([other], frozenset(), {}, {}):
+    for session in session_rows._Decoder(frozenset()).sessions([other]):
         snippet = one_line(message.text, 60)
         chat = Conversation(
             (session,),

@@ -10,7 +10,7 @@ import pytest
 from builders import T0, make_store
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.sessions import conversations
+from hermes_browse.store.sessions import parent_links
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.sessions.first_page import read_first_page
@@ -57,14 +57,14 @@ def test_a_chain_knows_its_ends_its_title_and_its_newest_activity() -> None:
     chain = forest.chain_of("long0")
     assert chain.segments == tuple(sessions)
     assert (chain.root, chain.tip) == (sessions[0], sessions[-1])
-    assert forest.conversation(chain, 0.0).title == "long 1"
+    assert chain.title == "long 1"
     assert chain.last_active == 100.0
 
 
 def test_an_older_forest_keeps_what_a_newer_one_gives_up() -> None:
     sessions = chained(3, "long")
     before = Forest(sessions)
-    after = before.updated([sessions[0]._replace(end_reason="done"), sessions[1], sessions[2]])
+    after = Forest([sessions[0]._replace(end_reason="done"), *sessions[1:]])
     assert [before.root_of(each.id) for each in sessions] == ["long0", "long0", "long0"]
     assert [after.root_of(each.id) for each in sessions] == ["long0", "long1", "long1"]
     assert after.chain_of("long1").root is sessions[1]
@@ -112,7 +112,7 @@ def test_large_families_cost_no_more_for_each_session(monkeypatch: pytest.Monkey
         asked[child.id] += 1
         return edge(child, parent)
 
-    monkeypatch.setattr(conversations, "edge", counted)
+    monkeypatch.setattr(parent_links, "edge", counted)
     forest = Forest(sessions)
     roots = {forest.root_of(each.id) for each in sessions}
     assert len(roots) == forest.counts()[View.ALL] == (1 if is_long else count - 1)

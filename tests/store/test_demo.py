@@ -255,7 +255,7 @@ class TestHome:
             radar = read_radar(reader, here.path.parent / "config.yaml", NOW)
         days = [fate.prune_in_days for _, fate in radar.soonest(catalog) if fate.prune_in_days is not None]
         assert days[0] < 1 and sum(each < 100 for each in days) >= 5
-        old = [each for each in map(catalog.of_chain, catalog.forest.chains()) if each.last_active < NOW - 541 * DAY]
+        old = [each for each in catalog.forest.chains() if (each.last_active or NOW) < NOW - 541 * DAY]
         assert {(each.pinned, each.tip.ended_at is None) for each in old} == {(True, False), (False, True)}
 
     def test_jobs_are_named_where_hermes_names_them(self, here: Location, store: sqlite3.Connection) -> None:

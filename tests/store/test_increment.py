@@ -17,7 +17,7 @@ from store_builder import T0
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog, read_increment, read_state
-from hermes_browse.store.sessions.conversations import Forest
+from hermes_browse.store.sessions.conversations import Forest, rank
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.sessions.session import Session
 
@@ -61,7 +61,7 @@ def picture(catalog: Catalog) -> dict[str, object]:
 def names(catalog: Catalog, word: str) -> list[str]:
     """Conversations by name; of those used at the same time, in the order of their ids."""
     found = list(catalog.named([word]))
-    activity = [catalog.forest.chain_of(root).last_active for root in found]
+    activity = [rank(catalog.conversation(root))[0] for root in found]
     assert activity == sorted(activity, reverse=True), "newest first"
     return [root for _, root in sorted(zip(activity, found, strict=True))]
 
@@ -87,23 +87,22 @@ sessions = st.builds(
 
 
 @settings(max_examples=examples(400))
-@given(st.lists(sessions, max_size=8), st.lists(sessions, max_size=4), st.sets(st.sampled_from(IDS), max_size=3))
-def test_a_forest_brought_up_to_date_is_the_forest_of_all(
-    before: list[Session], after: list[Session], lost: set[str]
-) -> None:
-    old = {session.id: session for session in before}
-    gone = lost & old.keys()
-    fresh = {session.id: session for session in after if session.id not in gone}
-    forest = Forest(old.values())
-    catalog = Catalog(forest, NOW)
-    was = picture(catalog)
-    now = Forest([each for each in (old | fresh).values() if each.id not in gone])
-    updated = catalog.updated(fresh.values(), gone, NOW)
-    assert updated.forest.sessions == now.sessions
-    again = updated.forest.updated(list(old.values())[:2], ())  # what is put back, or is as it was
-    assert picture(Catalog(again, NOW)) == picture(Catalog(Forest(again.sessions.values()), NOW))
-    assert picture(updated) == picture(Catalog(now, NOW))
-    assert picture(Catalog(forest, NOW)) == was, "the old one stays as it is"
+@given(st.lists(sessions, max_size=8))
+def test_every_session_is_in_one_conversation_and_that_in_its_lists(given_rows: list[Session]) -> None:
+    """Of any links, damaged ones too; each list goes by activity, then by the id of the tip."""
+    catalog = Catalog(Forest(given_rows, NOW))
+    forest = catalog.forest
+    found = list(forest.chains())
+    assert sorted(segment.id for each in found for segment in each.segments) == sorted(forest.sessions)
+    assert all(catalog.conversation(segment.id) is each for each in found for segment in each.segments)
+    by_rank = [each.root_id for each in sorted(found, key=rank)]
+    assert list(forest.listed(View.ALL)) == by_rank
+    apart = (None, View.CHATS, View.AUTOMATION, View.ARCHIVED)
+    for view in apart:
+        assert list(forest.listed(view)) == [root for root in by_rank if catalog.conversation(root).view is view]
+    for each in found:
+        for child in forest.child_chains(each):
+            assert forest.parent_chain(child) is each
 
 
 @pytest.fixture(params=["14", "22", "31"])
@@ -135,11 +134,13 @@ def test_changes_are_seen(store: Path, what: str) -> None:
         assert step is not None
         assert picture(step[0]) == picture(read_catalog(reader, NOW))
         assert picture(step[0]) != picture(catalog)
-        step = read_increment(reader, catalog, state, NOW)  # the picture has looked for names: they are gone on with
+        step = read_increment(reader, catalog, state, NOW)
         assert step is not None and picture(step[0]) == picture(read_catalog(reader, NOW))
         assert picture(read_catalog(reader, NOW, catalog)) == picture(read_catalog(reader, NOW))
         again = read_increment(reader, *step, NOW)
-        assert again is not None and again[0].forest is step[0].forest, "nothing has changed since"
+        assert again is not None and picture(again[0]) == picture(step[0]), "nothing has changed since"
+        sessions_of = again[0].forest.sessions
+        assert all(sessions_of[each] is known for each, known in step[0].forest.sessions.items())
 
 
 def test_a_continuation_joins_its_conversation(store: Path) -> None:

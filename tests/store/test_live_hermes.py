@@ -132,11 +132,11 @@ def same_lists(db: Any, catalog: Catalog) -> None:
             view = View.AUTOMATION if row["source"] in AUTOMATION_SOURCES else View.CHATS
             chain = catalog.forest.chain_of(row["id"])
             # Below a session that ended as branched Hermes lists a subagent as a branch; ours stands under its parent.
-            under = catalog.forest.is_attached_subagent(chain) and row["source"] in ("subagent", "tool")
-            assert under or catalog.forest.view_of(chain) is (View.ARCHIVED if row["archived"] else view)
+            under = chain.is_attached_subagent and row["source"] in ("subagent", "tool")
+            assert under or chain.view is (View.ARCHIVED if row["archived"] else view)
             listed.add(row["id"])
     for chain in catalog.forest.chains():
-        attached = catalog.forest.is_attached_subagent(chain)
+        attached = chain.is_attached_subagent
         assert chain.tip.id in listed or attached or chain.note, chain
 
 

@@ -1,4 +1,4 @@
-"""A session in memory is small, and says the same as one that is not."""
+"""A session in memory: every field, never changed, equal texts held once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.catalog import Catalog, read_catalog
+from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.sessions.session import Session, Tokens
 
 FULL: dict[str, Any] = {
@@ -100,17 +101,24 @@ def test_any_values_come_out_as_they_went_in(fields: dict[str, Any]) -> None:
     assert session._replace(title="other", reasoning_tokens=2**40).reasoning_tokens == 2**40
 
 
-def test_what_is_no_field_is_refused() -> None:
-    with pytest.raises(TypeError, match="no field colour"):
-        Session("a", "cli", **{"colour": "red"})
+def test_a_session_is_never_changed() -> None:
+    """Catalogs share it, on several threads."""
+    session = Session("a", "cli")
+    with pytest.raises(AttributeError):
+        session.title = "other"  # type: ignore[misc]  # what must not be done
+    assert not hasattr(session, "__dict__")
 
 
 def test_what_sessions_have_in_common_is_held_once(tmp_path: Path) -> None:
     with Store(big_store(tmp_path / "state.db", 3_000, 6_000)).reader() as reader:
         sessions = read_catalog(reader, T0).forest.sessions
-    assert len({id(each.shared) for each in sessions.values()}) < len(sessions) / 5
+        again = read_catalog(reader, T0, Catalog(Forest(sessions.values(), T0))).forest.sessions
+    for name in ("source", "model", "end_reason", "session_key"):
+        texts = [getattr(each, name) for each in sessions.values()]
+        assert len(set(map(id, texts))) == len(set(texts))
     below = [each for each in sessions.values() if each.parent_id is not None]
     assert below and all(each.parent_id is sessions[each.parent_id].id for each in below if each.parent_id)
+    assert all(again[each.id] is each for each in sessions.values()), "what has not changed is used again"
 
 
 def test_numbers_larger_than_any_counter_are_the_largest(tmp_path: Path) -> None:

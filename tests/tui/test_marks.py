@@ -35,7 +35,7 @@ class _Counted(Sequence[Conversation]):
 
 def _runs(count: int) -> list[Conversation]:
     forest = Forest([Session(id=f"cron_{number}", source="cron") for number in range(count)])
-    return [forest.conversation(chain, 0.0) for chain in forest.chains()]
+    return list(forest.chains())
 
 
 def test_a_frame_does_not_make_all_runs_of_a_job() -> None:

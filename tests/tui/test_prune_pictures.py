@@ -283,15 +283,13 @@ async def test_without_colours_signs_tell_what_goes(path: Path, monkeypatch: pyt
 
 def test_many_equal_conversations_are_shown_by_month() -> None:
     """Instead of one block of smaller ones; a month is entered, and all in it are there, by day if need be."""
-    forest = Forest([Session(id=f"s{i}", source="cli", last_active=NOW - i * DAY / 10) for i in range(3000)])
+    forest = Forest([Session(id=f"s{i}", source="cli", last_active=NOW - i * DAY / 10) for i in range(3000)], NOW)
     each = [Space(session, "conversation", Sizes(rows=1, text=1000), 1) for session in forest.sessions]
     source = Space("cli", "source", Sizes(text=1000 * len(each)), len(each), tuple(each))
     space_map = SpaceMap((source,), source.sizes, FileSpace(10**7, 0, 0, shrinks_itself=False))
 
     def blocks(*inside: str) -> tuple[list[Tile], list[str]]:
-        return MapOfPlan(space_map, {"m1conversations0": 500}, Catalog(forest, NOW), RowDetails()).blocks(
-            inside, 52, 19
-        )
+        return MapOfPlan(space_map, {"m1conversations0": 500}, Catalog(forest), RowDetails()).blocks(inside, 52, 19)
 
     whole, _path = blocks()
     months = [block for block in whole if block.space is not None and block.space.level == "period"]

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 import weakref
 from collections.abc import Sequence
 from contextlib import closing
@@ -133,6 +134,21 @@ async def test_after_the_first_reading_only_changes_are_read(tmp_path: Path, mon
         assert kept == sorted(kept, reverse=True), "nothing more is kept from being collected with each change"
         assert len(whole) == 1 and len(steps) >= 3, "the file is watched as well"
         assert browser.screen.rows.cursor == cursor + 3, "the cursor stays on its conversation"
+
+
+async def test_changes_are_read_with_a_pause_between(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each reading makes all conversations anew; the first change after a pause is read soon."""
+    monkeypatch.setattr(listing, "_BETWEEN", 500.0)
+    async with browsing(demo_app(tmp_path)) as browser:
+        reading, waits = browser.screen.controllers.listing, list[float]()
+        monkeypatch.setattr(reading._panes, "set_timer", lambda seconds, *given: waits.append(seconds))
+        reading._scheduled, reading._took, reading._read_at = False, 0.0, time.monotonic()
+        reading.changed()
+        reading.changed()
+        assert len(waits) == 1 and 400.0 < waits[0] <= 500.0
+        reading._scheduled, reading._read_at = False, time.monotonic() - 501.0
+        reading.changed()
+        assert waits[1:] == [listing._PAUSE]
 
 
 @pytest.mark.collector

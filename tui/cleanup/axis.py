@@ -123,12 +123,12 @@ def read_points(catalog: Catalog) -> list[Point]:
     points = []
     for chain in catalog.forest.chains():
         segments = chain.segments
-        when = chain.last_active if math.isfinite(chain.last_active) else chain.root.started_at
+        when = chain.last_active if chain.last_active is not None else chain.root.started_at
         if when is None:
             continue
         messages = sum(each.message_count for each in segments)
         cost = sum(each.cost_usd or 0.0 for each in segments)
-        counts = 0 if catalog.forest.is_attached_subagent(chain) else 1
+        counts = 0 if chain.is_attached_subagent else 1
         points.append(Point(when, chain.root.id, tuple(each.id for each in segments), messages, cost, counts))
     return points
 

@@ -125,11 +125,12 @@ class Changing:
         self._add(0, len(self._panes.rows) - 1)
 
     def _add(self, first: int, last: int) -> None:
-        source = self._panes.rows.source
+        source, details = self._panes.rows.source, self._context.details
 
         def work(reader: Reader) -> list[Conversation]:
             rows: Iterable[ListRow] = (source.row(index) for index in range(first, last + 1))
-            return [each for row in rows for each in conversations_of(row)]
+            found = (each for row in rows for each in conversations_of(row))
+            return [details.complete(each)[0] for each in found]
 
         def done(conversations: list[Conversation]) -> None:
             self.marks.add(conversations)

@@ -12,7 +12,7 @@ from ..bindings import following
 from ..commands.screen_commands import INSIGHTS
 from ..formats import counted
 from ..list.conversation_list import ConversationList
-from ..list.list_model import CatalogRows, incomplete
+from ..list.list_model import CatalogRows
 from ..list.list_rows import ConversationRow, FixedRows, JobRow, NoteRow
 from ..screens.controllers import Controllers
 from ..shared.lines import ToggleLine
@@ -81,8 +81,10 @@ class InsightsScreen(InsightPanes):
     def rows_shown(self, event: ConversationList.Shown) -> None:
         """Read the missing details of conversations on screen."""
         event.stop()
-        conversations = incomplete(event.list.source, event.first, event.last)
-        self.read_names("insight rows", conversations, self.groups.refresh_rows)
+        source = event.list.source
+        if isinstance(source, CatalogRows):
+            lacking = source.lacking(event.first, event.last)
+            self.read_names("insight rows", lacking, self.groups.refresh_rows)
 
     @on(ConversationList.Selected, "#groups")
     def selected(self, event: ConversationList.Selected) -> None:

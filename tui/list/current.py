@@ -81,7 +81,9 @@ class Current:
     def targets(self) -> tuple[Conversation, ...]:
         """The conversations that commands act on: those of the row in the list, else the one shown."""
         if self._active_visit is None and not self._is_read:
-            return conversations_of(self._panes.rows.current)
+            details = self._context.details
+            rows = conversations_of(self._panes.rows.current)
+            return tuple(details.complete(each)[0] for each in rows)
         conversation = self.conversation
         return (conversation,) if conversation is not None else ()
 

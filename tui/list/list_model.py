@@ -6,7 +6,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
 from rich.cells import cell_len
 
@@ -15,8 +15,8 @@ from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.sessions.catalog import Catalog, sort_key
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.jobs import job_of, name_in_title
-from hermes_browse.store.sessions.models import Conversation, Sort, View, known_sum, newest_activity
-from hermes_browse.store.sessions.session import Session, Tokens
+from hermes_browse.store.sessions.models import Conversation, Sort, View, known_sum
+from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, pgettext
 
@@ -94,6 +94,8 @@ class RowDetails:
 
     def __init__(self) -> None:
         self._cached: dict[str, tuple[tuple[float | None, int], str, int | None]] = {}
+        self._completed: dict[str, tuple[Conversation, Conversation, bool]] = {}
+        """By root id: a conversation, the same with its details, and whether these are up to date."""
         self.amounts: dict[Sort, dict[str, int]] = {Sort.MESSAGES: {}, Sort.SIZE: {}}
         """Sort keys by root id, filled as they are measured: chat messages shown by default, and bytes that deleting
         the conversation with its subagents would free."""
@@ -112,9 +114,25 @@ class RowDetails:
         for conversation in conversations:
             mark = self._mark(conversation)
             self._cached[conversation.root_id] = (mark, conversation.preview, conversation.rows)
+            self._completed.pop(conversation.root_id, None)
+
+    def set_amount(self, sort: Sort, root_id: str, amount: int) -> None:
+        """Keep a measured amount, on any thread."""
+        self.amounts[sort][root_id] = amount
+        self._completed.pop(root_id, None)
 
     def complete(self, conversation: Conversation) -> tuple[Conversation, bool]:
-        """Return the conversation with all cached details, and whether preview and count are up to date."""
+        """Return the conversation with all cached details, and whether preview and count are up to date.
+
+        It is put together once, until one of them changes.
+        """
+        known = self._completed.get(conversation.root_id)
+        if known is None or known[0] is not conversation:
+            known = (conversation, *self._with_details(conversation))
+            self._completed[conversation.root_id] = known
+        return known[1:]
+
+    def _with_details(self, conversation: Conversation) -> tuple[Conversation, bool]:
         root = conversation.root_id
         details, size = self._cached.get(root), self.amounts[Sort.SIZE].get(root)
         if size is not None:
@@ -156,45 +174,28 @@ class Order(NamedTuple):
     """Measured sort keys by root id, as of `catalog.sort_key`."""
 
 
-class _Runs(Sequence[Conversation]):
-    """The runs of a job, each built on access."""
+def _total(runs: Sequence[Conversation], newest: Conversation, title: str | None) -> Conversation:
+    """Return the newest run of a job with the sums of all sessions of all runs in place of its own."""
+    segments = [segment for run in runs for segment in run.segments]
+    summed = newest.tip._replace(
+        title=title,
+        started_at=newest.root.started_at,
+        message_count=sum(each.message_count for each in segments),
+        cost_usd=known_sum(each.cost_usd for each in segments),
+        input_tokens=sum(each.input_tokens for each in segments),
+        output_tokens=sum(each.output_tokens for each in segments),
+        cache_read_tokens=sum(each.cache_read_tokens for each in segments),
+        cache_write_tokens=sum(each.cache_write_tokens for each in segments),
+        reasoning_tokens=sum(each.reasoning_tokens for each in segments),
+    )
+    cost = known_sum(run.tree_cost_usd for run in runs)
+    return newest._replace(segments=(summed,), title=title, tree_cost_usd=cost)
 
-    def __init__(self, catalog: Catalog, details: RowDetails, roots: Sequence[str], places: Sequence[int]) -> None:
-        self._catalog, self._details, self._roots, self._places = catalog, details, roots, places
 
-    def __len__(self) -> int:
-        return len(self._places)
-
-    @overload
-    def __getitem__(self, at: int) -> Conversation: ...
-    @overload
-    def __getitem__(self, at: slice) -> _Runs: ...
-    def __getitem__(self, at: int | slice) -> Conversation | _Runs:
-        if isinstance(at, slice):
-            return _Runs(self._catalog, self._details, self._roots, self._places[at])
-        return self._details.complete(self._catalog.conversation(self._roots[self._places[at]]))[0]
-
-    def amount(self, amounts: Mapping[str, int]) -> int | None:
-        """Add up measured amounts, given by root id; None unless all are known."""
-        known = [amount for place in self._places if (amount := amounts.get(self._roots[place])) is not None]
-        return sum(known) if len(known) == len(self._places) else None
-
-    def total(self) -> Conversation:
-        """Return the newest run with the sums of all sessions of all runs in place of its own."""
-        forest = self._catalog.forest
-        chains = [forest.segments(forest.sessions[self._roots[place]]) for place in self._places]
-        segments = [segment for chain in chains for segment in chain]
-        newest = self._catalog.conversation(max(chains, key=newest_activity)[0].id)
-        tokens = map(sum, zip(*(each.tokens for each in segments), strict=True))
-        summed = newest.tip._replace(
-            title=self._details.jobs.get(job_of(newest.root) or "") or name_in_title(newest.title) or None,
-            started_at=newest.root.started_at,
-            message_count=sum(each.message_count for each in segments),
-            cost_usd=known_sum(each.cost_usd for each in segments),
-            **{f"{kind}_tokens": count for kind, count in zip(Tokens._fields, tokens, strict=True)},
-        )
-        cost = known_sum(map(forest.tree_cost, chains))
-        return newest._replace(segments=(summed,), rows=None, size=None, tree_cost_usd=cost)
+def _added(runs: Sequence[Conversation], amounts: Mapping[str, int]) -> int | None:
+    """Add up measured amounts, given by root id; None unless all are known."""
+    known = [amount for run in runs if (amount := amounts.get(run.root_id)) is not None]
+    return sum(known) if len(known) == len(runs) else None
 
 
 class CatalogRows:
@@ -222,8 +223,6 @@ class CatalogRows:
     ) -> None:
         self._catalog, self._details, self._roots = catalog, details, roots
         self._others: list[JobRow | NoteRow] = [] if roots else [NoteRow(empty)]
-        self._runs: list[_Runs] = []
-        """Of the jobs among `_others`."""
         self._layout: array[int] | None = None if roots else array("i", [-1])
         """Per row an index into `_roots`, or -1 - i for `_others[i]`; None if row i is `_roots[i]`."""
         jobs: dict[str, array[int]] = {}
@@ -245,20 +244,21 @@ class CatalogRows:
         keys = self._keys(others, order) if order is not None else []
         rows = []
         for job, places in jobs.items():
-            name, runs = job_key(job), _Runs(self._catalog, self._details, self._roots, places)
-            row = JobRow(name, runs, runs.total(), name in opened)
+            name, runs = job_key(job), [self._catalog.conversation(self._roots[place]) for place in places]
+            newest = max(runs, key=sort_key(Sort.ACTIVITY, {}))
+            title = self._details.jobs.get(job) or name_in_title(newest.title) or None
+            row = JobRow(name, runs, _total(runs, newest, title), name in opened)
             at = bisect_left(others, places[0])
             if order is not None:
-                key = _job_rank(row.total, order, runs.amount(order.amounts))
+                key = _job_rank(row.total, order, _added(runs, order.amounts))
                 is_rising = order.reverse is not (order.sort is Sort.TITLE)
                 at = bisect_left(keys, key) if is_rising else len(keys) - bisect_right(keys, key)
-            rows.append((at, places[0], row, runs, places))
+            rows.append((at, places[0], row, places))
         layout, first = array("i"), 0
-        for at, _newest, row, runs, places in sorted(rows, key=lambda each: each[:2]):
+        for at, _first, row, places in sorted(rows, key=lambda each: each[:2]):
             layout.extend(others[first:at])
             first = at
             self._others.append(row)
-            self._runs.append(runs)
             layout.append(-len(self._others))
             if row.expanded:
                 layout.extend(places)
@@ -267,9 +267,8 @@ class CatalogRows:
 
     def _keys(self, places: Iterable[int], order: Order) -> list[float | str]:
         """Return the sort keys of some roots, smallest first."""
-        forest = self._catalog.forest
-        key = sort_key(order.sort, order.amounts, forest.tree_cost)
-        return sorted(key(forest.segments(forest.sessions[self._roots[place]])) for place in places)
+        key = sort_key(order.sort, order.amounts)
+        return sorted(key(self._catalog.conversation(self._roots[place])) for place in places)
 
     def __len__(self) -> int:
         return len(self._roots) if self._layout is None else len(self._layout)
@@ -279,14 +278,27 @@ class CatalogRows:
         place = index if self._layout is None else self._layout[index]
         if self._layout is not None and place < 0:
             other = self._others[-1 - place]
-            return self._with_sums(other, self._runs[-1 - place]) if isinstance(other, JobRow) else other
+            return self._with_sums(other) if isinstance(other, JobRow) else other
         conversation, complete = self._details.complete(self._catalog.conversation(self._roots[place]))
         return ConversationRow(conversation, complete=complete)
 
-    def _with_sums(self, row: JobRow, runs: _Runs) -> JobRow:
+    def _with_sums(self, row: JobRow) -> JobRow:
         """Fill in the title of a job, and the sums of what has been measured of all its runs."""
-        rows, size = (runs.amount(self._details.amounts[sort]) for sort in (Sort.MESSAGES, Sort.SIZE))
-        return row._replace(title=self._details.job_title(runs[0]), total=row.total._replace(rows=rows, size=size))
+        amounts = self._details.amounts
+        total = row.total._replace(
+            rows=_added(row.runs, amounts[Sort.MESSAGES]), size=_added(row.runs, amounts[Sort.SIZE])
+        )
+        return row._replace(title=self._details.job_title(row.runs[0]), total=total)
+
+    def lacking(self, first: int, last: int) -> list[Conversation]:
+        """Return the conversations of rows `first` to `last` whose preview and count are missing or stale."""
+        lacking = []
+        for row in map(self.row, range(first, min(last + 1, len(self)))):
+            if isinstance(row, ConversationRow) and not row.complete:
+                lacking.append(row.conversation)
+            elif isinstance(row, JobRow) and self._details.complete(row.runs[0])[0].rows is None:
+                lacking.append(row.runs[0])
+        return lacking
 
     def index_of(self, key: str) -> int | None:
         """Return the index of the row with a key."""
@@ -302,8 +314,8 @@ class CatalogRows:
 
 def _job_rank(total: Conversation, order: Order, amount: int | None) -> float | str:
     """Return the sort key of a job, given its sums and its measured amount."""
-    amounts = {} if amount is None else {total.id: amount}
-    return sort_key(order.sort, amounts, lambda segments: total.tree_cost_usd)(total.segments)
+    amounts = {} if amount is None else {total.root_id: amount}
+    return sort_key(order.sort, amounts)(total)
 
 
 def make_rows(
@@ -320,15 +332,6 @@ def make_rows(
     has_runs = view is not View.CHATS
     given = None if is_newest_first else order
     return CatalogRows(catalog, roots, details, opened, nothing, has_runs=has_runs, order=given)
-
-
-def incomplete(source: object, first: int, last: int) -> list[Conversation]:
-    """Return the conversations of rows `first` to `last` whose preview and count are missing or stale."""
-    if not isinstance(source, CatalogRows):
-        return []
-    rows = [source.row(index) for index in range(first, min(last + 1, len(source)))]
-    lacking = [row.conversation for row in rows if isinstance(row, ConversationRow) and not row.complete]
-    return lacking + [run for row in rows if isinstance(row, JobRow) and (run := row.runs[0]).rows is None]
 
 
 def shown_line(catalog: Catalog, view: View) -> str:

@@ -6,6 +6,7 @@ import gc
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.connection.reader import Reader
@@ -20,7 +21,7 @@ from ..context import Context
 from ..screens.by_name import load
 from ..screens.panes import Panes
 from .columns import set_sort, shows_sizes
-from .list_model import CatalogRows, Order, incomplete, make_rows
+from .list_model import CatalogRows, Order, make_rows
 from .list_rows import FixedRows, NoteRow, RowSource
 
 if TYPE_CHECKING:
@@ -28,10 +29,15 @@ if TYPE_CHECKING:
 
 _PAUSE = 0.4
 """Minimum seconds between a change and the next read."""
+_BETWEEN = 2.0
+"""Minimum seconds between reads: each makes all conversations anew."""
 _SHARE = 20.0
 """Minimum seconds between reads, per second the last one took."""
 _WHOLE_PAUSE, _WHOLE_SHARE = 30.0, 60.0
 """The same two limits for full reads of a store that changes."""
+_LARGE = 20_000
+"""The garbage collector never looks through more sessions than this: at 100,000, it would hold up
+the screen for 70 ms. Screens that were open while they were read are kept in memory, then."""
 
 
 class _Read(NamedTuple):
@@ -56,8 +62,9 @@ _NEWEST = 50
 
 def _is_written_to(catalog: Catalog, state: StoreState | None = None) -> bool:
     """Return whether somebody writes: a lease or lock says so, or one of the newest conversations is live."""
-    newest = (catalog.of_chain(chain) for chain in catalog.forest.newest(_NEWEST))
-    return (state is not None and bool(state.busy)) or any(each.status is Status.LIVE for each in newest)
+    newest = islice(reversed(catalog.forest.listed(View.ALL)), _NEWEST)
+    is_live = any(catalog.conversation(root).status is Status.LIVE for root in newest)
+    return (state is not None and bool(state.busy)) or is_live
 
 
 class Listing:
@@ -121,10 +128,12 @@ class Listing:
         """Read the catalog in the background: everything, or only the changes."""
         now, make = self._context.clock(), self._maker()
         catalog, state = self._context.catalog, None if whole else self._state
-        earlier = catalog if self._state is not None else None  # a first page has its sessions in another order
         touched = frozenset(self._touched)
         location = self._context.location
         home = location.path.parent if location.home is not None else None
+
+        def is_large(catalog: Catalog) -> bool:
+            return len(catalog.forest.sessions) > _LARGE
 
         def work(reader: Reader) -> _Read:
             begun = time.monotonic()
@@ -135,16 +144,17 @@ class Listing:
                 step = read_increment(reader, catalog, state, now, touched) if state is not None else None
                 is_whole = step is None
                 if step is None:
-                    if catalog.exact:  # not the first read, when nothing is frozen yet
+                    if catalog.exact and not is_large(catalog):  # at the first read nothing is frozen yet
                         gc.unfreeze()  # a screen that was open at the last freeze may have been closed since
                     gc.collect()  # or unreachable cycles would be frozen with the rest
                     new_state = read_state(reader)  # before the catalog, so that no change in between is missed
-                    step = read_catalog(reader, now, earlier), new_state
+                    step = read_catalog(reader, now, catalog), new_state
                     jobs = read_job_names(home) if home is not None else {}
                 rows = make(step[0])
                 step[0].forest.counts()
             finally:
-                if is_whole:  # not after increments: objects the screen dropped since would never be freed
+                # Seldom after an increment: what the screen drops later is not freed until the next full read.
+                if is_whole or is_large(catalog):
                     gc.freeze()
                 gc.enable()
             return _Read(*step, rows, time.monotonic() - begun, _is_written_to(*step), touched, jobs)
@@ -188,7 +198,8 @@ class Listing:
             return
         self._scheduled = True
         since = time.monotonic() - self._read_at
-        self._panes.set_timer(max(_PAUSE, self._took * _SHARE - since), self._read_changes)
+        wait = max(_PAUSE, _BETWEEN - since, self._took * _SHARE - since)
+        self._panes.set_timer(wait, self._read_changes)
 
     def touched(self, session_ids: Iterable[str]) -> None:
         """Read at once after this program has changed, deleted or restored these sessions."""
@@ -210,7 +221,8 @@ class Listing:
 
     def complete(self, first: int, last: int) -> None:
         """Read missing previews and counts of the rows `first` to `last`."""
-        lacking = incomplete(self._panes.rows.source, first, last)
+        source = self._panes.rows.source
+        lacking = source.lacking(first, last) if isinstance(source, CatalogRows) else []
         if not lacking:
             return
 

@@ -48,8 +48,8 @@ class Marks:
         """Return whether to draw a row as marked: all of its conversations are."""
         if not self._marked or isinstance(row, HitRow | MoreRow | LineageRow):
             return False
-        # Called for each row of a frame, and each run of a job is built on access: skip jobs with more runs than
-        # there are marks, and stop at the first unmarked run.
+        # Called for each row of a frame, and a job may have thousands of runs: skip jobs with more runs than there
+        # are marks, and stop at the first unmarked run.
         conversations = row.runs if isinstance(row, JobRow) else conversations_of(row)
         return 0 < len(conversations) <= len(self._marked) and all(
             each.root_id in self._marked for each in conversations

@@ -44,7 +44,7 @@ class _Pass:
 
     def __init__(self, context: Context, sort: Sort, view: View, states: dict[str, _State]) -> None:
         self.sort, self._view, self._states = sort, view, states
-        self._catalog, self._amounts, self._sizes = context.catalog, context.details.amounts[sort], context.sizes
+        self._catalog, self._details, self._sizes = context.catalog, context.details, context.sizes
         self._queue: list[_Unmeasured] | None = None
         self.done, self.count = 0, 0
         """Conversations measured by this pass, and their total; both 0 before the first step."""
@@ -62,7 +62,8 @@ class _Pass:
         sessions = [session for _root, members, _state in batch for session in members]
         by_session = self._measured(reader, sessions)
         for root, members, state in batch:
-            self._amounts[root] = sum(by_session.get(session.id, 0) for session in members)
+            amount = sum(by_session.get(session.id, 0) for session in members)
+            self._details.set_amount(self.sort, root, amount)
             self._states[root] = state
         self.done += len(batch)
 

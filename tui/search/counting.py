@@ -216,7 +216,7 @@ def _suggest_profiles(
         try:
             with Store(other.path).reader() as reader:
                 needed = conditions.needs_catalog
-                catalog = read_catalog(reader, now) if needed else Catalog(Forest(()), now, exact=False)
+                catalog = read_catalog(reader, now) if needed else Catalog(Forest((), now), exact=False)
                 suggestions += _suggestion_for(reader, query, conditions, catalog, View.ALL, cancelled, name)
         except (StoreMissingError, StoreEmptyError):
             continue  # a profile that has not been used yet
