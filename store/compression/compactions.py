@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ..connection.reader import Reader
-from ..messages.transcript import read_identities
+from ..messages.copies import read_identities
 from ..sessions.session import Session
 from ..wording import N_
 from .compressed_blocks import Carried, Cut, Known, carried, end_of_block, find_cuts, sent_of

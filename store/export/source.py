@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ..connection.connect import Store
 from ..messages.block_kinds import CALL, RESULT, SUMMARY, Block, blocks_of
 from ..messages.chat_message import ChatMessage, Reading, State
-from ..messages.transcript import read_messages, read_skeleton
+from ..messages.transcript import read_messages, read_outline
 from ..sessions.models import Conversation
 from ..text import one_line, printable
 from ..wording import N_, _
@@ -104,16 +104,16 @@ class Source:
 
     def _messages(self) -> Iterator[ChatMessage]:
         with self.store.reader() as reader:
-            skeleton = read_skeleton(reader, self.conversation.segments, self.reading)
-        bones = skeleton.bones
+            outline = read_outline(reader, self.conversation.segments, self.reading)
+        rows = outline.rows
         if self.part is not None:
-            bones = tuple(bone for bone in bones if bone.id in self.part)
-        rewound = sum(gap[0] for gap in skeleton.gaps.values()) + sum(bone.state is State.REWOUND for bone in bones)
+            rows = tuple(row for row in rows if row.id in self.part)
+        rewound = sum(gap[0] for gap in outline.gaps.values()) + sum(row.state is State.REWOUND for row in rows)
         if rewound and self.part is None:
             self.tally.not_live[State.REWOUND] += rewound
-        for start in range(0, len(bones), WINDOW):
+        for start in range(0, len(rows), WINDOW):
             with self.store.reader() as reader:
-                window = read_messages(reader, bones[start : start + WINDOW])
+                window = read_messages(reader, rows[start : start + WINDOW])
             yield from window
 
     def _clean(self, block: Block, tool: str) -> Block:

@@ -15,7 +15,7 @@ from test_transcript_view import model_of
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import ChatMessage, Reading
 from hermes_browse.store.messages.decode import injected_context
-from hermes_browse.store.messages.transcript import END, read_skeleton
+from hermes_browse.store.messages.transcript import END, read_outline
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.shared.styled import line_text
 from hermes_browse.tui.transcript.block_layout import message_lines
@@ -41,9 +41,9 @@ def rewound_store(path: Path) -> Path:
 def test_gaps_count_what_was_said_and_is_left_out(tmp_path: Path) -> None:
     with Store(rewound_store(tmp_path / "state.db")).reader() as reader:
         session = [Session("s", "cli")]
-        assert read_skeleton(reader, session).gaps == {6: (2, 0), END: (1, 0)}
-        assert read_skeleton(reader, session, Reading.LIVE).gaps == {2: (0, 1), 6: (2, 0), END: (1, 0)}
-        assert read_skeleton(reader, session, Reading.EVERYTHING).gaps == {}
+        assert read_outline(reader, session).gaps == {6: (2, 0), END: (1, 0)}
+        assert read_outline(reader, session, Reading.LIVE).gaps == {2: (0, 1), 6: (2, 0), END: (1, 0)}
+        assert read_outline(reader, session, Reading.EVERYTHING).gaps == {}
 
 
 async def test_what_is_left_out_is_told_in_its_place_and_shown_on_demand(tmp_path: Path) -> None:

@@ -218,9 +218,9 @@ def message_lines(
     if model.is_paired(message):
         return []
     inner = max(width - 2, 10)
-    twin = model.skeleton.twins.get(message.id)
-    if twin is not None and not is_open:
-        label = formats.clip(_("repeated: the same as message {id}").format(id=twin), inner - 2)
+    original = model.outline.copies.get(message.id)
+    if original is not None and not is_open:
+        label = formats.clip(_("repeated: the same as message {id}").format(id=original), inner - 2)
         return [_head(message, width), [("  ", "text"), ("▸ ", "dim"), (label, "note")], []]
     lines: list[Line] = []
     blocks = list(bodies_of(message))
