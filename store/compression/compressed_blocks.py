@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from ..messages.block_kinds import texts_of
 from ..messages.chat_message import State
 from .history_rows import HistoryRow, is_copy, merged_with, written_at_once
 
@@ -273,7 +272,7 @@ def carried(
             originals[at], last = sent[match], match - 1
     merged = None
     if summary is not None and (message := rows[summary].summary) is not None:
-        text = texts_of(message).said
+        text = message.said
         low = max(-1, last - _WINDOW)
         merged = next(
             (sent[each].id for each in range(last, low, -1) if merged_with(rows[summary], sent[each], text)), None

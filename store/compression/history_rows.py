@@ -13,7 +13,6 @@ from typing import NamedTuple
 from ..connection.reader import Reader
 from ..connection.schema import Schema
 from ..connection.stored_values import as_count, as_int, as_time, bytes_sql
-from ..messages.block_kinds import texts_of
 from ..messages.chat_message import ChatMessage, State
 from ..messages.decode import SENTINEL, state_of
 from ..messages.transcript import SLICE, read_messages_of, rows_of_session
@@ -68,7 +67,7 @@ def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[HistoryR
     segment_rows = collected.segments
     candidates = collected.candidates + _read_long(reader, segment_rows, collected.long)
     messages = read_messages_of(reader, [segment_rows[index][at].id for index, at in candidates])
-    summaries = {message.id: message for message in messages if texts_of(message).summary}
+    summaries = {message.id: message for message in messages if message.summary}
     for index, at in candidates:
         row = segment_rows[index][at]
         segment_rows[index][at] = row._replace(summary=summaries.get(row.id))

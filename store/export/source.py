@@ -14,8 +14,8 @@ from datetime import date, datetime
 from typing import NamedTuple
 
 from ..connection.connect import Store
-from ..messages.block_kinds import CALL, RESULT, SUMMARY, Block, blocks_of
-from ..messages.chat_message import ChatMessage, Reading, State
+from ..messages.block_kinds import CALL, RESULT, SUMMARY, Block
+from ..messages.chat_message import ChatMessage, Reading, State, blocks_of
 from ..messages.transcript import read_messages, read_outline
 from ..sessions.models import Conversation
 from ..text import one_line, printable

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from ..connection.reader import Reader
 from ..connection.stored_values import as_int
 from ..text import as_text
-from .chat_message import State
-
-if TYPE_CHECKING:
-    from .transcript import RowInfo
+from .chat_message import RowInfo, State
 
 _IDENTITY = ("role", "content", "tool_call_id", "tool_calls", "tool_name")
 """Columns that are equal in rows for the same message."""

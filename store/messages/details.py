@@ -10,8 +10,8 @@ from ..connection.reader import Reader
 from ..connection.stored_values import as_count, as_mapping, as_money, bytes_sql, embedded_sql
 from ..sessions.models import Conversation
 from ..text import as_text
-from .chat_message import Reading, State
-from .transcript import SLICE, RowInfo, read_outline, read_system_prompt, rows_of_session
+from .chat_message import Reading, RowInfo, State
+from .transcript import SLICE, read_outline, read_system_prompt, rows_of_session
 
 _FACTS = (
     "title_source", "billing_provider", "billing_base_url", "billing_mode", "git_repo_root", "profile_name", "user_id",

@@ -9,7 +9,6 @@ from ..connection.reader import Reader
 from ..sessions.session import Session
 from ..text import one_line, printable
 from ..wording import _, ngettext
-from .decode import split_summary
 from .transcript import read_messages, read_outline
 
 EXCHANGES = 10
@@ -47,7 +46,7 @@ def read_recap(reader: Reader, segments: Sequence[Session]) -> list[RecapLine]:
         if message.is_summary or message.is_hidden:
             continue
         if message.role == "user":
-            text = one_line(split_summary(message.text)[1], USER_LIMIT)
+            text = one_line(message.said, USER_LIMIT)
             if text:
                 lines.append(RecapLine("user", text))
         elif message.role == "assistant":

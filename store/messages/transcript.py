@@ -17,7 +17,7 @@ from ..connection.schema import sql_name
 from ..connection.stored_values import as_int, as_time
 from ..sessions.session import Session
 from ..text import as_text
-from .chat_message import ChatMessage, Reading, State
+from .chat_message import ChatMessage, Reading, RowInfo, State
 from .copies import find_copies, may_have_copies
 from .decode import is_hidden, select, state_of, to_message
 from .lost_calls import after_no_call, without_call
@@ -26,20 +26,6 @@ SLICE = 5000
 """Rows that one statement reads."""
 END = -(2**62)
 """Key in `Outline.gaps` for the end of the conversation; no row has this id."""
-
-
-class RowInfo(NamedTuple):
-    """One row of the outline."""
-
-    id: int
-    segment: int
-    """Index of its session in the conversation."""
-    role: str
-    timestamp: float | None
-    state: State
-    hidden: bool
-    order: object = None
-    """`display_order` (0.22): equal in all rows of one message."""
 
 
 class Outline(NamedTuple):

@@ -9,8 +9,8 @@ import pytest
 from test_transcript_view import SHEET, START
 from textual.app import App, ComposeResult
 
-from hermes_browse.store.messages.chat_message import ChatMessage, ContentPart, State, ToolCall
-from hermes_browse.store.messages.transcript import END, Outline, RowInfo
+from hermes_browse.store.messages.chat_message import ChatMessage, ContentPart, RowInfo, State, ToolCall
+from hermes_browse.store.messages.transcript import END, Outline
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.themes import DARK
@@ -68,7 +68,7 @@ SAID = (
         ),
     ),
     ChatMessage(4, "s", "user", "plan my week", START + 3, api_content="recalled: swims on Tuesdays\n\nplan my week"),
-    ChatMessage(5, "s", "user", "[CONTEXT COMPACTION] what was said before", START + 4, is_summary=True),
+    ChatMessage(5, "s", "user", "[CONTEXT COMPACTION] what was said before", START + 4, is_flagged=True),
     ChatMessage(6, "s", "assistant", "", START + 5),
     ChatMessage(7, "s", "assistant", "cut off in the mid", START + 6, finish_reason="length"),
 )

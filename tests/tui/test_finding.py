@@ -15,8 +15,8 @@ from store_builder import StoreBuilder, tool_call
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader, Row
-from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
-from hermes_browse.store.messages.transcript import RowInfo, read_messages, read_outline
+from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, ToolCall
+from hermes_browse.store.messages.transcript import read_messages, read_outline
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.transcript import find as finding
 from hermes_browse.tui.transcript.ask_line import AskInput

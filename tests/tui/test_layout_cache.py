@@ -10,8 +10,8 @@ import pytest
 from browsing import browsing, loose, open_app
 from builders import make_store
 
-from hermes_browse.store.messages.chat_message import ChatMessage, State
-from hermes_browse.store.messages.transcript import Outline, RowInfo
+from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, State
+from hermes_browse.store.messages.transcript import Outline
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.terms import compile_query
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status

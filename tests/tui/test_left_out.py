@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from test_transcript_view import model_of
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import ChatMessage, Reading
-from hermes_browse.store.messages.decode import injected_context
+from hermes_browse.store.messages.summaries import injected_context
 from hermes_browse.store.messages.transcript import END, read_outline
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.shared.styled import line_text
@@ -105,17 +106,17 @@ async def test_a_tail_that_compaction_repeats_is_folded_when_everything_is_read(
 
 
 async def test_what_is_gone_is_told_where_it_stood(tmp_path: Path) -> None:
-    """A call that is gone in every reading, ids that are in no row only when everything is read."""
+    """A call that is gone, in every reading; ids that are in no row are only in the inspector."""
     path = without(mixed_store(tmp_path / "state.db"), 3, 4, 9)
     async with browsing(open_app(loose(path))) as browser:
         await browser.press("tab", "z", "home")
         shown = browser.text("#transcript")
-        assert "the call of this result is gone" in shown and "in no row: deleted" not in shown
+        assert "the call of this result is gone" in shown
         assert shown.index("message 6") < shown.index("the call of") < shown.index("out")
         await browser.press("v", "v", "home")
         shown = browser.text("#transcript")
-        assert shown.index("message 0") < shown.index("2 ids (3 to 4) are in no row") < shown.index("message 4")
-        assert "id 9 is in no row" in shown, "8 is the other session's"
+        assert shown.index("message 0") < shown.index("message 4")
+        assert "are in no row" not in shown and "is in no row" not in shown
 
 
 async def test_rows_deleted_meanwhile_do_not_move_what_is_read(tmp_path: Path) -> None:
@@ -184,13 +185,13 @@ def test_a_summary_is_a_divider_said_by_nobody() -> None:
     """Folded to a rule; opened its text stands below. One that is empty is a message like any other."""
     text = "[CONTEXT COMPACTION] what was said\n\nbefore"
     model = model_of(0)
-    message = ChatMessage(1, "s", "user", text, 0.0, is_summary=True)
+    message = ChatMessage(1, "s", "user", text, 0.0, is_flagged=True)
     folded = [line_text(line) for line in message_lines(message, model, 60, Look(), is_open=False)]
     assert len(folded) == 2 and folded[0].startswith("── ▸ compaction summary · 42 B · ") and folded[0].endswith("──")
     assert len(folded[0]) == 59 and "you" not in folded[0]
     opened = [line_text(line) for line in message_lines(message, model, 60, Look(), is_open=True)]
     assert opened[0].startswith("── ▾ compaction summary") and any("before" in line for line in opened[1:])
-    empty = message_lines(message._replace(text="\n"), model, 60, Look(), is_open=False)
+    empty = message_lines(replace(message, text="\n"), model, 60, Look(), is_open=False)
     assert "you" in line_text(empty[0])
 
 

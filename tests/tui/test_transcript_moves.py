@@ -6,8 +6,8 @@ import pytest
 from test_transcript_view import ViewApp, give, screen_text
 
 from hermes_browse.store.demo.chat import TEXTS
-from hermes_browse.store.messages.chat_message import ChatMessage, State
-from hermes_browse.store.messages.transcript import Outline, RowInfo
+from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, State
+from hermes_browse.store.messages.transcript import Outline
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.transcript.entries import EntryKind, TranscriptModel

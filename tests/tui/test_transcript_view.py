@@ -12,8 +12,8 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
 import hermes_browse.styles
-from hermes_browse.store.messages.chat_message import ChatMessage, State, ToolCall
-from hermes_browse.store.messages.transcript import Outline, RowInfo
+from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, State, ToolCall
+from hermes_browse.store.messages.transcript import Outline
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.terms import compile_query
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status

@@ -14,9 +14,9 @@ from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hermes.resume_command import ResumePlan, plan_resume
-from hermes_browse.store.messages.chat_message import Hit, Reading, State
+from hermes_browse.store.messages.chat_message import Hit, Reading, RowInfo, State
 from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.messages.transcript import RowInfo, read_messages, read_outline
+from hermes_browse.store.messages.transcript import read_messages, read_outline
 from hermes_browse.store.search.engine import search
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.stored_values import Json
-from hermes_browse.store.messages.block_kinds import SEAM, blocks_of
-from hermes_browse.store.messages.chat_message import ChatMessage, Reading, State
+from hermes_browse.store.messages.block_kinds import SEAM
+from hermes_browse.store.messages.chat_message import ChatMessage, Reading, State, blocks_of
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import read_messages_of, read_outline, read_system_prompt
 from hermes_browse.store.sessions.models import Conversation

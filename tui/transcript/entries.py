@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from hermes_browse.store.messages.block_kinds import SAID, SEAM, SUMMARY, bodies_of
-from hermes_browse.store.messages.chat_message import ChatMessage
-from hermes_browse.store.messages.transcript import END, Outline, RowInfo
+from hermes_browse.store.messages.block_kinds import SAID, SEAM
+from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo
+from hermes_browse.store.messages.transcript import END, Outline
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _, ngettext
 
@@ -188,7 +188,7 @@ class TranscriptModel:
             message.id in self.outline.copies
             or len(message.text) > TEXT_LIMIT
             or bool(message.tool_calls)
-            or any(block.kind is not SAID for block in bodies_of(message))
+            or any(block.kind is not SAID for block in message.blocks)
         )
 
     def entry_of_segment(self, session_id: str | None) -> int | None:
@@ -215,10 +215,7 @@ class TranscriptModel:
     def is_summary(self, index: int) -> bool:
         """Whether a message is a compaction summary and nothing else; False if it has not been read."""
         message = self.message(index)
-        if message is None:
-            return False
-        kinds = {block.kind: block.body for block in bodies_of(message)}
-        return message.is_summary or (SUMMARY in kinds and not kinds.get(SAID, "").strip())
+        return message is not None and message.is_summary
 
     def step(self, index: int, by: int, role: str = "") -> int | None:
         """Return the next (1) or previous (-1) message entry; None if there is none.

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.messages.block_kinds import CALL, RESULT, blocks_of
-from hermes_browse.store.messages.chat_message import ChatMessage
-from hermes_browse.store.messages.decode import without_injections
-from hermes_browse.store.messages.transcript import RowInfo, read_messages
+from hermes_browse.store.messages.block_kinds import CALL, RESULT
+from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, blocks_of
+from hermes_browse.store.messages.summaries import without_injections
+from hermes_browse.store.messages.transcript import read_messages
 from hermes_browse.store.search.fold import fold, has_marks
 from hermes_browse.store.search.query import Term, TermKind
 from hermes_browse.store.search.snippets import find_ranges

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.messages.chat_message import ChatMessage, Reading, State
+from hermes_browse.store.messages.chat_message import ChatMessage, Reading, RowInfo, State
 from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.messages.transcript import Outline, RowInfo, read_messages, read_outline, read_system_prompt
+from hermes_browse.store.messages.transcript import Outline, read_messages, read_outline, read_system_prompt
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 
