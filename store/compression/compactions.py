@@ -36,6 +36,7 @@ class CompactionNote(StrEnum):
     """Something unknown or unusual about a compaction or a context; `NOTES` has the sentences."""
 
     ABORTED = "aborted"
+    SHELLS = "empty_shells"
     NO_SUMMARY = "no_summary"
     NO_ORIGINALS = "no_originals"
     NOT_MARKED = "not_marked"
@@ -52,6 +53,7 @@ class CompactionNote(StrEnum):
 
 NOTES: Mapping[CompactionNote, str] = {
     CompactionNote.ABORTED: N_("Hermes ended the session to compress it, and nothing was written after that."),
+    CompactionNote.SHELLS: N_("Empty sessions stand between the two."),
     CompactionNote.NO_SUMMARY: N_("No summary is stored: what stood before is in no message that follows."),
     CompactionNote.NO_ORIGINALS: N_("The messages that the summary stands for are not in this conversation."),
     CompactionNote.NOT_MARKED: N_(
@@ -76,7 +78,7 @@ NOTES: Mapping[CompactionNote, str] = {
 """A sentence for each note, passed to `_` when shown."""
 
 
-HARMLESS = frozenset((CompactionNote.FALLBACK,))
+HARMLESS = frozenset((CompactionNote.FALLBACK, CompactionNote.SHELLS))
 """Notes about what is unusual, but known."""
 
 
@@ -295,6 +297,7 @@ def _compaction(part: _Part, block: RowBlock, before: int, found: _Found, *, is_
     replaced = tuple(row.id for row in sent[:stored] if row.id not in again)
     unstored = tuple(row.id for row in sent[stored:])
     notes = {
+        CompactionNote.SHELLS: bool(part.shells),
         CompactionNote.NO_SUMMARY: summary is None and (bool(replaced) or not sent),
         CompactionNote.FALLBACK: summary is not None and _is_fallback(summary),
         CompactionNote.NO_ORIGINALS: not sent,

@@ -79,7 +79,7 @@ def _statement(schema: Schema) -> str:
         f"{bytes_sql(text)}, CASE WHEN {answers} IS NULL THEN substr({text}, 1, {_HEAD}) END, "
         f"{bytes_sql(schema.message('api_content'))}, {bytes_sql(calls)}, "
         f"substr({calls}, 1, 200), {answers}, {is_speech} AND "
-        f"(COALESCE({flag}, 0) = 1 OR instr(CAST({content} AS BLOB), CAST('{_MARK}' AS BLOB))) "
+        f"(COALESCE({flag}, 0) = 1 OR instr({content}, '{_MARK}')) "
         "FROM (SELECT id FROM messages WHERE session_id = ? AND id > ? "  # sorts the ids only
         f"ORDER BY id LIMIT {SLICE}) o CROSS JOIN messages m ON m.id = o.id"
     )

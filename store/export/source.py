@@ -14,8 +14,10 @@ from datetime import date, datetime
 from typing import NamedTuple
 
 from ..connection.connect import Store
+from ..connection.stored_values import read_json
 from ..messages.block_kinds import CALL, RESULT, SUMMARY, Block
 from ..messages.chat_message import ChatMessage, Reading, State, blocks_of
+from ..messages.tool_json import json_as_text
 from ..messages.transcript import read_messages, read_outline
 from ..sessions.models import Conversation
 from ..text import one_line, printable
@@ -166,8 +168,8 @@ def local_time(moment: float | None) -> datetime | None:
 def indented_json(arguments: str) -> str | None:
     """Return the arguments of a call as indented, printable JSON; None if they are not JSON."""
     try:
-        return printable(json.dumps(json.loads(arguments), ensure_ascii=False, indent=2))
-    except (ValueError, RecursionError):
+        return printable(json.dumps(read_json(arguments), ensure_ascii=False, indent=2))
+    except ValueError:
         return None
 
 
@@ -176,19 +178,10 @@ def readable_result(result: str) -> str:
     if not result.startswith("{"):
         return result
     try:
-        loaded = json.loads(result)
-        if not isinstance(loaded, dict):
-            return result
-        lines: list[str] = []
-        for name, value in loaded.items():
-            if isinstance(value, str):
-                lines.append(f"{name}:\n{value.rstrip()}" if "\n" in value else f"{name}: {value}")
-            else:
-                deep = isinstance(value, dict | list) and bool(value)
-                lines.append(f"{name}: {json.dumps(value, ensure_ascii=False, indent=2 if deep else None)}")
-    except (ValueError, RecursionError):
+        loaded = read_json(result)
+    except ValueError:
         return result
-    return printable("\n".join(lines)) or result
+    return (printable(json_as_text(loaded)) if isinstance(loaded, dict) else "") or result
 
 
 def speaker(rendered: RenderedMessage) -> str:

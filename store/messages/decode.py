@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from ..connection.reader import Row
 from ..connection.schema import Schema
@@ -155,7 +156,7 @@ def _calls_of(items: Iterable[object]) -> Iterator[ToolCall]:
         yield ToolCall(call_id, as_text(source.get("name")) or "tool", as_text(arguments) or "")
 
 
-def load_json(text: str) -> object:
+def load_json(text: str) -> dict[str, Any] | list[Any] | None:
     """Parse a JSON object or list; None for any other text, and for one too long or nested too deep."""
     stripped = text.strip()
     if stripped[:1] not in ("{", "[") or len(stripped) > LIMIT:
