@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
 from ..connection.reader import Reader
-from ..messages.transcript import read_identities
+from ..messages.copies import read_identities
 from ..sessions.session import Session
 from ..wording import N_
-from .compressed_blocks import Carried, Cut, Known, carried, end_of_block, find_cuts, sent_of
-from .history_rows import HistoryRow, read_rows, written_at_once
+from .compressed_blocks import BlockFinder, RowBlock, find_merged, find_originals, sent_of
+from .history_rows import HistoryRow, read_rows
 from .id_gaps import IdGap, read_id_gaps
 
 _FALLBACK = "Summary generation was unavailable"
@@ -42,13 +42,9 @@ class CompactionNote(StrEnum):
     NOT_MARKED = "not_marked"
     FALLBACK = "fallback_summary"
     NOT_STORED_AGAIN = "not_stored_again"
-    REPEATED = "repeated"
     EDGE = "edge_inferred"
-    ORDER = "order_unknown"
     GAP = "id_gap"
-    SHORTENED = "shortened"
     UNANSWERED = "unanswered"
-    STORED_LATE = "stored_late"
     COPY = "copy"
     SUMMARY = "at_summary"
     REWOUND = "rewound"
@@ -67,15 +63,11 @@ NOTES: Mapping[CompactionNote, str] = {
     CompactionNote.NOT_STORED_AGAIN: N_(
         "The newest messages were not stored again: the model still had them (`/compress here`), but a resume does not."
     ),
-    CompactionNote.REPEATED: N_("There was nothing to summarise: the same messages were written again."),
     CompactionNote.EDGE: N_("Which messages were carried over is inferred from what they say."),
-    CompactionNote.ORDER: N_("Hermes 0.17 may have sent these messages in the order of their times, after a resume."),
     CompactionNote.GAP: N_(
         "Ids are missing among these messages: rows of this or of another session are gone from the store."
     ),
-    CompactionNote.SHORTENED: N_("Some messages were carried over shortened: old results of tools, arguments, images."),
     CompactionNote.UNANSWERED: N_("No answer is stored after this message: nothing shows that the model was given it."),
-    CompactionNote.STORED_LATE: N_("This message was stored only after the compaction that followed it."),
     CompactionNote.COPY: N_("This row repeats an earlier one; the context is that of the original."),
     CompactionNote.SUMMARY: N_("This is a summary; the context is what the model was given from then on."),
     CompactionNote.REWOUND: N_("Messages were taken back more than once: which of them were there is inferred."),
@@ -86,10 +78,20 @@ NOTES: Mapping[CompactionNote, str] = {
 """A sentence for each note, passed to `_` when shown."""
 
 
-HARMLESS = frozenset(
-    (CompactionNote.FALLBACK, CompactionNote.SHORTENED, CompactionNote.SHELLS, CompactionNote.REPEATED)
-)
+HARMLESS = frozenset((CompactionNote.FALLBACK, CompactionNote.SHELLS))
 """Notes about what is unusual, but known."""
+
+
+class Carried(NamedTuple):
+    """A row that a compaction wrote again."""
+
+    id: int
+    original: int | None
+    """Id of the original; None if it was not stored before, or if Hermes inserted it."""
+    is_head: bool
+    """Whether it is before the summary."""
+    is_changed: bool
+    """Whether it is shorter than the original."""
 
 
 class Compaction(NamedTuple):
@@ -168,15 +170,207 @@ class CompactionHistory(NamedTuple):
     """Row → ids missing in the store before it."""
 
 
+class _Part(NamedTuple):
+    """A generation before its compaction is known."""
+
+    segment: int
+    rows: list[HistoryRow]
+    block: RowBlock | None
+    """With indexes in `rows`; None at the beginning of a conversation."""
+    sent: list[HistoryRow]
+    """The rows sent before the compaction that wrote the block."""
+    shells: tuple[str, ...]
+    """Empty sessions before it."""
+
+    @property
+    def head(self) -> int:
+        """Number of rows before the summary."""
+        return self.block.summary or 0 if self.block is not None else 0
+
+    def originals(self) -> dict[int, int]:
+        """Return the rows of the block that may repeat a row sent before: copy → original."""
+        if self.block is None:
+            return {}
+        places = [at for at in range(self.block.end) if at != self.block.summary]
+        return find_originals([self.rows[at] for at in places], self.head, self.sent)
+
+
+class _Found(NamedTuple):
+    """What is known of a conversation before its compactions are."""
+
+    segments: Sequence[Session]
+    copies: Mapping[int, int]
+    """Copy → original."""
+    changed: set[int]
+    """Copies whose texts differ from those of their originals."""
+    gaps: Mapping[int, IdGap]
+
+
 def read_history(reader: Reader, segments: Sequence[Session]) -> CompactionHistory:
     """Find the compactions of a conversation from its sessions, root first."""
     rows = read_rows(reader, segments)
     steps = [(one.id, other.id) for each in rows for one, other in pairwise(each) if other.id > one.id + 1]
-    builder = _HistoryBuilder(segments, read_id_gaps(reader, steps))
-    for index, each in enumerate(rows):
-        builder.add_segment(index, each)
-    builder.end()
-    return builder.verified(reader)
+    gaps = read_id_gaps(reader, steps)
+    parts, shells = _split(rows, segments)
+    candidates = {copy: original for part in parts for copy, original in part.originals().items()}
+    changed = _differing(reader, candidates)
+    may_be_shortened = {row.id for part in parts for row in part.rows if row.call or row.is_multimodal}
+    copies = {
+        copy: original for copy, original in candidates.items() if copy not in changed or copy in may_be_shortened
+    }
+    found = _Found(segments, copies, changed, gaps)
+    generations: list[Generation] = []
+    compactions: list[Compaction] = []
+    for part, following in zip_longest(parts, parts[1:]):
+        index, end = None, 0
+        if part.block is not None:
+            index, end = len(compactions), part.block.end
+            is_rewritten = following is not None and _is_rewritten(part.rows, following.rows)
+            before = generations[-1].segment if part.sent else part.segment
+            compactions.append(_compaction(part, part.block, before, found, is_rewritten=is_rewritten))
+        generations.append(Generation(part.segment, tuple(part.rows), end, index))
+    if generations and segments[generations[-1].segment].end_reason == "compression":
+        compactions.append(_aborted(generations[-1], segments, shells))
+    return CompactionHistory(tuple(generations), tuple(compactions), copies, gaps)
+
+
+def _split(
+    segment_rows: Sequence[list[HistoryRow]], segments: Sequence[Session]
+) -> tuple[list[_Part], tuple[str, ...]]:
+    """Split the rows of a conversation into generations; also return the empty sessions after the last one."""
+    parts: list[_Part] = []
+    shells: tuple[str, ...] = ()
+    known: set[str] = set()
+    for index, rows in enumerate(segment_rows):
+        if not rows:
+            shells += (segments[index].id,)
+            continue
+        above = sent_of(parts[-1].rows) if parts else []
+        blocks = BlockFinder(rows, above if index > 0 else None, known).find()
+        first = blocks[0].start if blocks else len(rows)
+        if first > 0:
+            parts.append(_Part(index, rows[:first], None, [], ()))
+        for number, block in enumerate(blocks):
+            start = block.start
+            end = blocks[number + 1].start if number + 1 < len(blocks) else len(rows)
+            sent = sent_of(parts[-1].rows) if parts and (start > 0 or index > 0) else []
+            summary = block.summary - start if block.summary is not None else None
+            moved = block._replace(start=0, end=block.end - start, summary=summary)
+            parts.append(_Part(index, rows[start:end], moved, sent, shells))
+            shells = ()
+    return parts, shells
+
+
+def _differing(reader: Reader, copies: Mapping[int, int]) -> set[int]:
+    """Return the copies whose whole texts differ from those of their originals."""
+    texts = {
+        key: [value.strip() if isinstance(value, str) else value for value in row]
+        for key, row in read_identities(reader, [*copies, *copies.values()]).items()
+    }
+    return {copy for copy, original in copies.items() if texts.get(copy) != texts.get(original)}
+
+
+def _compaction(part: _Part, block: RowBlock, before: int, found: _Found, *, is_rewritten: bool) -> Compaction:
+    """Describe the compaction that wrote the block of a generation.
+
+    Args:
+        part: The generation.
+        block: Its block.
+        before: Index of the session whose rows the compaction replaced.
+        found: About the conversation.
+        is_rewritten: Whether rows of the generation were joined when they were sent.
+    """
+    rows, sent, copies = part.rows, part.sent, found.copies
+    kept = tuple(
+        Carried(row.id, copies.get(row.id), at < part.head, row.id in copies and row.id in found.changed)
+        for at, row in enumerate(rows[: block.end])
+        if at != block.summary
+    )
+    summary = rows[block.summary] if block.summary is not None else None
+    tail = {each.original for each in kept if not each.is_head and each.original is not None}
+    merged = find_merged(summary, sent, tail) if summary is not None else None
+    again = {merged, *(each.original for each in kept), *_same_summary(summary, sent)}
+    # Without a tail all may be replaced; rows behind the last original were kept, but not stored again.
+    last = max((at for at, row in enumerate(sent, 1) if row.id in again), default=0)
+    stored = last if merged is not None or tail else len(sent)
+    gap = next((found.gaps[row.id] for row in rows[: block.end + 1] if row.id in found.gaps), None)
+    replaced = tuple(row.id for row in sent[:stored] if row.id not in again)
+    unstored = tuple(row.id for row in sent[stored:])
+    notes = {
+        CompactionNote.SHELLS: bool(part.shells),
+        CompactionNote.NO_SUMMARY: summary is None and (bool(replaced) or not sent),
+        CompactionNote.FALLBACK: summary is not None and _is_fallback(summary),
+        CompactionNote.NO_ORIGINALS: not sent,
+        CompactionNote.NOT_MARKED: not block.is_marked,
+        CompactionNote.NOT_STORED_AGAIN: bool(unstored),
+        CompactionNote.EDGE: (bool(sent) and not block.is_known) or is_rewritten,
+        CompactionNote.GAP: gap is not None,
+    }
+    is_rotation = bool(sent) and before != part.segment
+    return Compaction(
+        at=(summary or rows[0]).timestamp,
+        kind=CompactionKind.ROTATION if is_rotation else CompactionKind.IN_PLACE,
+        session_id=found.segments[before].id,
+        into_session_id=found.segments[part.segment].id,
+        before=tuple(row.id for row in sent),
+        replaced=replaced,
+        summary=summary.id if summary is not None else None,
+        merged=merged,
+        kept=kept,
+        not_stored_again=unstored,
+        since=tuple(row.id for row in rows[block.end :]),
+        bytes_before=sum(row.size for row in sent),
+        bytes_after=sum(row.size for row in [*rows[: block.end], *sent[stored:]]),
+        shells=part.shells,
+        gap=gap,
+        notes=tuple(note for note, is_true in notes.items() if is_true),
+    )
+
+
+def _same_summary(summary: HistoryRow | None, sent: Sequence[HistoryRow]) -> set[int]:
+    """Return the rows that were sent with the same summary."""
+    if summary is None or summary.summary is None:
+        return set()
+    text = summary.summary.text
+    return {row.id for row in sent if row.summary is not None and row.summary.text == text}
+
+
+def _is_fallback(row: HistoryRow) -> bool:
+    return row.summary is not None and _FALLBACK in row.summary.text
+
+
+def _is_rewritten(rows: Sequence[HistoryRow], following: Sequence[HistoryRow]) -> bool:
+    """Return whether a row was written again with its time, but another text.
+
+    Hermes 0.18 joined two messages of one role when it loaded a conversation, and so sent them as one.
+    """
+    texts = {(row.timestamp, row.role): row.fingerprint for row in rows if not row.call and row.summary is None}
+    again = [row for row in following if row.timestamp is not None and not row.call and row.summary is None]
+    return any(texts.get((row.timestamp, row.role), row.fingerprint) != row.fingerprint for row in again)
+
+
+def _aborted(last: Generation, segments: Sequence[Session], shells: tuple[str, ...]) -> Compaction:
+    """Describe a compaction after which nothing was written: the session ended."""
+    sent = sent_of(last.rows)
+    size = sum(row.size for row in sent)
+    return Compaction(
+        at=segments[last.segment].ended_at,
+        kind=CompactionKind.ROTATION,
+        session_id=segments[last.segment].id,
+        into_session_id=segments[-1].id if shells else None,
+        before=tuple(row.id for row in sent),
+        replaced=(),
+        summary=None,
+        merged=None,
+        kept=(),
+        not_stored_again=(),
+        since=(),
+        bytes_before=size,
+        bytes_after=0 if shells else size,
+        shells=shells,
+        gap=None,
+        notes=(CompactionNote.ABORTED,),
+    )
 
 
 def is_compressed(reader: Reader, segments: Sequence[Session]) -> bool:
@@ -185,158 +379,3 @@ def is_compressed(reader: Reader, segments: Sequence[Session]) -> bool:
         return True
     statement = f"SELECT 1 FROM messages m WHERE m.session_id = ? AND {reader.schema.compacted()} = 1 LIMIT 1"
     return reader.value(statement, [segments[-1].id]) is not None
-
-
-class _HistoryBuilder:
-    """Collects the generations and compactions of a history, segment by segment."""
-
-    def __init__(self, segments: Sequence[Session], gaps: Mapping[int, IdGap]) -> None:
-        self.segments = segments
-        self.gaps = gaps
-        self.generations: list[Generation] = []
-        self.compactions: list[Compaction] = []
-        self.shells: list[str] = []
-        self.summaries: Known = {}
-
-    def add_segment(self, index: int, rows: list[HistoryRow]) -> None:
-        """Add the generations of the next session."""
-        if not rows:
-            self.shells.append(self.segments[index].id)
-            return
-        above = sent_of(self.generations[-1].rows) if self.generations else []
-        cuts = find_cuts(rows, self.summaries, above if index > 0 else None)
-        ends = [cut.start for cut in cuts[1:]] + [len(rows)]
-        if not cuts or cuts[0].start > 0:
-            first = cuts[0].start if cuts else len(rows)
-            self.generations.append(Generation(index, tuple(rows[:first]), 0, None))
-        for cut, end in zip(cuts, ends, strict=False):
-            self._add(index, cut, rows[cut.start : end])
-
-    def end(self) -> None:
-        """Add the last compaction if it was aborted: the session ended, and nothing follows."""
-        last = self.generations[-1] if self.generations else None
-        ended = self.segments[last.segment] if last is not None else None
-        if last is None or ended is None or ended.end_reason != "compression":
-            return
-        before = tuple(row.id for row in sent_of(last.rows))
-        size = sum(row.size for row in sent_of(last.rows))
-        into = self.segments[-1].id if self.shells else None
-        self.compactions.append(
-            Compaction(
-                at=ended.ended_at, kind=CompactionKind.ROTATION, session_id=ended.id, into_session_id=into,
-                before=before, replaced=(), summary=None, merged=None, kept=(), not_stored_again=(), since=(),
-                bytes_before=size, bytes_after=0 if self.shells else size, shells=tuple(self.shells), gap=None,
-                notes=(CompactionNote.ABORTED,),
-            )
-        )  # fmt: skip
-
-    def _add(self, index: int, cut: Cut, rows: list[HistoryRow]) -> None:
-        """Add the generation that begins with a block, and the compaction that wrote it."""
-        session = self.segments[index]
-        previous = self.generations[-1] if self.generations else None
-        is_rotation = cut.start == 0 and index > 0
-        sent = sent_of(previous.rows) if previous is not None and (cut.start > 0 or is_rotation) else []
-        at = cut.summary - cut.start if cut.summary is not None else None
-        end, is_edge_known = end_of_block(rows, at, sent)
-        kept, merged = carried(rows, at, end, sent)
-        summary = rows[at] if at is not None else None
-        repeated_summaries = {
-            row.id
-            for row in sent
-            if row.summary and summary and summary.summary and row.summary.text == summary.summary.text
-        }
-        originals = {each.original for each in kept} | {merged} | repeated_summaries
-        kept_places = [place for place, row in enumerate(sent) if row.id in originals]
-        has_tail = merged is not None or any(not each.is_head and each.original is not None for each in kept)
-        stored = kept_places[-1] + 1 if kept_places and has_tail else len(sent)
-        unstored = sent[stored:]
-        notes: list[CompactionNote] = []
-        if self.shells:
-            notes.append(CompactionNote.SHELLS)
-        is_again = bool(sent) and all(row.id in originals for row in sent)
-        if is_again:
-            notes.append(CompactionNote.REPEATED)
-        elif summary is None:
-            notes.append(CompactionNote.NO_SUMMARY)
-        elif summary.summary is not None and _FALLBACK in summary.summary.text:
-            notes.append(CompactionNote.FALLBACK)
-        if not sent:
-            notes.append(CompactionNote.NO_ORIGINALS)
-        if not cut.is_marked:
-            notes.append(CompactionNote.NOT_MARKED)
-        if unstored:
-            notes.append(CompactionNote.NOT_STORED_AGAIN)
-        if (not is_edge_known and sent) or _repeats_itself(rows, end):
-            notes.append(CompactionNote.EDGE)
-        if is_rotation and _may_be_reordered(rows[: end + 1]):
-            notes.append(CompactionNote.ORDER)
-        gap = next((self.gaps[row.id] for row in rows[: end + 1] if row.id in self.gaps), None)
-        if gap is not None:
-            notes.append(CompactionNote.GAP)
-        self.compactions.append(
-            Compaction(
-                at=next((row.timestamp for row in (summary, rows[0]) if row is not None), None),
-                kind=CompactionKind.ROTATION if is_rotation else CompactionKind.IN_PLACE,
-                session_id=self.segments[previous.segment].id if previous is not None and sent else session.id,
-                into_session_id=session.id,
-                before=tuple(row.id for row in sent),
-                replaced=tuple(row.id for row in sent[:stored] if row.id not in originals),
-                summary=summary.id if summary is not None else None,
-                merged=merged,
-                kept=kept,
-                not_stored_again=tuple(row.id for row in unstored),
-                since=tuple(row.id for row in rows[end:]),
-                bytes_before=sum(row.size for row in sent),
-                bytes_after=sum(row.size for row in rows[:end]) + sum(row.size for row in unstored),
-                shells=tuple(self.shells),
-                gap=gap,
-                notes=tuple(notes),
-            )
-        )
-        self.shells.clear()
-        self.generations.append(Generation(index, tuple(rows), end, len(self.compactions) - 1))
-
-    def verified(self, reader: Reader) -> CompactionHistory:
-        """Return the history, after comparing the whole texts of copies and originals."""
-        pairs = {each.id: each.original for one in self.compactions for each in one.kept if each.original is not None}
-        texts = {
-            key: tuple(value.strip() if isinstance(value, str) else value for value in row)
-            for key, row in read_identities(reader, [*pairs, *pairs.values()]).items()
-        }
-        shortens = {row.id for each in self.generations for row in each.rows if row.call or row.is_multimodal}
-        differs = {copy for copy, original in pairs.items() if texts.get(copy) != texts.get(original)}
-        checked: list[Compaction] = []
-        for one in self.compactions:
-            kept = tuple(
-                each._replace(original=None)
-                if each.id in differs and each.id not in shortens
-                else each._replace(is_changed=each.id in differs)
-                for each in one.kept
-            )
-            lost = {each.original for each in one.kept} - {each.original for each in kept}
-            given_up = lost | set(one.replaced)
-            notes = (*one.notes, CompactionNote.SHORTENED) if any(each.is_changed for each in kept) else one.notes
-            replaced = tuple(each for each in one.before if each in given_up)
-            checked.append(one._replace(kept=kept, notes=notes, replaced=replaced))
-        copies = {each.id: each.original for one in checked for each in one.kept if each.original is not None}
-        return CompactionHistory(tuple(self.generations), tuple(checked), copies, self.gaps)
-
-
-def _may_be_reordered(rows: Sequence[HistoryRow]) -> bool:
-    """Return whether rows of a continuation differ in their order by id and by time, and were not written as a batch.
-
-    Hermes 0.17 loaded a conversation by time, although copies that keep their old times follow the summary; 0.16, 0.18
-    and 0.19 load by id, and 0.19 writes batches. Rows do not say which release wrote them.
-    """
-    neighbours = list(pairwise(rows))
-    is_late = any((one.timestamp or 0.0) > (other.timestamp or 0.0) for one, other in neighbours)
-    return is_late and not any(written_at_once(one, other, 1) for one, other in neighbours)
-
-
-def _repeats_itself(rows: Sequence[HistoryRow], end: int) -> bool:
-    """Return whether a row after the block equals one in it, time included: then the end of the block was not found.
-
-    Hermes 0.18 joins two messages of one role when it loads a conversation, and may write them again like that.
-    """
-    seen = {(row.timestamp, row.fingerprint) for row in rows[:end] if row.timestamp is not None}
-    return any((row.timestamp, row.fingerprint) in seen for row in rows[end:])

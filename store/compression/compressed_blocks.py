@@ -1,46 +1,33 @@
 """Find the blocks of rows that Hermes wrote when it compressed a conversation, and the copies in them.
 
-A store does not record where a block begins and ends. It is inferred from three facts: rows written as a batch have
-timestamps a microsecond apart; rows that Hermes loaded from the store keep their timestamps; copies equal their
-originals.
+A store does not record where a block begins and ends. Since 0.18 Hermes writes it as a batch, whose
+timestamps are a microsecond apart; rows that it had loaded from the store keep their timestamps.
+Hermes 0.17 and older wrote row by row: there the end of a block is inferred from what the rows say.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
 from typing import NamedTuple
 
-from ..messages.block_kinds import texts_of
 from ..messages.chat_message import State
 from .history_rows import HistoryRow, is_copy, merged_with, written_at_once
 
-_MAX_BEFORE = 400
-"""Most rows before a summary that may belong to its block; by default Hermes keeps three."""
 _WINDOW = 64
 """Most rows of a generation that compression drops between two that it keeps."""
 
 
-class Cut(NamedTuple):
-    """The beginning of a block in a session."""
+class RowBlock(NamedTuple):
+    """Rows of a session that a compaction wrote, by their indexes."""
 
     start: int
+    end: int
     summary: int | None
-    """Index of the row with the summary."""
-    is_marked: bool
+    """The row with the summary."""
+    is_marked: bool = True
     """Whether the rows before it are marked as compacted, or are in another session."""
-
-
-class Carried(NamedTuple):
-    """A row that a compaction wrote again."""
-
-    id: int
-    original: int | None
-    """Id of the original; None if it was not stored before, or if Hermes inserted it."""
-    is_head: bool
-    """Whether it is before the summary."""
-    is_changed: bool
-    """Whether it is shorter than the original."""
+    is_known: bool = False
+    """Whether the rows leave no doubt about where it ends."""
 
 
 def sent_of(rows: Sequence[HistoryRow]) -> list[HistoryRow]:
@@ -48,239 +35,178 @@ def sent_of(rows: Sequence[HistoryRow]) -> list[HistoryRow]:
     return [row for row in rows if row.state is not State.REWOUND]
 
 
-Known = dict[str, set[float | None]]
-"""Times of the rows that hold a summary, by its text."""
-
-
-def find_cuts(rows: Sequence[HistoryRow], known: Known, above: Sequence[HistoryRow] | None) -> list[Cut]:
-    """Return the beginnings of the blocks in a session.
+class BlockFinder:
+    """Finds the blocks in one session.
 
     Args:
         rows: Of the session, in order of id.
-        known: The summaries of earlier sessions, because a repeated one may have been carried over; grows.
         above: The rows last sent in the previous session of the conversation; None for the root.
+        known: Texts of the summaries in earlier sessions; grows.
     """
-    cuts: list[Cut] = []
-    first_from, first_sent = -1, None
-    for at, row in enumerate(rows):
-        low = cuts[-1].start if cuts else 0
-        if low != first_from:
-            first_from = low
-            first_sent = next((each for each in islice(rows, low, None) if each.state is not State.REWOUND), None)
-        if first_sent is not None and at > low and is_copy(row, first_sent) and _is_written_again(rows, low, at):
-            cuts.append(Cut(at, None, not any(each.state is State.LIVE for each in rows[low:at])))
-            continue
-        if row.summary is None or _is_carried_summary(rows, at, known):
-            continue
-        known.setdefault(row.summary.text, set()).add(row.timestamp)
-        newest_summary = cuts[-1].summary if cuts else None
-        if newest_summary is not None and written_at_once(rows[newest_summary], row, at - newest_summary):
-            continue  # an older summary, carried over after the new one of the same block
-        floor = low if not cuts or cuts[-1].summary is None else cuts[-1].summary + 1
-        start = _block_start(rows, low, max(floor, at - _MAX_BEFORE), at, above if not cuts else None)
-        is_marked = start == 0 or not any(each.state is State.LIVE for each in rows[low:start])
-        if not is_marked and not _repeats(rows[start : at + _WINDOW], rows[low:start]):
-            start, is_marked = low, True  # a branch or an import: the rows before it are the head of the block
-        if (
-            cuts and start <= cuts[-1].start
-        ):  # two summaries in one block: the newer one follows the rows it carried over
-            start, is_marked = cuts[-1].start, cuts.pop().is_marked
-        cuts.append(Cut(start, at, is_marked))
-    if above is not None and (not cuts or cuts[0].start > 0):
-        cuts.insert(0, Cut(0, None, True))
-    live = next((at for at, row in enumerate(rows) if row.state is State.LIVE), len(rows))
-    if live < len(rows) and any(row.state is State.COMPACTED for row in rows[:live]):
-        last = cuts[-1] if cuts else Cut(0, None, True)
-        is_replaced = last.summary is None or rows[last.summary].state is State.COMPACTED
-        if last.start < live and is_replaced:
-            cuts.append(Cut(live, None, True))
-        elif live < last.start:  # live rows were written by the last compaction, or after it
-            before = cuts[-2] if len(cuts) > 1 else Cut(0, None, True)
-            above_it = before.start if before.summary is None else before.summary
-            if above_it < live:
-                cuts[-1] = last._replace(start=live)
-    return _in_order(cuts)
+
+    def __init__(self, rows: Sequence[HistoryRow], above: Sequence[HistoryRow] | None, known: set[str]) -> None:
+        self._rows, self._above, self._known = rows, above, known
+        self._blocks: list[RowBlock] = []
+        seen = {(row.timestamp, row.role) for row in above or ()}
+        self._is_loaded: list[bool] = []
+        """By index, whether a row keeps the time of an earlier one: Hermes loaded that and wrote it again."""
+        for row in rows:
+            key = (row.timestamp, row.role)
+            self._is_loaded.append(row.timestamp is not None and key in seen)
+            seen.add(key)
+
+    def find(self) -> list[RowBlock]:
+        """Return the blocks in order."""
+        for at in range(len(self._rows)):
+            is_in_block = bool(self._blocks) and at < self._blocks[-1].end
+            if not is_in_block and (self._is_written(at) or self._is_repeated(at)):
+                self._add(at)
+        if self._above is not None and self._rows and (not self._blocks or self._blocks[0].start > 0):
+            self._blocks.insert(0, self._with_tail(RowBlock(0, 0, None)))
+        self._add_live()
+        return self._blocks
+
+    def _is_written(self, at: int) -> bool:
+        """Return whether only a compaction can have written a row: a new summary, or the first of a batch."""
+        if at == len(self._rows) or self._is_loaded[at]:
+            return False
+        if self._is_new_summary(at):
+            return True
+        return at + 1 < len(self._rows) and written_at_once(self._rows[at], self._rows[at + 1], 1)
+
+    def _is_new_summary(self, at: int) -> bool:
+        summary = self._rows[at].summary
+        return summary is not None and summary.text not in self._known
+
+    def _is_repeated(self, at: int) -> bool:
+        """Return whether a generation is written again from here: there was nothing to summarise (0.18)."""
+        if not self._is_loaded[at]:
+            return False
+        sent = self._sent_before(at)
+        if not sent or not is_copy(self._rows[at], sent[0]):
+            return False
+        loaded = range(at, len(self._rows))
+        end = next((each for each in loaded if not self._is_loaded[each]), len(self._rows))
+        return not self._is_written(end)
+
+    def _add(self, at: int) -> None:
+        """Add the block around a row, if a compaction wrote it."""
+        rows = self._rows
+        low = self._blocks[-1].start if self._blocks else 0
+        start, end = self._bounds(at)
+        summary = self._summary_of(start, end)
+        is_batch = any(each != at and not self._is_loaded[each] for each in range(start, end))
+        if not self._blocks and self._above is not None and _are_copies(rows[:start], self._above):
+            start = 0
+        sent = self._sent_before(start)
+        if summary is None and not (sent and is_copy(rows[start], sent[0])):
+            return
+        is_marked = not any(row.state is State.LIVE for row in rows[low:start])
+        if not is_marked and not self._blocks and not _repeat(rows[start : end + _WINDOW], sent):
+            start, is_marked = 0, True  # a branch or an import: the rows before it are its head
+        is_known = is_batch or (start > 0 and end - start > 1)
+        block = RowBlock(start, end, summary, is_marked, is_known)
+        self._blocks.append(block if is_batch else self._with_tail(block))
+
+    def _summary_of(self, start: int, end: int) -> int | None:
+        """Return the summary in a block: the new one if older ones were carried over with it."""
+        places = [at for at in range(start, end) if self._rows[at].summary is not None]
+        own = [at for at in places if self._is_new_summary(at) and not self._is_loaded[at]]
+        texts = (row.summary.text for row in self._rows[start:end] if row.summary is not None)
+        self._known.update(texts)
+        return next(iter(own or places), None)
+
+    def _bounds(self, at: int) -> tuple[int, int]:
+        """Return the first row of the batch around a row, and the row behind its last one."""
+        floor = self._blocks[-1].end if self._blocks else 0
+        start, end = at, at + 1
+        while start > floor and self._belongs(start - 1, at):
+            start -= 1
+        while end < len(self._rows) and self._belongs(end, at):
+            if self._is_loaded[end] and self._rows[end].timestamp == self._rows[start].timestamp:
+                break  # the same rows, written once more (0.18)
+            end += 1
+        return start, end
+
+    def _belongs(self, at: int, anchor: int) -> bool:
+        """Return whether a row was written with another, or keeps the time of its original."""
+        return self._is_loaded[at] or written_at_once(self._rows[anchor], self._rows[at], at - anchor)
+
+    def _sent_before(self, start: int) -> list[HistoryRow]:
+        """Return the rows sent before the block that begins at an index."""
+        low = self._blocks[-1].start if self._blocks else 0
+        return sent_of(self._rows[low:start]) if start > 0 else list(self._above or ())
+
+    def _with_tail(self, block: RowBlock) -> RowBlock:
+        """Extend a block that was written row by row by the rows that repeat the last ones sent."""
+        rows, end, sent = self._rows, block.end, self._sent_before(block.start)
+        left = len(sent) - (end - block.start - (block.summary is not None))
+        for length in range(min(left, len(rows) - end), 0, -1):
+            if all(map(is_copy, rows[end : end + length], sent[-length:])):
+                return block._replace(end=end + length, is_known=block.start > 0)
+        return block
+
+    def _add_live(self) -> None:
+        """Let a generation begin at the first live row after compacted ones, also where no summary is stored."""
+        rows, blocks = self._rows, self._blocks
+        live = next((at for at, row in enumerate(rows) if row.state is State.LIVE), len(rows))
+        if live == len(rows) or not any(row.state is State.COMPACTED for row in rows[:live]):
+            return
+        last = blocks[-1] if blocks else RowBlock(0, 0, None)
+        if last.start < live:
+            if last.summary is None or rows[last.summary].state is State.COMPACTED:
+                if blocks:
+                    blocks[-1] = last._replace(end=min(last.end, live))
+                blocks.append(self._with_tail(RowBlock(live, live, None)))
+        elif len(blocks) < 2 or blocks[-2].end <= live:
+            blocks[-1] = last._replace(start=live)
 
 
-def _in_order(cuts: Sequence[Cut]) -> list[Cut]:
-    """Sort the cuts, and make each begin after the summary of the previous one, also in a damaged store."""
-    ordered: list[Cut] = []
-    for cut in sorted(cuts, key=lambda each: each.start):
-        before = ordered[-1] if ordered else None
-        if before is not None and before.summary is not None and cut.start <= before.summary:
-            if cut.summary is None or cut.summary <= before.summary:
-                continue
-            cut = cut._replace(start=before.summary + 1)
-        elif before is not None and cut.start == before.start:
-            ordered.pop()
-        ordered.append(cut)
-    return ordered
+def _are_copies(rows: Sequence[HistoryRow], others: Sequence[HistoryRow]) -> bool:
+    return all(any(is_copy(row, other) for other in others) for row in rows)
 
 
-def _is_carried_summary(rows: Sequence[HistoryRow], at: int, known: Known) -> bool:
-    """Return whether a summary was carried over next to a new one, not written again in a block of its own.
-
-    Hermes 0.18 does the latter if there was nothing to summarise: it writes the same rows again.
-    """
-    row = rows[at]
-    times = known.get(row.summary.text) if row.summary is not None else None
-    if times is None:
-        return False
-    new_summaries = [
-        each
-        for each, other in enumerate(rows[: at + _WINDOW])
-        if other.summary is not None and each > at - _WINDOW and other.summary.text not in known
-    ]
-    if row.timestamp in times or any(
-        written_at_once(rows[min(at, b)], rows[max(at, b)], abs(at - b)) for b in new_summaries
-    ):
-        return True
-    is_alone = not any(
-        written_at_once(rows[min(at, b)], rows[max(at, b)], 1) for b in (at - 1, at + 1) if 0 <= b < len(rows)
-    )
-    return is_alone and bool(new_summaries)
+def _repeat(rows: Sequence[HistoryRow], sent: Sequence[HistoryRow]) -> bool:
+    """Return whether any of these rows is a copy of one that was sent."""
+    return any(is_copy(row, other) for row in rows if row.summary is None for other in sent)
 
 
-def _is_written_again(rows: Sequence[HistoryRow], low: int, at: int) -> bool:
-    """Return whether the rows from `at` repeat the whole generation from `low`: there was nothing to summarise.
-
-    Hermes 0.18 does so in place, also several times in a row, if a conversation is too short to be compressed; 0.19
-    does it after rows that stay live, with rows it had loaded from the store.
-    """
-    sent = sent_of(rows[low:at])
-    if (
-        any(row.state is State.LIVE for row in sent)
-        or len(rows) - at < len(sent)
-        or not all(map(is_copy, rows[at:], sent))
-    ):
-        return False
-    again = rows[at : at + len(sent)]
-    if any(row.timestamp is not None and row.timestamp == old.timestamp for row, old in zip(again, sent, strict=True)):
-        return True
-    return len(sent) > 1 and all(written_at_once(again[0], row, place) for place, row in enumerate(again))
-
-
-def _block_start(rows: Sequence[HistoryRow], low: int, floor: int, at: int, above: Sequence[HistoryRow] | None) -> int:
-    """Return where the block of the summary at `at` begins: not before `floor`, in the generation from `low`."""
-    if above is not None and at <= _MAX_BEFORE and all(_is_copy_of_any(row, above) for row in rows[:at]):
-        return 0
-    stamp = rows[at].timestamp or 0.0
-    near = (start for start in range(floor, at) if stamp - (rows[start].timestamp or 0.0) < 0.01)
-    start = next((start for start in near if written_at_once(rows[start], rows[at], at - start)), at)
-    sent = sent_of(rows[low:at])
-    if start == at and sent:
-        # The head is copied unchanged: find the longest run before the summary that repeats the first rows.
-        for place in range(max(floor, (low + at + 1) // 2), at):
-            if is_copy(rows[place], sent[0]) and all(map(is_copy, rows[place:at], sent)):
-                start = place
-                break
-    # Rows that Hermes loaded from the store keep their times.
-    while start - 1 > max(floor, low) and _is_loaded_copy(rows[start - 1], rows[low : start - 1]):
-        start -= 1
-    return start
-
-
-def _is_loaded_copy(row: HistoryRow, before: Sequence[HistoryRow]) -> bool:
-    """Return whether a row is a copy of an earlier one with the same time."""
-    return row.timestamp is not None and any(
-        row.timestamp == other.timestamp and is_copy(row, other) for other in before
-    )
-
-
-def _is_copy_of_any(row: HistoryRow, others: Sequence[HistoryRow]) -> bool:
-    return any(is_copy(row, other) for other in others)
-
-
-def _repeats(rows: Sequence[HistoryRow], before: Sequence[HistoryRow]) -> bool:
-    """Return whether any of these rows is a copy of one before them."""
-    return any(_is_copy_of_any(row, before[-_MAX_BEFORE:]) for row in rows if row.summary is None)
-
-
-def end_of_block(rows: Sequence[HistoryRow], summary: int | None, sent: Sequence[HistoryRow]) -> tuple[int, bool]:
-    """Return the length of the block at the beginning of a generation, and whether it is certain.
+def find_originals(rows: Sequence[HistoryRow], head: int, sent: Sequence[HistoryRow]) -> dict[int, int]:
+    """Return the originals of the rows of a block: copy → original.
 
     Args:
-        rows: The generation.
-        summary: Index of the summary; None if there is none.
+        rows: Of the block.
+        head: Number of its rows before the summary, which repeat the first rows sent; the others repeat the last.
         sent: The rows sent before the compaction.
     """
-    if summary is None and sent and len(rows) >= len(sent) and all(map(is_copy, rows, sent)):
-        return len(sent), True
-    first = summary if summary is not None else 0
-    end = first + 1 if summary is not None else 0
-    is_known = any(
-        written_at_once(rows[at], rows[first], first - at) for at in range(max(0, first - _MAX_BEFORE), first)
-    )
-    sent_times = {row.timestamp for row in sent}
-    for at in range(first + 1, len(rows)):
-        at_once = written_at_once(rows[first], rows[at], at - first)
-        if not at_once and not (rows[at].timestamp in sent_times and _is_copy_of_any(rows[at], sent)):
-            break
-        end, is_known = at + 1, True
-    if is_known:
-        return end, True
-    # Each row was written by itself (0.17 and older): rows that repeat the last sent ones belong to the block.
-    best, reaches_end = end, False
-    for place in range(len(sent)):
-        length = 0
-        while (
-            end + length < len(rows)
-            and place + length < len(sent)
-            and is_copy(rows[end + length], sent[place + length])
-        ):
-            length += 1
-        if length and (place + length == len(sent) or end + length > best):
-            best = end + length
-            if place + length == len(sent):
-                reaches_end = True
-                break
-    return best, reaches_end
+    originals: dict[int, int] = {}
+    first, last = 0, len(sent)
+    for row in rows[:head]:
+        places = range(first, min(first + _WINDOW, len(sent)))
+        place = next((each for each in places if is_copy(row, sent[each])), None)
+        if place is not None:
+            originals[row.id], first = sent[place].id, place + 1
+        elif row.role == "user":  # Hermes inserts the newest user message if none would be left
+            originals |= next(({row.id: each.id} for each in reversed(sent) if is_copy(row, each)), {})
+    for row in reversed(rows[head:]):
+        places = range(last - 1, max(first - 1, last - 1 - _WINDOW), -1)
+        place = next((each for each in places if is_copy(row, sent[each])), None)
+        if place is not None:
+            originals[row.id], last = sent[place].id, place
+    return originals
 
 
-def carried(
-    rows: Sequence[HistoryRow], summary: int | None, end: int, sent: Sequence[HistoryRow]
-) -> tuple[tuple[Carried, ...], int | None]:
-    """Return the rows that were carried over, and the id of the original that was merged with the summary.
+def find_merged(row: HistoryRow, sent: Sequence[HistoryRow], tail: set[int]) -> int | None:
+    """Return the row whose text was merged with a summary; None if there is none.
 
     Args:
-        rows: The generation; it begins with the block.
-        summary: Index of the summary; None if there is none.
-        end: Length of the block.
+        row: The row with the summary.
         sent: The rows sent before the compaction.
+        tail: The rows of `sent` that were carried over behind the summary.
     """
-    first = summary if summary is not None else 0
-    originals: dict[int, HistoryRow] = {}
-    place = 0
-    for at in range(first):
-        match = next(
-            (each for each in range(place, min(place + _WINDOW, len(sent))) if is_copy(rows[at], sent[each])), None
-        )
-        if match is not None:
-            originals[at], place = sent[match], match + 1
-        elif rows[at].role == "user":  # Hermes inserts the newest user message if none would be left
-            anchor = next((each for each in reversed(sent) if is_copy(rows[at], each)), None)
-            if anchor is not None:
-                originals[at] = anchor
-    matched = {row.id for row in originals.values()}
-    last = len(sent) - 1
-    for at in range(end - 1, first if summary is not None else -1, -1):
-        low = max(-1, last - _WINDOW)
-        match = next(
-            (each for each in range(last, low, -1) if sent[each].id not in matched and is_copy(rows[at], sent[each])),
-            None,
-        )
-        if match is not None:
-            originals[at], last = sent[match], match - 1
-    merged = None
-    if summary is not None and (message := rows[summary].summary) is not None:
-        text = texts_of(message).said
-        low = max(-1, last - _WINDOW)
-        merged = next(
-            (sent[each].id for each in range(last, low, -1) if merged_with(rows[summary], sent[each], text)), None
-        )
-    kept = tuple(
-        Carried(rows[at].id, originals[at].id if at in originals else None, at < first, False)
-        for at in range(end)
-        if at != summary
-    )
-    return kept, merged
+    if row.summary is None:
+        return None
+    said = row.summary.said
+    last = next((at for at, each in enumerate(sent) if each.id in tail), len(sent))
+    near = sent[max(0, last - _WINDOW) : last]
+    return next((each.id for each in reversed(near) if merged_with(row, each, said)), None)

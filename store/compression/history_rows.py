@@ -6,14 +6,13 @@ Texts are compared by length and beginning only, so that 5,000 rows take millise
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from ..connection.reader import Reader
+from ..connection.reader import Reader, Row
 from ..connection.schema import Schema
 from ..connection.stored_values import as_count, as_int, as_time, bytes_sql
-from ..messages.block_kinds import texts_of
 from ..messages.chat_message import ChatMessage, State
 from ..messages.decode import SENTINEL, state_of
 from ..messages.transcript import SLICE, read_messages_of, rows_of_session
@@ -26,14 +25,9 @@ _TOLERANCE = 3e-7
 """Seconds: the precision of a double near 2e9, plus the rounding errors of adding steps."""
 _HEAD = 80
 """Code points of a text that are compared, besides its length."""
-_SHORT = 4000
-"""Most bytes of a text that is read whole."""
-_SPACE, _MARK, _SPEAKERS = " \t\n\r", "[CONTEXT ", ("user", "assistant")
-"""Characters trimmed; text in every summary; roles that say something."""
+_MARK = "[CONTEXT "
+"""Text in every summary."""
 _CALL_ID = re.compile(r'"id":\s*"([^"\\]+)"')
-
-_Place = tuple[int, int]
-"""Segment, and position of a row in it."""
 
 
 class HistoryRow(NamedTuple):
@@ -48,7 +42,7 @@ class HistoryRow(NamedTuple):
     size: int
     """Bytes sent to the model: `api_content` or else the text, and tool calls. Images count in full."""
     fingerprint: tuple[object, ...]
-    """Fingerprint, equal for rows with equal content; a copy that compression shortened has another one."""
+    """Equal for rows with equal content; a copy that compression shortened has another one."""
     call: str
     """Id of its first tool call, or of the call it is the result of; else empty."""
     order: object
@@ -60,127 +54,57 @@ class HistoryRow(NamedTuple):
 
 def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[HistoryRow]]:
     """Read the rows of each segment of a conversation, root first, in order of id, without `session_meta` rows."""
-    statement, collected = _statement(reader.schema), _RowCollector()
-    for session in segments:
-        collected.segments.append([])
-        for columns in rows_of_session(reader, statement, session.id):
-            collected.add(*columns)
-    segment_rows = collected.segments
-    candidates = collected.candidates + _read_long(reader, segment_rows, collected.long)
-    messages = read_messages_of(reader, [segment_rows[index][at].id for index, at in candidates])
-    summaries = {message.id: message for message in messages if texts_of(message).summary}
-    for index, at in candidates:
-        row = segment_rows[index][at]
-        segment_rows[index][at] = row._replace(summary=summaries.get(row.id))
-    return segment_rows
-
-
-_state = lru_cache(maxsize=64)(state_of)
-
-
-@lru_cache(maxsize=64)
-def _role(stored: object) -> str:
-    return as_text(stored) or "unknown"
-
-
-def _call_id(role: str, calls: object, answers: object) -> str:
-    """Return the id of the first call of a message, or of the call that it answers; empty if there is none."""
-    if calls and role == "assistant":
-        match = _CALL_ID.search(as_text(calls) or "")
-        return match[1] if match else ""
-    return as_text(answers) or ""
-
-
-class _RowCollector:
-    """Collects rows by segment. Long texts and summaries are read afterwards, at the places kept here."""
-
-    def __init__(self) -> None:
-        self.segments: list[list[HistoryRow]] = []
-        """`add` continues the last one."""
-        self.long: list[_Place] = []
-        """Rows whose texts are too long to be read whole."""
-        self.candidates: list[_Place] = []
-        """Rows that may hold a summary."""
-
-    def add(
-        self,
-        key: object,
-        stored_role: object,
-        timestamp: object,
-        active: object,
-        compacted: object,
-        order: object,
-        length: object,
-        content: object,
-        api_length: object,
-        call_size: object,
-        calls: object,
-        answers: object,
-        may_hold_summary: object,
-    ) -> None:
-        """Add a stored row, given as the columns of `_statement`."""
-        role = _role(stored_role)
-        if role == "session_meta":
-            return
-        index, rows = len(self.segments) - 1, self.segments[-1]
-        head, trimmed_length = None, length
-        if content is not None:
-            text = (as_text(content) or "").strip(_SPACE)
-            # As in SQL: multimodal content begins with a NUL, at which substr stops.
-            head = text[:_HEAD].partition("\0")[0]
-            if role in _SPEAKERS:
-                trimmed_length = len(text.encode())
-                may_hold_summary = may_hold_summary or _MARK in text
-        elif answers is None and as_count(length) > _SHORT:
-            self.long.append((index, len(rows)))
-        if may_hold_summary:
-            self.candidates.append((index, len(rows)))
-        call = _call_id(role, calls, answers)
-        rows.append(
-            HistoryRow(
-                key if type(key) is int else as_int(key), index, role, as_time(timestamp), _state(active, compacted),
-                as_count(api_length or length) + as_count(call_size), (role, trimmed_length, head, call, call_size),
-                call, order, None, head == "" and as_count(length) > len(SENTINEL),
-            )
-        )  # fmt: skip
+    statement = _statement(reader.schema)
+    stored = [list(rows_of_session(reader, statement, session.id)) for session in segments]
+    marked = [as_int(row[0]) for rows in stored for row in rows if row[-1]]
+    summaries = {each.id: each for each in read_messages_of(reader, marked) if each.summary}
+    return [
+        [_history_row(row, segment, summaries) for row in rows if row[1] != "session_meta"]
+        for segment, rows in enumerate(stored)
+    ]
 
 
 def _statement(schema: Schema) -> str:
-    """Return SQL for a slice of the rows of a session; of short texts all, as Python trims and searches them faster."""
+    """Return SQL for a slice of the rows of a session.
+
+    Rows that Hermes loaded and wrote again have lost leading and trailing white space.
+    """
     role, content, calls = (schema.message(name) for name in ("role", "content", "tool_calls"))
     flag, answers = schema.message("_compressed_summary"), schema.message("tool_call_id")
-    size, is_speech = bytes_sql(content), f"{role} IN ('user', 'assistant')"
+    is_speech = f"{role} IN ('user', 'assistant')"
+    text = f"CASE WHEN {is_speech} THEN trim({content}, char(32, 9, 10, 13)) ELSE {content} END"
     return (
-        f"SELECT m.id, {role}, {schema.message('timestamp')}, {schema.active()}, {schema.compacted()}, "
-        f"{schema.message('display_order')}, {size}, "
-        f"CASE WHEN {answers} IS NULL AND {size} <= {_SHORT} THEN {content} END, "
-        f"{bytes_sql(schema.message('api_content'))}, {bytes_sql(calls)}, substr({calls}, 1, 200), {answers}, "
-        f"{is_speech} AND {flag} = 1 "
+        f"SELECT m.id, {role}, {schema.message('timestamp')}, {schema.active()}, "
+        f"{schema.compacted()}, {schema.message('display_order')}, {bytes_sql(content)}, "
+        f"{bytes_sql(text)}, CASE WHEN {answers} IS NULL THEN substr({text}, 1, {_HEAD}) END, "
+        f"{bytes_sql(schema.message('api_content'))}, {bytes_sql(calls)}, "
+        f"substr({calls}, 1, 200), {answers}, {is_speech} AND "
+        f"(COALESCE({flag}, 0) = 1 OR instr({content}, '{_MARK}')) "
         "FROM (SELECT id FROM messages WHERE session_id = ? AND id > ? "  # sorts the ids only
         f"ORDER BY id LIMIT {SLICE}) o CROSS JOIN messages m ON m.id = o.id"
     )
 
 
-def _read_long(reader: Reader, segment_rows: Sequence[list[HistoryRow]], long: Sequence[_Place]) -> list[_Place]:
-    """Complete the fingerprints of the rows at the places `long`; return the places that may hold a summary."""
-    content = reader.schema.message("content")
-    trimmed = f"trim({content}, char(32, 9, 10, 13))"
-    statement = (
-        f"SELECT m.id, {bytes_sql(trimmed)}, substr({trimmed}, 1, {_HEAD}), "
-        f"instr(CAST({content} AS BLOB), CAST('{_MARK}' AS BLOB)) FROM messages m WHERE m.id IN ({{keys}})"
-    )
-    found = {row[0]: row for row in reader.rows_in(statement, [segment_rows[index][at].id for index, at in long])}
-    candidates: list[_Place] = []
-    for index, at in long:
-        row = segment_rows[index][at]
-        _id, trimmed_length, head, has_mark = found.get(row.id, (row.id, row.fingerprint[1], None, 0))
-        is_speech = row.role in _SPEAKERS
-        if has_mark and is_speech:
-            candidates.append((index, at))
-        # Rows that Hermes loaded and wrote again have lost leading and trailing white space.
-        fingerprint = (row.role, trimmed_length if is_speech else row.fingerprint[1], head, *row.fingerprint[3:])
-        segment_rows[index][at] = row._replace(fingerprint=fingerprint, is_multimodal=head in ("", "\0"))
-    return candidates
+_state = lru_cache(maxsize=64)(state_of)
+
+
+def _history_row(row: Row, segment: int, summaries: Mapping[int, ChatMessage]) -> HistoryRow:
+    """Decode a row of `_statement`."""
+    (
+        message_id, stored_role, time, active, compacted, order, size, trimmed_size, head, sent_size,
+        calls_size, calls, answers, _is_marked,
+    ) = row  # fmt: skip
+    key, role = as_int(message_id), as_text(stored_role) or "unknown"
+    call = as_text(answers) or ""
+    if calls and role == "assistant":
+        match = _CALL_ID.search(as_text(calls) or "")
+        call = match[1] if match else ""
+    sent = as_count(sent_size or size) + as_count(calls_size)
+    fingerprint = (role, trimmed_size, head, call, calls_size)
+    is_multimodal = head in ("", "\0") and as_count(size) > len(SENTINEL)
+    state = _state(active, compacted)
+    summary = summaries.get(key)
+    return HistoryRow(key, segment, role, as_time(time), state, sent, fingerprint, call, order, summary, is_multimodal)
 
 
 def is_copy(row: HistoryRow, original: HistoryRow) -> bool:
@@ -190,9 +114,7 @@ def is_copy(row: HistoryRow, original: HistoryRow) -> bool:
     """
     if row.role != original.role:
         return False
-    if row.order is not None and row.order == original.order:
-        return True
-    if row.fingerprint == original.fingerprint:
+    if row.fingerprint == original.fingerprint or (row.order is not None and row.order == original.order):
         return True
     if row.call or original.call:
         return row.call == original.call and row.summary is None and original.summary is None
@@ -200,10 +122,11 @@ def is_copy(row: HistoryRow, original: HistoryRow) -> bool:
 
 
 def written_at_once(row: HistoryRow, other: HistoryRow, between: int) -> bool:
-    """Return whether a row and a later one, so many positions below, got their timestamps in the same batch."""
+    """Return whether a row and another, so many positions below, got their timestamps in the same batch."""
     if row.timestamp is None or other.timestamp is None:
         return False
-    return abs(other.timestamp - row.timestamp - between * STEP) <= _TOLERANCE + 0.1 * STEP * between
+    tolerance = _TOLERANCE + 0.1 * STEP * abs(between)
+    return abs(other.timestamp - row.timestamp - between * STEP) <= tolerance
 
 
 def merged_with(row: HistoryRow, original: HistoryRow, text: str) -> bool:
@@ -213,4 +136,4 @@ def merged_with(row: HistoryRow, original: HistoryRow, text: str) -> bool:
     if row.call or original.call:
         return row.call == original.call
     head = original.fingerprint[2]
-    return isinstance(head, str) and text.startswith(head.strip()[:_HEAD]) and bool(head.strip())
+    return isinstance(head, str) and bool(head.strip()) and text.startswith(head.strip())

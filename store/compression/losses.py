@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from ..connection.reader import Reader
 from ..connection.stored_values import read_json
-from ..messages.block_kinds import texts_of
 from ..messages.chat_message import ChatMessage
 from ..messages.transcript import read_messages_of
 from ..wording import N_
@@ -207,7 +206,7 @@ def _terms(message: ChatMessage, texts: Iterable[str]) -> Iterator[tuple[LostKin
             ):
                 yield kind, term[:300]
     if message.role == "user":
-        for sentence in _SENTENCE.findall(texts_of(message).said[:_MAX_PER_TEXT]):
+        for sentence in _SENTENCE.findall(message.said[:_MAX_PER_TEXT]):
             decision = " ".join(sentence.split())
             if 8 <= len(decision) <= 400 and _DECIDES.search(decision):
                 yield LostKind.DECISION, decision

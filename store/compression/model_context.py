@@ -78,6 +78,10 @@ class Contexts:
             for at, row in enumerate(generation.rows)
         }
         self._copied = {original: copy for copy, original in history.copies.items()}
+        self._stored_late = {
+            each.id for one in history.compactions for each in one.kept if each.original is None and not each.is_head
+        }
+        """Rows that were first stored by a compaction, behind its summary."""
 
     def generation_of(self, message_id: int) -> Generation:
         """Return the generation of a row."""
@@ -114,10 +118,8 @@ class Contexts:
         if row.summary is not None and at < self.history.generations[number].block:
             notes.append(CompactionNote.SUMMARY)
             return of, number, self._sent(number, self.history.generations[number].block, row, notes), notes
-        if self._is_late(number, at):
-            notes.append(CompactionNote.STORED_LATE)
-            late = self._late(number, at)
-            return of, number - 1, (*self._sent(number - 1, None, row, notes), *late), notes
+        if row.role == "assistant" and of in self._stored_late:
+            notes.append(CompactionNote.EDGE)
         if row.role == "assistant":
             return of, number, self._sent(number, at, row, notes), notes
         # The first request with it ends at the next answer, which may be in a later generation that has a copy of it.
@@ -149,34 +151,6 @@ class Contexts:
             unstored = self.history.compactions[generation.compaction].not_stored_again
             rows = tuple(row for row in rows if row.id not in unstored)
         return number, rows, [note for note in notes if note is not CompactionNote.NOT_STORED_AGAIN]
-
-    def _is_late(self, number: int, at: int) -> bool:
-        """Return whether a row in a block is older than the compaction, but was stored only with it.
-
-        That applies to an answer without an original, and to rows before such an answer in the same block.
-        """
-        generation = self.history.generations[number]
-        if generation.compaction is None or number == 0 or at >= generation.block:
-            return False
-        kept = {each.id: each for each in self.history.compactions[generation.compaction].kept}
-        rest = generation.rows[at : generation.block]
-        carried = kept.get(generation.rows[at].id)
-        if carried is None or carried.original is not None or carried.is_head:
-            return False
-        return any(row.role == "assistant" and row.id in kept and kept[row.id].original is None for row in rest)
-
-    def _late(self, number: int, at: int) -> tuple[SentRow, ...]:
-        """Return the rows stored late before another such row."""
-        generation = self.history.generations[number]
-        row = generation.rows[at]
-        until = at
-        if row.role != "assistant":
-            until = next(place for place in range(at + 1, generation.block) if _may_answer(generation.rows[place], row))
-        return tuple(
-            SentRow(each.id, RowOrigin.SINCE, False)
-            for place, each in enumerate(generation.rows[:until])
-            if self._is_late(number, place)
-        )
 
     def _sent(self, number: int, until: int | None, of: HistoryRow, notes: list[CompactionNote]) -> tuple[SentRow, ...]:
         """Return the rows of a generation that were sent, up to index `until` or to its end, and add to the notes.

@@ -15,9 +15,11 @@ from typing import NamedTuple
 
 from ..connection.connect import Store
 from ..connection.reader import chunks
-from ..messages.block_kinds import CALL, RESULT, SUMMARY, Block, blocks_of
-from ..messages.chat_message import ChatMessage, Reading, State
-from ..messages.transcript import read_messages, read_skeleton
+from ..connection.stored_values import read_json
+from ..messages.block_kinds import CALL, RESULT, SUMMARY, Block
+from ..messages.chat_message import ChatMessage, Reading, State, blocks_of
+from ..messages.tool_json import json_as_text
+from ..messages.transcript import read_messages, read_outline
 from ..sessions.models import Conversation
 from ..text import one_line, printable
 from ..wording import N_, _
@@ -105,14 +107,14 @@ class Source:
 
     def _messages(self) -> Iterator[ChatMessage]:
         with self.store.reader() as reader:
-            skeleton = read_skeleton(reader, self.conversation.segments, self.reading)
-        bones = skeleton.bones
+            outline = read_outline(reader, self.conversation.segments, self.reading)
+        rows = outline.rows
         if self.part is not None:
-            bones = tuple(bone for bone in bones if bone.id in self.part)
-        rewound = sum(gap[0] for gap in skeleton.gaps.values()) + sum(bone.state is State.REWOUND for bone in bones)
+            rows = tuple(row for row in rows if row.id in self.part)
+        rewound = sum(gap[0] for gap in outline.gaps.values()) + sum(row.state is State.REWOUND for row in rows)
         if rewound and self.part is None:
             self.tally.not_live[State.REWOUND] += rewound
-        for portion in chunks(bones, WINDOW):
+        for portion in chunks(rows, WINDOW):
             with self.store.reader() as reader:
                 window = read_messages(reader, portion)
             yield from window
@@ -167,8 +169,8 @@ def local_time(moment: float | None) -> datetime | None:
 def indented_json(arguments: str) -> str | None:
     """Return the arguments of a call as indented, printable JSON; None if they are not JSON."""
     try:
-        return printable(json.dumps(json.loads(arguments), ensure_ascii=False, indent=2))
-    except (ValueError, RecursionError):
+        return printable(json.dumps(read_json(arguments), ensure_ascii=False, indent=2))
+    except ValueError:
         return None
 
 
@@ -177,19 +179,10 @@ def readable_result(result: str) -> str:
     if not result.startswith("{"):
         return result
     try:
-        loaded = json.loads(result)
-        if not isinstance(loaded, dict):
-            return result
-        lines: list[str] = []
-        for name, value in loaded.items():
-            if isinstance(value, str):
-                lines.append(f"{name}:\n{value.rstrip()}" if "\n" in value else f"{name}: {value}")
-            else:
-                deep = isinstance(value, dict | list) and bool(value)
-                lines.append(f"{name}: {json.dumps(value, ensure_ascii=False, indent=2 if deep else None)}")
-    except (ValueError, RecursionError):
+        loaded = read_json(result)
+    except ValueError:
         return result
-    return printable("\n".join(lines)) or result
+    return (printable(json_as_text(loaded)) if isinstance(loaded, dict) else "") or result
 
 
 def speaker(rendered: RenderedMessage) -> str:

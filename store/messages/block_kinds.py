@@ -7,37 +7,19 @@ use the texts of the entry. Only a kind with a look of its own needs more (`tui/
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from ..wording import N_
-from .chat_message import ChatMessage
-from .decode import injected_context, split_summary, without_injections
-
-
-class Texts(NamedTuple):
-    """The text of a message, with a compaction summary split off."""
-
-    summary: str
-    said: str
-
-
-def texts_of(message: ChatMessage) -> Texts:
-    """Split the text of a user or model; that of a tool only looks like a summary, if at all."""
-    if message.role not in ("user", "assistant"):
-        return Texts("", message.text)
-    summary, said = split_summary(without_injections(message.text))
-    if message.is_summary and not summary:  # flagged by Hermes (0.22), without the usual start
-        summary, said = said, ""
-    return Texts(summary, said)
+from .summaries import injected_context
 
 
 class BlockKind(NamedTuple):
     """A kind of block. Texts are translated where they are shown."""
 
     name: str
-    body: Callable[[ChatMessage, Texts], str | None] = lambda message, texts: None
-    """Returns the body; None if the message has no such block."""
+    body: Callable[[Any], str | None] = lambda message: None
+    """Returns the body of a `ChatMessage`; None if the message has no such block."""
     label: str = ""
     """On the screen: the line of a folded block, with `{size}`, empty if never folded; or the text of a rule."""
     spoken: str | None = None
@@ -55,14 +37,14 @@ class BlockKind(NamedTuple):
 
 REASONING = BlockKind(
     "reasoning",
-    lambda message, texts: message.reasoning or None,
+    lambda message: message.reasoning or None,
     label=N_("reasoning · {size}"),
     exported=N_("Reasoning"),
     is_markdown=True,
 )
 SUMMARY = BlockKind(
     "summary",
-    lambda message, texts: texts.summary or None,
+    lambda message: message.summary or None,
     label=N_("compaction summary · {size}"),
     spoken=N_("A compaction summary of {count:,} letters stands here and is left out, t reads it."),
     shown=N_("[compaction summary left out]"),
@@ -71,12 +53,12 @@ SUMMARY = BlockKind(
 )
 CONTEXT = BlockKind(
     "context",
-    lambda message, texts: injected_context(message.text, message.api_content) or None,
+    lambda message: injected_context(message.text, message.api_content) or None,
     label=N_("context added by Hermes · {size}"),
 )
 SAID = BlockKind(
     "said",
-    lambda message, texts: (texts.said or None) if message.role != "tool" else None,
+    lambda message: (message.said or None) if message.role != "tool" else None,
     spoken="",
     shown="",
     exported="",
@@ -84,7 +66,7 @@ SAID = BlockKind(
 )
 RESULT = BlockKind(
     "result",
-    lambda message, texts: texts.said if message.role == "tool" else None,
+    lambda message: message.text if message.role == "tool" else None,
     spoken=N_("{text} ... {count:,} letters in all, t reads them."),
     spoken_limit=200,
     shown="",
@@ -109,19 +91,3 @@ class Block(NamedTuple):
     """As stored, not printable; of a call its arguments."""
     tool: str = ""
     """Of a call: the tool, as stored."""
-
-
-def bodies_of(message: ChatMessage) -> Iterator[Block]:
-    """Yield the blocks before the calls of a message, in display order; a result may be empty."""
-    texts = texts_of(message)
-    for kind in KINDS:
-        body = kind.body(message, texts)
-        if body is not None:
-            yield Block(kind, body)
-
-
-def blocks_of(message: ChatMessage) -> Iterator[Block]:
-    """Yield all blocks of a message in display order; of its calls there may be very many."""
-    yield from bodies_of(message)
-    for call in message.tool_calls:
-        yield Block(CALL, call.arguments, call.name)

@@ -1,11 +1,22 @@
-"""Chat messages as data: frozen, free of SQL and of Textual.
+"""Chat messages as data: free of SQL and of Textual.
 
 Times are Unix seconds (float) or None; sizes are bytes. Text is as stored (see `text.as_text`): callers must pass it
 through `printable` before showing it.
 """
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import NamedTuple
+
+from .block_kinds import CALL, KINDS, Block
+from .summaries import split_summary, without_injections
+
+SPEAKERS = ("user", "assistant")
+"""Roles whose texts may hold a compaction summary; that of a tool only looks like one, if at all."""
 
 
 class State(StrEnum):
@@ -50,8 +61,9 @@ class ContentPart(NamedTuple):
     """Bytes of embedded data."""
 
 
-class ChatMessage(NamedTuple):
-    """One row of `messages`, decoded."""
+@dataclass(frozen=True)
+class ChatMessage:
+    """One row of `messages`, decoded; its text is split once, when it is first asked for."""
 
     id: int
     session_id: str
@@ -66,8 +78,8 @@ class ChatMessage(NamedTuple):
     reasoning: str | None = None
     finish_reason: str | None = None
     state: State = State.LIVE
-    is_summary: bool = False
-    """A compaction summary: shown as a collapsed divider."""
+    is_flagged: bool = False
+    """Hermes says that it is a compaction summary (0.22)."""
     is_hidden: bool = False
     """`display_kind='hidden'`, `model_only` or bookkeeping: shown only in `Reading.EVERYTHING`."""
     display_kind: str | None = None
@@ -75,6 +87,56 @@ class ChatMessage(NamedTuple):
     """The text sent to the model, if it differs from `text`."""
     effect: str | None = None
     """Outcome marker of a tool row (0.19 and later)."""
+
+    @cached_property
+    def _split(self) -> tuple[str, str]:
+        if self.role not in SPEAKERS:
+            return "", self.text
+        summary, said = split_summary(without_injections(self.text))
+        return (said, "") if self.is_flagged and not summary else (summary, said)
+
+    @property
+    def summary(self) -> str:
+        """The compaction summary in the text; empty if there is none."""
+        return self._split[0]
+
+    @property
+    def said(self) -> str:
+        """The text without a summary and without injected context."""
+        return self._split[1]
+
+    @property
+    def is_summary(self) -> bool:
+        """Whether it is a compaction summary and nothing else: shown as a collapsed divider."""
+        is_one = bool(self.summary) or (self.is_flagged and self.role in SPEAKERS)
+        return is_one and not self.said
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The blocks before the calls, in display order; the body of a result may be empty."""
+        bodies = ((kind, kind.body(self)) for kind in KINDS)
+        return tuple(Block(kind, body) for kind, body in bodies if body is not None)
+
+
+def blocks_of(message: ChatMessage) -> Iterator[Block]:
+    """Yield all blocks of a message in display order; of its calls there may be very many."""
+    yield from message.blocks
+    for call in message.tool_calls:
+        yield Block(CALL, call.arguments, call.name)
+
+
+class RowInfo(NamedTuple):
+    """One row of `messages` without its texts, in the outline of a conversation."""
+
+    id: int
+    segment: int
+    """Index of its session in the conversation."""
+    role: str
+    timestamp: float | None
+    state: State
+    hidden: bool
+    order: object = None
+    """`display_order` (0.22): equal in all rows of one message."""
 
 
 class Hit(NamedTuple):

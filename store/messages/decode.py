@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from ..connection.reader import Row
 from ..connection.schema import Schema
@@ -14,14 +15,6 @@ from .chat_message import ChatMessage, ContentPart, State, ToolCall
 SENTINEL = "\x00json:"
 """Prefix of multimodal content (Hermes 0.13 and later); SQL text functions stop at the NUL."""
 
-_SUMMARY_STARTS = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:")
-"""Prefixes of a compaction summary; no column marks one (agent/context_compressor.py, 0.19)."""
-
-_SUMMARY_END = re.compile(r"^--- END OF CONTEXT SUMMARY.*$", re.MULTILINE)
-_PRIOR_CONTEXT = "[PRIOR CONTEXT — for reference only; not a new message]"
-"""Stands above what was said where a summary was merged behind it (agent/context_compressor.py, 0.18 and 0.19)."""
-_SUMMARY_BELOW = "[END OF PRIOR CONTEXT — COMPACTION SUMMARY BELOW]"
-_MEMORY = re.compile(r"<memory-context>.*?</memory-context>\s*", re.DOTALL)
 DATA_URL = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(;base64)?,")
 """The start of an embedded file (RFC 2397): type, and whether it is base64."""
 
@@ -48,21 +41,6 @@ def state_of(active: object, compacted: object) -> State:
     if active is None or as_flag(active):
         return State.LIVE
     return State.COMPACTED if as_flag(compacted) else State.REWOUND
-
-
-def split_summary(text: str) -> tuple[str, str]:
-    """Split a text into a compaction summary and the rest; either may be empty.
-
-    Hermes merges a summary into another message if roles must alternate: before it, closed by an end marker, or behind
-    it, after a delimiter (agent/context_compressor.py, 0.19).
-    """
-    before, delimiter, after = text.partition(_SUMMARY_BELOW)
-    if delimiter and after.lstrip().startswith(_SUMMARY_STARTS):
-        return after.strip(), before.strip().removeprefix(_PRIOR_CONTEXT).strip()
-    if not text.lstrip().startswith(_SUMMARY_STARTS):
-        return "", text
-    end = _SUMMARY_END.search(text)
-    return (text, "") if end is None else (text[: end.start()].rstrip(), text[end.end() :].strip())
 
 
 def is_hidden(role: str, display_kind: str | None, metadata: object) -> bool:
@@ -178,7 +156,7 @@ def _calls_of(items: Iterable[object]) -> Iterator[ToolCall]:
         yield ToolCall(call_id, as_text(source.get("name")) or "tool", as_text(arguments) or "")
 
 
-def load_json(text: str) -> object:
+def load_json(text: str) -> dict[str, Any] | list[Any] | None:
     """Parse a JSON object or list; None for any other text, and for one too long or nested too deep."""
     stripped = text.strip()
     if stripped[:1] not in ("{", "[") or len(stripped) > LIMIT:
@@ -203,31 +181,6 @@ def has_failed(text: str, effect: str | None) -> bool:
     if effect and "error" in effect.lower():
         return True
     return text.lstrip()[:40].lower().startswith(("error", "traceback (most recent"))
-
-
-def without_injections(text: str) -> str:
-    """Remove the memory that Hermes injected into a user or assistant text (`sanitize_context`, 0.19)."""
-    return _MEMORY.sub("", text) if "<memory-context>" in text else text
-
-
-def injected_context(text: str, sent: str | None) -> str:
-    """Return what Hermes added to a message for the model: recalled memory, a plug-in's context.
-
-    Args:
-        text: Of the message, as stored.
-        sent: Its `api_content` (0.19); None if equal.
-
-    Returns:
-        Only the addition if the sent text contains the message, else all of it; empty if nothing was added.
-    """
-    if sent is None:
-        return "\n".join(match[0].strip() for match in _MEMORY.finditer(text)) if "<memory-context>" in text else ""
-    typed, whole = without_injections(text).strip(), decode_content(sent)[0]
-    if not typed:
-        return whole.strip()
-    before, separator, after = whole.rpartition(typed)
-    parts = (before.strip(), after.strip()) if separator else (whole.strip(),)
-    return "\n\n".join(part for part in parts if part)
 
 
 def reasoning_of_details(value: object) -> str | None:
@@ -262,11 +215,7 @@ def to_message(row: Row) -> ChatMessage:
     text, parts = decode_content(content)
     who = as_text(role) or "unknown"
     kind = as_text(display_kind)
-    sent = as_text(api_content)
-    is_summary = False
-    if who in ("user", "assistant"):
-        summary, rest = split_summary(text)
-        is_summary = not (summary and rest) and bool(summary or as_flag(flagged))
+    sent = decode_content(api_content)[0] if api_content is not None else text
     return ChatMessage(
         id=message_id if isinstance(message_id, int) else 0,
         session_id=as_text(session_id) or "",
@@ -280,7 +229,7 @@ def to_message(row: Row) -> ChatMessage:
         reasoning=as_text(reasoning) or as_text(reasoning_content) or reasoning_of_details(details),
         finish_reason=as_text(finish),
         state=state_of(active, compacted),
-        is_summary=is_summary,
+        is_flagged=as_flag(flagged),
         is_hidden=is_hidden(who, kind, metadata),
         display_kind=kind,
         api_content=sent if sent != text else None,

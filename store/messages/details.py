@@ -10,8 +10,8 @@ from ..connection.reader import Reader
 from ..connection.stored_values import as_count, as_mapping, as_money, bytes_sql, embedded_sql
 from ..sessions.models import Conversation
 from ..text import as_text
-from .chat_message import Reading, State
-from .transcript import SLICE, Bone, read_skeleton, read_system_prompt, rows_of_session
+from .chat_message import Reading, RowInfo, State
+from .transcript import SLICE, read_outline, read_system_prompt, rows_of_session
 
 _FACTS = (
     "title_source", "billing_provider", "billing_base_url", "billing_mode", "git_repo_root", "profile_name", "user_id",
@@ -110,9 +110,9 @@ def _models(reader: Reader, ids: Sequence[str]) -> tuple[ModelUse, ...]:
     return tuple(sorted(uses, key=lambda use: (-use.cost_usd, -use.tokens, use.model)))
 
 
-def _tools(reader: Reader, bones: Sequence[Bone]) -> tuple[ToolCount, ...]:
+def _tools(reader: Reader, rows: Sequence[RowInfo]) -> tuple[ToolCount, ...]:
     schema = reader.schema
-    ids = [bone.id for bone in bones if bone.role == "tool"]
+    ids = [row.id for row in rows if row.role == "tool"]
     size = bytes_sql(schema.message("content"))
     sums: dict[str, list[int]] = {}
     for name, count in reader.rows_in(
@@ -152,8 +152,9 @@ def read_details(reader: Reader, conversation: Conversation) -> Details:
     stored = reader.rows_in(f"SELECT s.id, {columns} FROM sessions s WHERE s.id IN ({{keys}})", ids)
     by_id = {as_text(row[0]): dict(zip(names, row[1:], strict=True)) for row in stored}
     rows = [by_id[each] for each in ids if each in by_id]
-    everything = read_skeleton(reader, conversation.segments, Reading.EVERYTHING)
-    said = read_skeleton(reader, conversation.segments, Reading.SAID)
+    everything = read_outline(reader, conversation.segments, Reading.EVERYTHING)
+    kept = [row for row in everything.rows if row.state is not State.REWOUND and not row.hidden]
+    shown = [row for row in kept if row.id not in everything.copies]
     live_rows, live_bytes, live_images = _live(reader, conversation.id)
     return Details(
         facts=_newest_facts(rows),
@@ -161,11 +162,11 @@ def read_details(reader: Reader, conversation: Conversation) -> Details:
         actual_usd=_sum([row["actual_cost_usd"] for row in rows]),
         api_calls=sum(as_count(row["api_call_count"]) for row in rows),
         models=_models(reader, ids),
-        roles=Counter(bone.role for bone in said.bones),
-        states=Counter(bone.state for bone in everything.bones),
-        hidden=sum(bone.hidden for bone in everything.bones),
-        repeated=len(said.folded),
-        tools=_tools(reader, said.bones),
+        roles=Counter(row.role for row in shown),
+        states=Counter(row.state for row in everything.rows),
+        hidden=sum(row.hidden for row in everything.rows),
+        repeated=len(everything.copies),
+        tools=_tools(reader, shown),
         live_rows=live_rows,
         live_bytes=live_bytes,
         live_images=live_images,

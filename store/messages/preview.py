@@ -17,7 +17,8 @@ from ..sessions.models import Conversation
 from ..sessions.session import Session
 from ..text import as_text, one_line
 from .chat_message import State
-from .decode import SENTINEL, decode_content, is_hidden, split_summary, state_of, without_injections
+from .decode import SENTINEL, decode_content, is_hidden, state_of
+from .summaries import split_summary, without_injections
 from .transcript import count_rows
 
 PREVIEW_LIMIT = 200

@@ -9,8 +9,7 @@ from ..connection.reader import Reader
 from ..sessions.session import Session
 from ..text import one_line, printable
 from ..wording import _, ngettext
-from .decode import split_summary
-from .transcript import read_messages, read_skeleton
+from .transcript import read_messages, read_outline
 
 EXCHANGES = 10
 """Maximum user messages, each with the answers to it."""
@@ -41,13 +40,13 @@ def _clip(text: str) -> str:
 
 def read_recap(reader: Reader, segments: Sequence[Session]) -> list[RecapLine]:
     """Read the recap of a conversation from its segments, root first: no system text, tool results and reasoning."""
-    bones = [bone for bone in read_skeleton(reader, segments).bones if bone.role in ("user", "assistant")]
+    rows = [row for row in read_outline(reader, segments).rows if row.role in ("user", "assistant")]
     lines: list[RecapLine] = []
-    for message in read_messages(reader, bones[-_WINDOW:]):
+    for message in read_messages(reader, rows[-_WINDOW:]):
         if message.is_summary or message.is_hidden:
             continue
         if message.role == "user":
-            text = one_line(split_summary(message.text)[1], USER_LIMIT)
+            text = one_line(message.said, USER_LIMIT)
             if text:
                 lines.append(RecapLine("user", text))
         elif message.role == "assistant":
@@ -61,6 +60,6 @@ def read_recap(reader: Reader, segments: Sequence[Session]) -> list[RecapLine]:
                 lines.append(RecapLine("assistant", text))
     starts = [index for index, line in enumerate(lines) if line.role == "user"]
     cut = starts[-EXCHANGES] if len(starts) > EXCHANGES else 0
-    earlier = max(len(bones) - _WINDOW, 0) + cut
+    earlier = max(len(rows) - _WINDOW, 0) + cut
     head = [RecapLine("earlier", _("… {count} earlier messages …").format(count=earlier))] if earlier else []
     return head + lines[cut:]

@@ -83,9 +83,9 @@ def test_two_compactions_of_the_real_hermes(kind: str, tmp_path: Path) -> None:
 def test_the_same_summary_written_again_is_a_compaction_of_its_own(tmp_path: Path) -> None:
     recorded = case("0.18.2-place-resumed.json")
     history = _history(store_of(tmp_path / "state.db", recorded), recorded["sessions"][0]["id"])
-    again = [one for one in history.compactions if CompactionNote.REPEATED in one.notes]
+    again = [one for one in history.compactions if not one.replaced]
     assert again
-    assert all(one.replaced == () and one.is_known for one in again)
+    assert all(one.notes == () and one.is_known for one in again)
 
 
 def test_the_substitute_of_a_summary_is_called_one(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_results_of_tools_carried_over_in_a_line_are_known_again(tmp_path: Path)
     ]
     (one,) = _history(make_store(tmp_path / "state.db", "22", [{"id": "a"}], rows), "a").compactions
     assert [(each.original, each.is_changed) for each in one.kept] == [(5, False), (6, True)]
-    assert CompactionNote.SHORTENED in one.notes and one.is_known
+    assert one.is_known
 
 
 def test_rows_of_one_length_with_another_text_are_no_copies(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ UNKNOWN = {
     "0.19.0-place-partial.json": {7},
     "0.19.0-place-often.json": {16},
     # Two messages of the user were joined when the session was loaded, and written again as one.
-    "0.18.2-place-joined.json": {10, 11, 12},
+    "0.18.2-place-joined.json": {10},
     # 0.17 loads by time, so that what was carried over comes before the summary once the session was opened anew.
     "0.17.0-rotation-reordered.json": {9, 10, 11, 12, 13, 14},
 }

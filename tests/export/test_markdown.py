@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 
 from hermes_browse.store.export.files import Format
 from hermes_browse.store.export.markdown import code, neutral, plain, split_fences, yaml_value
-from hermes_browse.store.messages import block_kinds
+from hermes_browse.store.messages import block_kinds, chat_message
 from hermes_browse.store.text import fenced, one_line, printable
 
 DATA = Path(__file__).parent.parent / "data"
@@ -102,9 +102,9 @@ def test_summaries_images_states_and_silent_tools(tmp_path: Path) -> None:
 
 def test_one_entry_is_all_that_a_new_kind_of_block_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its title and body are in both formats; a kind without a title for exports is in none."""
-    note = block_kinds.BlockKind("note", lambda message, texts: message.effect, exported="A <note>")
+    note = block_kinds.BlockKind("note", lambda message: message.effect, exported="A <note>")
     monkeypatch.setattr(
-        block_kinds, "KINDS", (*block_kinds.KINDS, note, block_kinds.BlockKind("private", lambda *_: "secret plans"))
+        chat_message, "KINDS", (*block_kinds.KINDS, note, block_kinds.BlockKind("private", lambda *_: "secret plans"))
     )
     message = {"session_id": "s", "content": "plan my week", "effect_disposition": "for the curious"}
     path = make_store(tmp_path / "state.db", "31", sessions=[{"id": "s"}], messages=[message])

@@ -20,7 +20,7 @@ from hermes_browse.store.hosts.remote import RemoteStore, locate_there, open_sto
 from hermes_browse.store.hosts.resume_on_host import plan_on_host
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.messages.transcript import read_messages, read_skeleton
+from hermes_browse.store.messages.transcript import read_messages, read_outline
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
@@ -53,8 +53,8 @@ def _answers(reader: Reader) -> list[object]:
     conversations = with_details(reader, [catalog.conversation(root) for root in catalog.order(View.ALL)])
     found: list[object] = [conversations]
     for each in conversations:
-        skeleton = read_skeleton(reader, each.segments, Reading.EVERYTHING)
-        found.append((skeleton, read_messages(reader, skeleton.bones)))
+        outline = read_outline(reader, each.segments, Reading.EVERYTHING)
+        found.append((outline, read_messages(reader, outline.rows)))
     for query in ("the", "a b", "source:cli", "日本", '"the '):
         answer = search(reader, parse(query), now=NOW)
         found.append((answer.hits, answer.engine, answer.total, answer.complete, answer.notes))

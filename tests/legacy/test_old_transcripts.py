@@ -15,7 +15,7 @@ from hermes_browse.store.legacy.parsing import UNREADABLE, ParsingNote, read_pie
 from hermes_browse.store.legacy.transcript_files import count_files, find_files, session_of
 from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.messages.transcript import read_messages, read_skeleton
+from hermes_browse.store.messages.transcript import read_messages, read_outline
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 
 META = {"role": "session_meta", "model": "m-1", "platform": "telegram", "timestamp": "2026-01-02T10:00:00"}
@@ -59,7 +59,7 @@ def everything(shelf: OldTranscripts) -> tuple[Catalog, dict[str, list[ChatMessa
     with Store(shelf.path).reader() as reader:
         catalog = read_catalog(reader, 1.8e9)
         messages = {
-            chain.root.id: read_messages(reader, read_skeleton(reader, chain.segments).bones)
+            chain.root.id: read_messages(reader, read_outline(reader, chain.segments).rows)
             for chain in catalog.forest.chains()
         }
     return catalog, messages

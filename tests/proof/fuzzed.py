@@ -13,6 +13,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,10 +32,10 @@ from hermes_browse.store.messages.decode import (
     decode_content,
     decode_tool_calls,
     has_failed,
-    injected_context,
     to_message,
 )
 from hermes_browse.store.messages.images import decode_data_url, suffix_of
+from hermes_browse.store.messages.summaries import injected_context
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import compile_filters
 from hermes_browse.store.search.terms import compile_query
@@ -190,7 +191,7 @@ def query(given: str) -> int:
 def page(given: tuple[Any, ...]) -> int:
     """Rows as they are stored, laid out: no control character, each line as wide as it says and no wider than asked."""
     row, other, result, look, is_open, width, wanted = given
-    message = to_message(row)._replace(id=0, is_hidden=False)
+    message = replace(to_message(row), id=0, is_hidden=False)
     laid = Page()
     laid.open(read(message, as_text(result) or ""))
     laid.resize(width, 50)

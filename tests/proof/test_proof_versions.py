@@ -28,7 +28,7 @@ from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import AmbiguousError, NotFoundError
 from hermes_browse.store.messages.chat_message import Reading, State
 from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.messages.transcript import read_messages, read_skeleton
+from hermes_browse.store.messages.transcript import read_messages, read_outline
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import Scope
 from hermes_browse.store.sessions.catalog import read_catalog
@@ -84,10 +84,10 @@ def compare(store: Path, said: dict[str, Any], tell: Tell) -> None:
 
 
 def _compare_messages(reader: Reader, session: str, said: dict[str, Any], tell: Tell) -> None:
-    def bones(reading: Reading) -> list[Any]:
-        return list(read_skeleton(reader, [Session(session, "")], reading).bones)
+    def rows(reading: Reading) -> list[Any]:
+        return list(read_outline(reader, [Session(session, "")], reading).rows)
 
-    live = read_messages(reader, bones(Reading.LIVE))
+    live = read_messages(reader, rows(Reading.LIVE))
     assert [[each.id, each.role] for each in live] == [row[:2] for row in said["messages"][session]]
     for ours, (_, _, content, calls) in zip(live, said["messages"][session], strict=True):
         if isinstance(content, str) or content is None:
@@ -96,7 +96,7 @@ def _compare_messages(reader: Reader, session: str, said: dict[str, Any], tell: 
             assert content[0]["text"] in ours.text
         assert [call.name for call in ours.tool_calls] == [call["function"]["name"] for call in calls]
     if said["every"] is not None:
-        assert [bone.id for bone in bones(Reading.EVERYTHING)] == said["every"][session]
+        assert [row.id for row in rows(Reading.EVERYTHING)] == said["every"][session]
     tell("messages", len(live))
 
 
@@ -172,8 +172,8 @@ def upgraded(store: Path, release: Path | None, tell: Tell) -> int:
         assert reader.value("SELECT count(*) FROM messages") == rows
         assert sorted(read_catalog(reader, time.time()).forest.sessions) == said["ids"]
         for each, expected in said["messages"].items():
-            bones = read_skeleton(reader, [Session(each, "")], Reading.LIVE).bones
-            assert [bone.id for bone in bones] == expected, each
+            rows = read_outline(reader, [Session(each, "")], Reading.LIVE).rows
+            assert [row.id for row in rows] == expected, each
         for word in words:
             _compare_search(reader, word, said["search"][word])
     tell("stores brought up to a later schema")
@@ -232,7 +232,7 @@ def _everything(store: Path, version: int) -> list[object]:
         conversations = with_details(reader, read_catalog(reader, time.time()).select(View.ALL))
         told: list[object] = []
         for each in sorted(conversations, key=lambda conversation: conversation.id):
-            shown = read_messages(reader, read_skeleton(reader, each.segments).bones)
+            shown = read_messages(reader, read_outline(reader, each.segments).rows)
             told.append((each.id, each.title, each.preview, [part.id for part in each.segments], each.model))
             told.append((each.branches, each.subagents, each.last_active))
             told += [

@@ -12,7 +12,7 @@ from writing import handles, writing_until
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.messages.transcript import read_messages, read_skeleton
+from hermes_browse.store.messages.transcript import read_messages, read_outline
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.lineage import predict_resume
@@ -70,7 +70,7 @@ def test_what_hermes_writes_is_what_we_read(tmp_path: Path) -> None:
             assert predict_resume(catalog.forest, session, reader.schema.version) == db.resolve_resume_session_id(
                 session
             )
-            shown = read_messages(reader, read_skeleton(reader, [catalog.forest.sessions[session]], Reading.LIVE).bones)
+            shown = read_messages(reader, read_outline(reader, [catalog.forest.sessions[session]], Reading.LIVE).rows)
             assert [message.id for message in shown] == [row["id"] for row in db.get_messages(session)]
         hits = {hit.message_id for hit in search(reader, parse("pelican")).hits}
         assert hits == {row["id"] for row in db.search_messages("pelican", limit=50)}

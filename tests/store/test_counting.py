@@ -10,24 +10,24 @@ from builders import T0, make_store
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages import transcript as module
-from hermes_browse.store.messages.transcript import Skeleton, count_rows, read_skeleton
+from hermes_browse.store.messages.transcript import Outline, count_rows, read_outline
 from hermes_browse.store.sessions.session import Session
 
 TEXTS = ("", "ok", "a lantern", None)
 
 
 def counted(path: Path) -> tuple[dict[str, int], dict[str, int], list[str]]:
-    """What is counted, what the skeletons show, and the sessions whose skeletons were needed to count."""
+    """What is counted, what the outlines show, and the sessions whose outlines were needed to count."""
     needed: list[str] = []
 
-    def skeleton(reader: object, segments: list[Session]) -> Skeleton:
+    def outline(reader: object, segments: list[Session]) -> Outline:
         needed.append(segments[0].id)
-        return read_skeleton(reader, segments)  # type: ignore[arg-type]  # the reader it was called with
+        return read_outline(reader, segments)  # type: ignore[arg-type]  # the reader it was called with
 
     with Store(path).reader() as reader, pytest.MonkeyPatch.context() as patch:
         ids = [str(row[0]) for row in reader.rows("SELECT id FROM sessions")]
-        shown = {each: len(read_skeleton(reader, [Session(each, "")]).bones) for each in ids}
-        patch.setattr(module, "read_skeleton", skeleton)
+        shown = {each: len(read_outline(reader, [Session(each, "")]).rows) for each in ids}
+        patch.setattr(module, "read_outline", outline)
         found = count_rows(reader, ids)
     return {each: found.get(each, 0) for each in ids}, shown, needed
 
@@ -60,8 +60,8 @@ def random_messages(chance: random.Random, session_id: str, shape: str) -> list[
 
 @pytest.mark.parametrize("shape", ["22", "31", "31-migrated"])
 @pytest.mark.parametrize("seed", range(4))
-def test_counts_are_those_of_the_skeleton(tmp_path: Path, shape: str, seed: int) -> None:
-    """Whatever states, twins and orders a store holds; some by either way."""
+def test_counts_are_those_of_the_outline(tmp_path: Path, shape: str, seed: int) -> None:
+    """Whatever states, copies and orders a store holds; some by either way."""
     chance = random.Random(f"{shape} {seed}")
     sessions = [f"s{number}" for number in range(150)]
     messages = [row for each in sessions for row in random_messages(chance, each, shape)]
@@ -72,7 +72,7 @@ def test_counts_are_those_of_the_skeleton(tmp_path: Path, shape: str, seed: int)
 
 
 def test_a_compacted_chat_is_counted_without_its_texts(tmp_path: Path) -> None:
-    """Its times differ and nothing is repeated: no skeleton is read, and no statement for each message."""
+    """Its times differ and nothing is repeated: no outline is read, and no statement for each message."""
     messages = [
         {"session_id": session, "content": f"{session} {number}", "timestamp": T0 + number, "active": int(number > 40),
          "compacted": int(number <= 40)}
@@ -103,7 +103,7 @@ def test_a_repeated_tail_is_counted_once(tmp_path: Path, summary: bool) -> None:
     assert found == shown == {"a": 7 + summary} and needed == ["a"]
 
 
-def test_orders_alone_tell_twins(tmp_path: Path) -> None:
+def test_orders_alone_tell_copies(tmp_path: Path) -> None:
     """Where Hermes gave each message its order (0.22), the same order twice is one message."""
     rows = [{"session_id": key, "content": "x", "timestamp": T0, "display_order": at, "active": int(at > 2),
              "compacted": int(at <= 2)} for key in ("a", "b") for at in range(6)]  # fmt: skip

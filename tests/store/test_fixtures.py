@@ -15,7 +15,7 @@ from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import AmbiguousError, NotFoundError
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.messages.transcript import read_skeleton
+from hermes_browse.store.messages.transcript import read_outline
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.lineage import predict_resume, read_lineage
 from hermes_browse.store.sessions.models import View
@@ -95,11 +95,11 @@ def differing(said: dict[str, Any], catalog: Catalog, reader: Reader) -> Iterato
         for case, key, reading in (
             ("live", "message_ids", Reading.LIVE), ("everything", "inactive_ids", Reading.EVERYTHING),
         ):  # fmt: skip
-            ids = [bone.id for bone in read_skeleton(reader, [Session(session, "")], reading).bones]
+            ids = [row.id for row in read_outline(reader, [Session(session, "")], reading).rows]
             if messages[key] is not None and ids != messages[key]:
                 yield case, session
     for session, displayed in said.get("display_ids", {}).items():
-        if [bone.id for bone in read_skeleton(reader, [Session(session, "")]).bones] != displayed:
+        if [row.id for row in read_outline(reader, [Session(session, "")]).rows] != displayed:
             yield "displayed", session
     for title, expected in said["resolve_title"].items():
         if resolve_title(reader, title) != expected:

@@ -23,7 +23,7 @@ from hermes_browse.store.hermes.resume_command import plan_resume
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.recap import read_recap
-from hermes_browse.store.messages.transcript import read_messages, read_skeleton
+from hermes_browse.store.messages.transcript import read_messages, read_outline
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import Scope
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
@@ -177,7 +177,7 @@ def test_previews_are_printable_and_counts_are_counts(reader: Reader, catalog: C
     """And a conversation with any text has a preview."""
     for each in with_details(reader, catalog.select(View.ALL)):
         assert printed(each.preview), each.id
-        shown = len(read_skeleton(reader, each.segments).bones)
+        shown = len(read_outline(reader, each.segments).rows)
         assert each.message_count == shown, each.id
         assert each.preview or not each.rows, each.id
         assert all(
@@ -188,25 +188,25 @@ def test_previews_are_printable_and_counts_are_counts(reader: Reader, catalog: C
 @pytest.mark.parametrize("reading", Reading)
 def test_every_message_reads(reader: Reader, catalog: Catalog, reading: Reading) -> None:
     """Blobs, broken JSON, roles that are escape sequences: each is a chat message with a text."""
-    bones = 0
+    rows = 0
     for session in catalog.forest.sessions.values():
-        skeleton = read_skeleton(reader, [session], reading)
-        messages = read_messages(reader, skeleton.bones)
-        assert [message.id for message in messages] == [bone.id for bone in skeleton.bones]
+        outline = read_outline(reader, [session], reading)
+        messages = read_messages(reader, outline.rows)
+        assert [message.id for message in messages] == [row.id for row in outline.rows]
         for message in messages:
             message.text.encode("utf-8")
             assert message.role
-        bones += len(messages)
+        rows += len(messages)
     if reading is Reading.EVERYTHING:
         theirs = "SELECT count(*) FROM messages WHERE session_id IN (SELECT id FROM sessions)"
-        assert bones == int(str(reader.value(f"{theirs} AND typeof(session_id) = 'text'")))
+        assert rows == int(str(reader.value(f"{theirs} AND typeof(session_id) = 'text'")))
 
 
 def test_broken_texts_are_shown_as_far_as_they_go(reader: Reader) -> None:
     """Invalid bytes as U+FFFD, numbers as digits, cut JSON as it stands."""
-    texts = [each.text for each in read_messages(reader, read_skeleton(reader, [Session("counts", "")]).bones)]
+    texts = [each.text for each in read_messages(reader, read_outline(reader, [Session("counts", "")]).rows)]
     assert texts[1] == "42" and texts[3] == "invalid \ufffd\ufffd text" and texts[0].endswith("\x00blob")
-    messages = read_messages(reader, read_skeleton(reader, [Session("control", "")]).bones)
+    messages = read_messages(reader, read_outline(reader, [Session("control", "")]).rows)
     assert messages[-1].text == '\x00json:[{"type": "text", '
     assert messages[2].tool_calls == ()
     assert messages[3].tool_calls[0].arguments == '{"cut": "sho'

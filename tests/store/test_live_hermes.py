@@ -22,7 +22,7 @@ from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.messages.chat_message import Reading, State
 from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.messages.transcript import read_skeleton
+from hermes_browse.store.messages.transcript import read_outline
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import Scope
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
@@ -150,8 +150,8 @@ def same_sessions(db: Any, catalog: Catalog, reader: Reader, ids: list[str]) -> 
         row = [catalog.forest.sessions[session]]
         live = [each["id"] for each in db.get_messages(session)]
         every = [each["id"] for each in db.get_messages(session, include_inactive=True)]
-        assert [bone.id for bone in read_skeleton(reader, row, Reading.LIVE).bones] == live
-        assert [bone.id for bone in read_skeleton(reader, row, Reading.EVERYTHING).bones] == every
+        assert [each.id for each in read_outline(reader, row, Reading.LIVE).rows] == live
+        assert [each.id for each in read_outline(reader, row, Reading.EVERYTHING).rows] == every
         title = db.get_session(session)["title"]
         if title:
             assert resolve_title(reader, title) == db.resolve_session_by_title(title)
@@ -182,7 +182,7 @@ def test_every_life_of_a_store_is_read_as_hermes_reads_it(steps: list[tuple[str,
             catalog = read_catalog(reader, time.time())
             same_sessions(db, catalog, reader, life.ids)
             for each in with_details(reader, catalog.select(View.ALL)):
-                assert each.message_count == len(read_skeleton(reader, each.segments).bones)
+                assert each.message_count == len(read_outline(reader, each.segments).rows)
             found = search(reader, parse("lantern"), scope=Scope(), limit=0).hits
             hits = {hit.message_id for hit in found if hit.state is not State.REWOUND}  # ours finds those too, marked
             assert hits == {row["id"] for row in db.search_messages("lantern", limit=10_000)}

@@ -9,14 +9,14 @@ from store_builder import StoreBuilder, tool_call
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import Reading
-from hermes_browse.store.messages.transcript import Skeleton, read_skeleton
+from hermes_browse.store.messages.transcript import Outline, read_outline
 from hermes_browse.store.sessions.session import Session
 
 
-def read(path: Path, reading: Reading = Reading.EVERYTHING, *names: str) -> Skeleton:
-    """The skeleton of `s`, or of the segments named."""
+def read(path: Path, reading: Reading = Reading.EVERYTHING, *names: str) -> Outline:
+    """The outline of `s`, or of the segments named."""
     with Store(path).reader() as reader:
-        return read_skeleton(reader, [Session(name, "cli") for name in names or ("s",)], reading)
+        return read_outline(reader, [Session(name, "cli") for name in names or ("s",)], reading)
 
 
 def test_a_result_without_its_call_is_told_in_every_reading(tmp_path: Path) -> None:

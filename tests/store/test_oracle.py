@@ -17,7 +17,7 @@ from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import AmbiguousError, NotFoundError
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.messages.transcript import read_messages, read_skeleton, read_system_prompt
+from hermes_browse.store.messages.transcript import read_messages, read_outline, read_system_prompt
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 from hermes_browse.store.sessions.first_page import read_first_page
 from hermes_browse.store.sessions.lineage import predict_resume
@@ -123,7 +123,7 @@ def test_what_a_resume_opens_is_predicted(oracle: Oracle) -> None:
 
 def ids(oracle: Oracle, session_id: str, reading: Reading) -> list[int]:
     """Message ids of one session in a reading."""
-    return [bone.id for bone in read_skeleton(oracle.reader, [Session(session_id, "")], reading).bones]
+    return [row.id for row in read_outline(oracle.reader, [Session(session_id, "")], reading).rows]
 
 
 def test_messages_are_those_of_hermes(oracle: Oracle) -> None:
@@ -142,18 +142,18 @@ def test_the_repeated_tail_of_a_compaction_is_shown_once(oracle: Oracle) -> None
     """0.19 writes the kept tail again as live rows; where there is no display order we fold it."""
     if oracle.version != 22:
         pytest.skip("only 0.19 compacts in place without a display order")
-    skeleton = read_skeleton(oracle.reader, [Session("20260115_100000_999002", "")])
-    assert skeleton.folded == {91: 93}
-    assert [bone.id for bone in skeleton.bones] == [84, 85, 86, 87, 88, 89, 90, 92, 93, 94]
-    assert skeleton.index_of(91) == skeleton.index_of(93)
+    outline = read_outline(oracle.reader, [Session("20260115_100000_999002", "")])
+    assert outline.copies == {91: 93}
+    assert [row.id for row in outline.rows] == [84, 85, 86, 87, 88, 89, 90, 92, 93, 94]
+    assert outline.index_of(91) == outline.index_of(93)
 
 
 def test_counts_are_what_the_transcript_shows(oracle: Oracle) -> None:
     """The number beside a conversation is the number of messages in it."""
     for each in with_details(oracle.reader, oracle.catalog.select(View.ALL)):
-        skeleton = read_skeleton(oracle.reader, each.segments)
-        assert each.message_count == len(skeleton.bones)
-        assert len(read_messages(oracle.reader, skeleton.bones)) == len(skeleton.bones)
+        outline = read_outline(oracle.reader, each.segments)
+        assert each.message_count == len(outline.rows)
+        assert len(read_messages(oracle.reader, outline.rows)) == len(outline.rows)
         assert each.preview or each.message_count == 0, each.id
 
 

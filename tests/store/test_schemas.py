@@ -27,7 +27,7 @@ from hermes_browse.store.hermes.index_health import search_health
 from hermes_browse.store.messages.chat_message import Reading
 from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.recap import read_recap
-from hermes_browse.store.messages.transcript import read_messages, read_skeleton
+from hermes_browse.store.messages.transcript import read_messages, read_outline
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import Scope
 from hermes_browse.store.sessions.catalog import read_catalog
@@ -77,14 +77,14 @@ def read_all(reader: Reader) -> tuple[int, int, int]:
     first = read_first_page(reader, NOW, view=View.ALL)
     assert set(first.forest.sessions) <= set(sessions)
     for each in conversations:
-        skeleton = read_skeleton(reader, each.segments)
-        assert each.message_count == len(skeleton.bones) == len(read_messages(reader, skeleton.bones))
-        read_skeleton(reader, each.segments, Reading.LIVE)
+        outline = read_outline(reader, each.segments)
+        assert each.message_count == len(outline.rows) == len(read_messages(reader, outline.rows))
+        read_outline(reader, each.segments, Reading.LIVE)
         read_recap(reader, each.segments)
         assert each.id in {node.session.id for node in read_lineage(reader, each.id, NOW).nodes}
         assert read_neighbourhood(reader, [each.id], NOW).of_session(each.id) is not None
         assert resolve_session(reader, each.id) == each.id
-    messages = len(read_skeleton(reader, list(catalog.forest.sessions.values()), Reading.EVERYTHING).bones)
+    messages = len(read_outline(reader, list(catalog.forest.sessions.values()), Reading.EVERYTHING).rows)
     assert messages == reader.value("SELECT count(*) FROM messages")
     resolve_title(reader, "Harbour")
     resolve_last(reader)
@@ -123,7 +123,7 @@ def test_every_shape_reads_the_same(name: str, journal: str, tmp_path: Path) -> 
         assert catalog.forest.chain_of("agent").relation is Relation.DELEGATED
         (detailed,) = with_details(reader, [found])
         assert (detailed.preview, detailed.rows) == ("the lantern of the harbour", 5)
-        shown = read_messages(reader, read_skeleton(reader, found.segments).bones)
+        shown = read_messages(reader, read_outline(reader, found.segments).rows)
         assert [each.role for each in shown] == ["user", "assistant", "tool", "user", "assistant"]
         assert shown[1].tool_calls[0].name == "terminal" and shown[2].tool_name == "terminal"
         assert shown[3].text == "灯台の光 lantern" and shown[4].reasoning == "light"

@@ -13,7 +13,7 @@ from store_builder import T0, tool_call
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import Reading
-from hermes_browse.store.messages.transcript import read_skeleton
+from hermes_browse.store.messages.transcript import read_outline
 from hermes_browse.store.search.file_edits import edits_file
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import Scope
@@ -138,8 +138,8 @@ def test_forgotten_is_what_a_resume_does_not_send(tmp_path: Path, in_place: bool
     path = long_conversation(tmp_path / "state.db", 120, 2, in_place=in_place)
     with Store(path).reader() as reader:
         found = read_catalog(reader, NOW).select(View.ALL)
-        live = {bone.id for bone in read_skeleton(reader, found[0].segments, Reading.LIVE).bones}
-        every = {bone.id for bone in read_skeleton(reader, found[0].segments, Reading.EVERYTHING).bones}
+        live = {row.id for row in read_outline(reader, found[0].segments, Reading.LIVE).rows}
+        every = {row.id for row in read_outline(reader, found[0].segments, Reading.EVERYTHING).rows}
     forgotten = set(_found(path, "is:forgotten"))
     assert forgotten == every - live
     assert set(_found(path, "-is:forgotten")) == live

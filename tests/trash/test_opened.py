@@ -10,7 +10,7 @@ import pytest
 from trashing import FAMILY, NOW, family, remove
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.messages.transcript import read_messages, read_skeleton
+from hermes_browse.store.messages.transcript import read_messages, read_outline
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.models import View
 from hermes_browse.store.trash.bundle import load
@@ -26,8 +26,8 @@ def said(path: Path) -> Said:
         catalog = read_catalog(reader, NOW)
         found: Said = {}
         for root in catalog.order(View.ALL):
-            bones = read_skeleton(reader, catalog.conversation(root).segments).bones
-            found[root] = [(each.role, each.text, each.reasoning) for each in read_messages(reader, bones)]
+            rows = read_outline(reader, catalog.conversation(root).segments).rows
+            found[root] = [(each.role, each.text, each.reasoning) for each in read_messages(reader, rows)]
     return found
 
 

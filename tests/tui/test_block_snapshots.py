@@ -9,8 +9,8 @@ import pytest
 from test_transcript_view import SHEET, START
 from textual.app import App, ComposeResult
 
-from hermes_browse.store.messages.chat_message import ChatMessage, ContentPart, State, ToolCall
-from hermes_browse.store.messages.transcript import END, Bone, Skeleton
+from hermes_browse.store.messages.chat_message import ChatMessage, ContentPart, RowInfo, State, ToolCall
+from hermes_browse.store.messages.transcript import END, Outline
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.themes import DARK
@@ -68,7 +68,7 @@ SAID = (
         ),
     ),
     ChatMessage(4, "s", "user", "plan my week", START + 3, api_content="recalled: swims on Tuesdays\n\nplan my week"),
-    ChatMessage(5, "s", "user", "[CONTEXT COMPACTION] what was said before", START + 4, is_summary=True),
+    ChatMessage(5, "s", "user", "[CONTEXT COMPACTION] what was said before", START + 4, is_flagged=True),
     ChatMessage(6, "s", "assistant", "", START + 5),
     ChatMessage(7, "s", "assistant", "cut off in the mid", START + 6, finish_reason="length"),
 )
@@ -100,11 +100,11 @@ RESULTS: Sequence[tuple[str, dict[str, object], object]] = (
 )
 
 
-def bones_of(messages: Sequence[ChatMessage], segments: int = 1) -> tuple[Bone, ...]:
-    """Their bones; each row of the last half in the last segment."""
+def rows_of(messages: Sequence[ChatMessage], segments: int = 1) -> tuple[RowInfo, ...]:
+    """Their rows; each row of the last half in the last segment."""
     half = len(messages) // 2 if segments > 1 else len(messages)
     return tuple(
-        Bone(each.id, int(number >= half), each.role, each.timestamp, each.state, each.is_hidden)
+        RowInfo(each.id, int(number >= half), each.role, each.timestamp, each.state, each.is_hidden)
         for number, each in enumerate(messages)
     )
 
@@ -114,7 +114,7 @@ def model(messages: Sequence[ChatMessage], segments: int = 1, **more: object) ->
     sessions = tuple(Session(f"s{number}", "cli", ended_at=START + 60) for number in range(segments))
     chat = Conversation(sessions, Relation.ROOT, ConversationKind.CHAT, Status.ENDED, "t", START)
     names = tuple(each.id for each in sessions)
-    made = TranscriptModel(chat, Skeleton(names, bones_of(messages, segments), **more))  # type: ignore[arg-type]  # fields by name
+    made = TranscriptModel(chat, Outline(names, rows_of(messages, segments), **more))  # type: ignore[arg-type]  # fields by name
     made.add(messages)
     return made
 
@@ -153,7 +153,7 @@ def states() -> TranscriptModel:
         2,
         gaps={12: (2, 3), END: (1, 0)},
         lost_calls=frozenset({13}),
-        twins={10: 11},
+        copies={10: 11},
     )
 
 

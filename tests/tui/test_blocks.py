@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from test_transcript_view import model_of
 
-from hermes_browse.store.messages import block_kinds
+from hermes_browse.store.messages import block_kinds, chat_message
 from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.tui.cli.plain_words import message_lines as spoken_lines
 from hermes_browse.tui.cli.show import as_lines
@@ -34,12 +34,12 @@ def test_one_entry_is_all_that_a_new_kind_takes(monkeypatch: pytest.MonkeyPatch)
     """Folded on the screen until it is opened, found, said in `--plain` and by `show`."""
     note = block_kinds.BlockKind(
         "note",
-        lambda message, texts: message.effect,
+        lambda message: message.effect,
         label="a note · {size}",
         spoken="A note of {count} letters is left out.",
         shown="[note left out]",
     )
-    monkeypatch.setattr(block_kinds, "KINDS", (*block_kinds.KINDS, note))
+    monkeypatch.setattr(chat_message, "KINDS", (*block_kinds.KINDS, note))
     message = ChatMessage(0, "s", "user", "plan my week", effect="**for** the curious")
     model = model_of(1)
     model.add([message])
@@ -64,7 +64,7 @@ def test_the_output_of_a_tool_is_told_whatever_it_begins_with(text: str) -> None
 
 def test_a_summary_that_is_only_flagged_is_one_everywhere() -> None:
     """Hermes 0.22 marks it in a column, and it begins like any text."""
-    message = ChatMessage(0, "s", "user", "what came before", is_summary=True)
+    message = ChatMessage(0, "s", "user", "what came before", is_flagged=True)
     assert "compaction summary" in _screen(message, is_open=False)
     assert "is left out, t reads it" in _spoken(message)
     assert "[compaction summary left out]" in _shown(message) and "what came before" not in _shown(message)

@@ -56,7 +56,7 @@ async def test_every_fixture_opens_and_every_row_can_be_looked_at(
             model = browser.screen.transcript.model
             if isinstance(row, ConversationRow):
                 assert model is not None and model.conversation.root_id == row.conversation.root_id
-                assert len(model.skeleton.bones) == row.conversation.message_count
+                assert len(model.outline.rows) == row.conversation.message_count
     assert path.read_bytes() == before
 
 
@@ -157,7 +157,7 @@ async def test_moving_in_the_tree_moves_the_transcript(tmp_path: Path) -> None:
         last = browser.screen.lineage.current
         assert isinstance(last, LineageRow)
         model = browser.screen.transcript.model
-        assert model is not None and last.node.session.id in model.skeleton.session_ids
+        assert model is not None and last.node.session.id in model.outline.session_ids
 
 
 async def test_the_tree_says_how_sessions_came_about(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ async def test_38763_a_session_that_asks_what_to_do_says_what_it_lacks(tmp_path:
     async with browsing(open_app(loose(store), NOW), (160, 50)) as browser:
         screen = await _inspect(browser, 6)
         rows = browser.text("#compactions").splitlines()
-        assert [row.strip("▌▏ ")[0] for row in rows[3:7]] == ["!", "·", "!", "!"]
+        assert [row.strip("▌▏ ")[0] for row in rows[3:7]] == ["!", "?", "!", "!"]
         assert "7 msgs ▸ nothing" in rows[6]
         assert "Left behind: 7 messages" in browser.text("#replaced-title")
         assert f"! Hermes resumes …{conversation.id[-6:]} without these messages: c copies them" in browser.text(

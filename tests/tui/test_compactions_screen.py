@@ -14,7 +14,7 @@ from hermes_browse.store.compression.compactions import read_history
 from hermes_browse.store.compression.model_context import read_memory
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import Reading
-from hermes_browse.store.messages.transcript import read_skeleton
+from hermes_browse.store.messages.transcript import read_outline
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.models import View
@@ -162,7 +162,7 @@ async def test_recorded_compactions_are_listed_each(tmp_path: Path, name: str) -
             screen.overview.cursor = number
             await browser.settle()
             assert screen._number == number
-            assert len(screen.replaced.page.model.skeleton.bones) == len(one.replaced)  # type: ignore[union-attr]
+            assert len(screen.replaced.page.model.outline.rows) == len(one.replaced)  # type: ignore[union-attr]
 
 
 async def test_escapes_and_markup_of_a_store_are_only_shown(tmp_path: Path, clipboard: list[str]) -> None:
@@ -230,9 +230,9 @@ def _lit(browser: Browser) -> set[int]:
     assert page.model is not None
     found: set[int] = set()
     for index, line in page.frame():
-        bone = page.model.bone(index)
-        if bone is not None and any("dim" not in looks.split() for text, looks in line if text.strip()):
-            found.add(bone.id)
+        row = page.model.row(index)
+        if row is not None and any("dim" not in looks.split() for text, looks in line if text.strip()):
+            found.add(row.id)
     return found
 
 
@@ -279,7 +279,7 @@ def test_what_a_resume_lacks(tmp_path: Path, in_place: bool) -> None:
         conversation = read_neighbourhood(reader, ["s0"], NOW).of_session("s0")
         assert conversation is not None
         memory = read_memory(reader, conversation.segments)
-        live = {bone.id for bone in read_skeleton(reader, conversation.segments, Reading.LIVE).bones}
+        live = {row.id for row in read_outline(reader, conversation.segments, Reading.LIVE).rows}
     assert live <= memory.known and not live & set(memory.forgotten)
     assert f"summary of {len(memory.forgotten)} of {memory.said} messages" in not_remembered(memory)
 

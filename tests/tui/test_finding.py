@@ -15,8 +15,8 @@ from store_builder import StoreBuilder, tool_call
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader, Row
-from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
-from hermes_browse.store.messages.transcript import Bone, read_messages, read_skeleton
+from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, ToolCall
+from hermes_browse.store.messages.transcript import read_messages, read_outline
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.transcript import find as finding
 from hermes_browse.tui.transcript.ask_line import AskInput
@@ -125,11 +125,11 @@ def test_slices_give_together_what_one_look_would(tmp_path: Path, monkeypatch: p
     """However little a slice is given, each message is looked at once, from the origin around the end."""
     monkeypatch.setattr(finding, "_SECONDS", 0.0)
     with Store(long_store(tmp_path / "state.db")).reader() as reader:
-        bones = read_skeleton(reader, [Session("s", "cli")]).bones
-        findings = FindResults(needed("needle"), len(bones), 120)
+        rows = read_outline(reader, [Session("s", "cli")]).rows
+        findings = FindResults(needed("needle"), len(rows), 120)
         slices = 0
         while findings.next_part is not None:
-            findings.take(scan(reader, bones, *findings.next_part, findings.matcher))
+            findings.take(scan(reader, rows, *findings.next_part, findings.matcher))
             slices += 1
         assert findings.found == {100, 150, 399}, "the result counts as the message that called"
         assert slices > COUNT // 50
@@ -137,8 +137,8 @@ def test_slices_give_together_what_one_look_would(tmp_path: Path, monkeypatch: p
 
 def test_a_result_is_found_with_its_call_across_slices(tmp_path: Path) -> None:
     with Store(long_store(tmp_path / "state.db")).reader() as reader:
-        bones = read_skeleton(reader, [Session("s", "cli")]).bones
-        assert scan(reader, bones, 399, 401, needed("needle")).found == (399,)
+        rows = read_outline(reader, [Session("s", "cli")]).rows
+        assert scan(reader, rows, 399, 401, needed("needle")).found == (399,)
 
 
 async def find(browser: Browser, text: str) -> None:
@@ -320,10 +320,10 @@ async def test_letters_typed_while_a_place_is_being_read_are_found(
     """The messages around a find of fewer letters may come late; they are no longer wanted then."""
     asked, may_answer = threading.Event(), threading.Event()
 
-    def read_late(reader: Reader, bones: Sequence[Bone]) -> list[ChatMessage]:
+    def read_late(reader: Reader, rows: Sequence[RowInfo]) -> list[ChatMessage]:
         asked.set()
         assert may_answer.wait(PATIENCE)
-        return read_messages(reader, bones)
+        return read_messages(reader, rows)
 
     async with browsing(open_app(loose(long_store(tmp_path / "state.db")))) as browser:
         await browser.press("tab", "home")

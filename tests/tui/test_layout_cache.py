@@ -10,8 +10,8 @@ import pytest
 from browsing import browsing, loose, open_app
 from builders import make_store
 
-from hermes_browse.store.messages.chat_message import ChatMessage, State
-from hermes_browse.store.messages.transcript import Bone, Skeleton
+from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, State
+from hermes_browse.store.messages.transcript import Outline
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.terms import compile_query
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
@@ -32,8 +32,8 @@ def model_of(texts: Sequence[str]) -> TranscriptModel:
     """A conversation of these messages."""
     session = Session("s", "cli", started_at=0.0)
     conversation = Conversation((session,), Relation.ROOT, ConversationKind.CHAT, Status.ENDED, "Tides", 0.0)
-    bones = tuple(Bone(number, 0, "assistant", 0.0, State.LIVE, False) for number in range(len(texts)))
-    model = TranscriptModel(conversation, Skeleton(("s",), bones))
+    rows = tuple(RowInfo(number, 0, "assistant", 0.0, State.LIVE, False) for number in range(len(texts)))
+    model = TranscriptModel(conversation, Outline(("s",), rows))
     model.add([ChatMessage(number, "s", "assistant", text, 0.0) for number, text in enumerate(texts)])
     return model
 
@@ -153,8 +153,8 @@ def test_tools_and_reasoning_too(tools: Tools) -> None:
     """A message with everything in it comes out the same."""
     session = Session("s", "cli", started_at=0.0)
     conversation = Conversation((session,), Relation.ROOT, ConversationKind.CHAT, Status.ENDED, "Tides", 0.0)
-    bones = (Bone(1, 0, "assistant", 0.0, State.LIVE, False), Bone(2, 0, "tool", 0.0, State.LIVE, False))
-    model = TranscriptModel(conversation, Skeleton(("s",), bones))
+    rows = (RowInfo(1, 0, "assistant", 0.0, State.LIVE, False), RowInfo(2, 0, "tool", 0.0, State.LIVE, False))
+    model = TranscriptModel(conversation, Outline(("s",), rows))
     model.add(
         [
             ChatMessage(1, "s", "assistant", LONG, 0.0, reasoning=LONG),

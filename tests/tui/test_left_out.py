@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,8 @@ from test_transcript_view import model_of
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.messages.chat_message import ChatMessage, Reading
-from hermes_browse.store.messages.decode import injected_context
-from hermes_browse.store.messages.transcript import END, read_skeleton
+from hermes_browse.store.messages.summaries import injected_context
+from hermes_browse.store.messages.transcript import END, read_outline
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.shared.styled import line_text
 from hermes_browse.tui.transcript.block_layout import message_lines
@@ -41,9 +42,9 @@ def rewound_store(path: Path) -> Path:
 def test_gaps_count_what_was_said_and_is_left_out(tmp_path: Path) -> None:
     with Store(rewound_store(tmp_path / "state.db")).reader() as reader:
         session = [Session("s", "cli")]
-        assert read_skeleton(reader, session).gaps == {6: (2, 0), END: (1, 0)}
-        assert read_skeleton(reader, session, Reading.LIVE).gaps == {2: (0, 1), 6: (2, 0), END: (1, 0)}
-        assert read_skeleton(reader, session, Reading.EVERYTHING).gaps == {}
+        assert read_outline(reader, session).gaps == {6: (2, 0), END: (1, 0)}
+        assert read_outline(reader, session, Reading.LIVE).gaps == {2: (0, 1), 6: (2, 0), END: (1, 0)}
+        assert read_outline(reader, session, Reading.EVERYTHING).gaps == {}
 
 
 async def test_what_is_left_out_is_told_in_its_place_and_shown_on_demand(tmp_path: Path) -> None:
@@ -183,13 +184,13 @@ def test_a_summary_is_a_divider_said_by_nobody() -> None:
     """Folded to a rule; opened its text stands below. One that is empty is a message like any other."""
     text = "[CONTEXT COMPACTION] what was said\n\nbefore"
     model = model_of(0)
-    message = ChatMessage(1, "s", "user", text, 0.0, is_summary=True)
+    message = ChatMessage(1, "s", "user", text, 0.0, is_flagged=True)
     folded = [line_text(line) for line in message_lines(message, model, 60, Look(), is_open=False)]
     assert len(folded) == 2 and folded[0].startswith("── ▸ compaction summary · 42 B · ") and folded[0].endswith("──")
     assert len(folded[0]) == 59 and "you" not in folded[0]
     opened = [line_text(line) for line in message_lines(message, model, 60, Look(), is_open=True)]
     assert opened[0].startswith("── ▾ compaction summary") and any("before" in line for line in opened[1:])
-    empty = message_lines(message._replace(text="\n"), model, 60, Look(), is_open=False)
+    empty = message_lines(replace(message, text="\n"), model, 60, Look(), is_open=False)
     assert "you" in line_text(empty[0])
 
 

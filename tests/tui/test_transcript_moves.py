@@ -6,8 +6,8 @@ import pytest
 from test_transcript_view import ViewApp, give, screen_text
 
 from hermes_browse.store.demo.chat import TEXTS
-from hermes_browse.store.messages.chat_message import ChatMessage, State
-from hermes_browse.store.messages.transcript import Bone, Skeleton
+from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, State
+from hermes_browse.store.messages.transcript import Outline
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.transcript.entries import EntryKind, TranscriptModel
@@ -20,14 +20,14 @@ START = 1_700_000_000.0
 def week(per_day: int = 30, days: int = 4) -> TranscriptModel:
     """A conversation of several days, each of them a segment as well."""
     sessions = tuple(Session(f"s{day}", "cli", ended_at=START + day * DAY + 900) for day in range(days))
-    bones = tuple(
-        Bone(day * per_day + n, day, ("user", "assistant")[n % 2], START + day * DAY + n, State.LIVE, False)
+    rows = tuple(
+        RowInfo(day * per_day + n, day, ("user", "assistant")[n % 2], START + day * DAY + n, State.LIVE, False)
         for day in range(days)
         for n in range(per_day)
     )
     chat = Conversation(sessions, Relation.ROOT, ConversationKind.CHAT, Status.ENDED, "t", START)
-    model = TranscriptModel(chat, Skeleton(tuple(each.id for each in sessions), bones))
-    give(model, 0, len(bones))
+    model = TranscriptModel(chat, Outline(tuple(each.id for each in sessions), rows))
+    give(model, 0, len(rows))
     return model
 
 
@@ -87,7 +87,7 @@ async def test_back_from_the_middle_goes_to_the_beginning_of_this_day() -> None:
         await pilot.press("down", "left_square_bracket")
         assert top(app) is EntryKind.DAY
         first = model.step(app.view.page.place[0], 1)
-        assert first is not None and model.bone(first) == model.skeleton.bones[60]
+        assert first is not None and model.row(first) == model.outline.rows[60]
 
 
 async def test_a_day_that_ends_on_the_last_page_is_not_stepped_to_for_ever() -> None:
@@ -150,7 +150,7 @@ async def test_at_the_end_keys_are_about_the_last_message() -> None:
         model = week()
         app.view.show(model)
         app.view.focus()
-        last = len(model.skeleton.bones) - 1
+        last = len(model.outline.rows) - 1
         assert app.view.current_id == last, "it opens at its end"
         await pilot.press("home", "end")
         assert app.view.current_id == last
@@ -165,7 +165,7 @@ async def test_at_the_end_down_never_goes_up() -> None:
         model = week()
         app.view.show(model)
         app.view.focus()
-        last = len(model.skeleton.bones) - 1
+        last = len(model.outline.rows) - 1
         await pilot.press("end", *["left_curly_bracket"] * 2)
         seen = [app.view.current_id]
         assert seen == [last - 2]

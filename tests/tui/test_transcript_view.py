@@ -12,8 +12,8 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
 import hermes_browse.styles
-from hermes_browse.store.messages.chat_message import ChatMessage, State, ToolCall
-from hermes_browse.store.messages.transcript import Bone, Skeleton
+from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, State, ToolCall
+from hermes_browse.store.messages.transcript import Outline
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.terms import compile_query
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
@@ -40,10 +40,10 @@ def text_of(number: int) -> str:
 def model_of(count: int, read: bool = True, text: str | None = None) -> TranscriptModel:
     """A conversation of so many messages, read or not."""
     roles = ("user", "assistant")
-    bones = tuple(Bone(n, 0, roles[n % 2], START + n, State.LIVE, False) for n in range(count))
+    rows = tuple(RowInfo(n, 0, roles[n % 2], START + n, State.LIVE, False) for n in range(count))
     session = Session("s", "cli")
     chat = Conversation((session,), Relation.ROOT, ConversationKind.CHAT, Status.ENDED, "t", START)
-    model = TranscriptModel(chat, Skeleton(("s",), bones))
+    model = TranscriptModel(chat, Outline(("s",), rows))
     if read:
         give(model, 0, count, text)
     return model
@@ -51,8 +51,8 @@ def model_of(count: int, read: bool = True, text: str | None = None) -> Transcri
 
 def give(model: TranscriptModel, first: int, last: int, text: str | None = None) -> None:
     """Read the messages of a range."""
-    bones = model.skeleton.bones[first:last]
-    model.add([ChatMessage(b.id, "s", b.role, text or text_of(b.id), b.timestamp) for b in bones])
+    rows = model.outline.rows[first:last]
+    model.add([ChatMessage(b.id, "s", b.role, text or text_of(b.id), b.timestamp) for b in rows])
 
 
 async def _resize(pilot: Pilot[None], app: ViewApp, size: tuple[int, int]) -> None:

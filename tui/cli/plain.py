@@ -14,9 +14,9 @@ from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hermes.resume_command import ResumePlan, plan_resume
-from hermes_browse.store.messages.chat_message import Hit, Reading, State
+from hermes_browse.store.messages.chat_message import Hit, Reading, RowInfo, State
 from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.messages.transcript import Bone, read_messages, read_skeleton
+from hermes_browse.store.messages.transcript import read_messages, read_outline
 from hermes_browse.store.search.engine import Search
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import read_scope
@@ -54,7 +54,7 @@ class _Open(NamedTuple):
     """The open conversation."""
 
     conversation: Conversation
-    bones: Sequence[Bone]
+    rows: Sequence[RowInfo]
     first: int
     """Index of the first message of the page printed last."""
     hit: Hit | None = None
@@ -235,40 +235,40 @@ class Dialogue:
         at: int | None = None
         with self._store.reader() as reader:
             conversation = with_details(reader, [conversation])[0]
-            skeleton = read_skeleton(reader, conversation.segments)
+            outline = read_outline(reader, conversation.segments)
             if hit is not None:
-                at = skeleton.index_of(hit[0].message_id)
+                at = outline.index_of(hit[0].message_id)
                 if at is None:  # rewound or hidden
-                    everything = read_skeleton(reader, conversation.segments, Reading.EVERYTHING)
+                    everything = read_outline(reader, conversation.segments, Reading.EVERYTHING)
                     at = everything.index_of(hit[0].message_id)
-                    skeleton = skeleton if at is None else everything
-            bones = skeleton.bones
+                    outline = outline if at is None else everything
+            rows = outline.rows
             if at is None:
-                at = max(len(bones) - MESSAGES, 0)
-            prompt = self._last_prompt(reader, bones, at)
+                at = max(len(rows) - MESSAGES, 0)
+            prompt = self._last_prompt(reader, rows, at)
         self._say(conversation_line(conversation, self._now))
-        self._open = _Open(conversation, bones, 0, hit[0] if hit is not None else None)
+        self._open = _Open(conversation, rows, 0, hit[0] if hit is not None else None)
         if prompt is not None and prompt < at:
-            self._say_messages(bones[prompt : prompt + 1])
+            self._say_messages(rows[prompt : prompt + 1])
             if between := at - prompt - 1:
                 sentence = ngettext("{count:,} message in between.", "{count:,} messages in between.", between)
                 self._say(sentence.format(count=between))
         self._say_page(at)
 
     @staticmethod
-    def _last_prompt(reader: Reader, bones: Sequence[Bone], at: int) -> int | None:
+    def _last_prompt(reader: Reader, rows: Sequence[RowInfo], at: int) -> int | None:
         """Return the index of the last user message at or before `at`; None if there is none."""
-        for index in range(min(at, len(bones) - 1), -1, -1):
-            bone = bones[index]
-            if bone.role == "user" and not bone.hidden and bone.state is not State.REWOUND:
-                messages = read_messages(reader, [bone])
+        for index in range(min(at, len(rows) - 1), -1, -1):
+            row = rows[index]
+            if row.role == "user" and not row.hidden and row.state is not State.REWOUND:
+                messages = read_messages(reader, [row])
                 if messages and not messages[0].is_summary:
                     return index
         return None
 
-    def _say_messages(self, bones: Sequence[Bone]) -> None:
+    def _say_messages(self, rows: Sequence[RowInfo]) -> None:
         with self._store.reader() as reader:
-            messages = read_messages(reader, bones)
+            messages = read_messages(reader, rows)
         hit = self._open.hit if self._open is not None else None
         for message in messages:
             lines = list(message_lines(message, is_full=self._is_full))
@@ -278,15 +278,15 @@ class Dialogue:
 
     def _say_page(self, first: int) -> None:
         assert self._open is not None
-        bones = self._open.bones
+        rows = self._open.rows
         self._open = self._open._replace(first=first)
-        self._say_messages(bones[first : first + MESSAGES])
-        self._say(page_line(first + 1, min(first + MESSAGES, len(bones)), len(bones), _("messages")))
+        self._say_messages(rows[first : first + MESSAGES])
+        self._say(page_line(first + 1, min(first + MESSAGES, len(rows)), len(rows), _("messages")))
 
     def _handle_open(self, line: str) -> None:
         assert self._open is not None
-        conversation, bones, first, _hit = self._open
-        if line in ("", "n") and first + MESSAGES >= len(bones):
+        conversation, rows, first, _hit = self._open
+        if line in ("", "n") and first + MESSAGES >= len(rows):
             self._say(_("That was the last message. l: the list."))
         elif line == "p" and first == 0:
             self._say(_("This is the beginning."))
@@ -297,7 +297,7 @@ class Dialogue:
         elif line == "b":
             self._say_page(0)
         elif line == "e":
-            self._say_page(max(len(bones) - MESSAGES, 0))
+            self._say_page(max(len(rows) - MESSAGES, 0))
         elif line == "t":
             self._is_full = not self._is_full
             self._say_page(first)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from hermes_browse.store.messages.block_kinds import CALL, RESULT, SAID, SUMMARY, blocks_of
-from hermes_browse.store.messages.chat_message import ChatMessage, Hit, State
+from hermes_browse.store.messages.block_kinds import CALL, RESULT, SAID, SUMMARY
+from hermes_browse.store.messages.chat_message import ChatMessage, Hit, State, blocks_of
 from hermes_browse.store.sessions.models import Conversation, Status, View
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import N_, _, ngettext, pgettext

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import chunks
 from hermes_browse.store.connection.stored_values import Json
-from hermes_browse.store.messages.block_kinds import SEAM, blocks_of
-from hermes_browse.store.messages.chat_message import ChatMessage, Reading, State
+from hermes_browse.store.messages.block_kinds import SEAM
+from hermes_browse.store.messages.chat_message import ChatMessage, Reading, State, blocks_of
 from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.messages.transcript import read_messages_of, read_skeleton, read_system_prompt
+from hermes_browse.store.messages.transcript import read_messages_of, read_outline, read_system_prompt
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import fenced, one_line, printable
 from hermes_browse.store.wording import N_, _
@@ -54,7 +54,7 @@ class ShowCommand(Subcommand):
             ((session_id, conversation),) = context.find(reader, [arguments.id])
             conversation = with_details(reader, [conversation])[0]
             segments = [each for each in conversation.segments if not arguments.segment or each.id == session_id]
-            ids = array("q", (bone.id for bone in read_skeleton(reader, segments, reading).bones))
+            ids = array("q", (row.id for row in read_outline(reader, segments, reading).rows))
             prompt = read_system_prompt(reader, segments[0].id) if reading is Reading.EVERYTHING else None
             radar = context.radar(reader) if context.json else None
         messages = _read_in_portions(context.store, ids)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from hermes_browse.store.compression.compactions import (
@@ -15,8 +16,8 @@ from hermes_browse.store.compression.compactions import (
 from hermes_browse.store.compression.history_rows import HistoryRow
 from hermes_browse.store.compression.losses import LOST_KINDS, Losses, Lost, LostKind
 from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.messages.chat_message import ChatMessage, State
-from hermes_browse.store.messages.transcript import Bone, Skeleton, read_messages
+from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, State
+from hermes_browse.store.messages.transcript import Outline, read_messages
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import fenced, one_line
 from hermes_browse.store.wording import N_, _, ngettext
@@ -38,7 +39,7 @@ class PartModel(TranscriptModel):
     """A part of a conversation, without states: that its messages were compacted is what the whole part says."""
 
     def add(self, messages: Sequence[ChatMessage]) -> None:
-        super().add([each._replace(state=State.LIVE) for each in messages])
+        super().add([replace(each, state=State.LIVE) for each in messages])
 
 
 class Inspection:
@@ -64,10 +65,10 @@ class Inspection:
         return {row.id: row for each in self.history.generations for row in each.rows}
 
     def _model(self, ids: Sequence[int]) -> TranscriptModel:
-        rows = [self._rows[each] for each in ids if each in self._rows]
+        written = [self._rows[each] for each in ids if each in self._rows]
         # One segment for all, as seams have no place in a part.
-        bones = tuple(Bone(row.id, 0, row.role, row.timestamp, State.LIVE, False) for row in rows)
-        return PartModel(self.conversation, Skeleton((self.conversation.root_id,), bones))
+        rows = tuple(RowInfo(row.id, 0, row.role, row.timestamp, State.LIVE, False) for row in written)
+        return PartModel(self.conversation, Outline((self.conversation.root_id,), rows))
 
     def replaced(self, number: int) -> TranscriptModel:
         """Return a transcript of what the model no longer had; no message has been read."""

@@ -6,7 +6,7 @@ import json
 
 from rich.cells import cell_len
 
-from hermes_browse.store.messages.block_kinds import REASONING, RESULT, SAID, SUMMARY, Block, bodies_of
+from hermes_browse.store.messages.block_kinds import REASONING, RESULT, SAID, SUMMARY, Block
 from hermes_browse.store.messages.chat_message import ChatMessage, State, ToolCall
 from hermes_browse.store.messages.decode import has_failed, load_json
 from hermes_browse.store.text import one_line
@@ -218,12 +218,12 @@ def message_lines(
     if model.is_paired(message):
         return []
     inner = max(width - 2, 10)
-    twin = model.skeleton.twins.get(message.id)
-    if twin is not None and not is_open:
-        label = formats.clip(_("repeated: the same as message {id}").format(id=twin), inner - 2)
+    original = model.outline.copies.get(message.id)
+    if original is not None and not is_open:
+        label = formats.clip(_("repeated: the same as message {id}").format(id=original), inner - 2)
         return [_head(message, width), [("  ", "text"), ("▸ ", "dim"), (label, "note")], []]
     lines: list[Line] = []
-    blocks = list(bodies_of(message))
+    blocks = message.blocks
     for block in blocks:
         if block.kind is REASONING:
             lines += _reasoning(block, inner, draw, is_open=is_open or look.reasoning)

@@ -11,7 +11,7 @@ from textual.app import SuspendNotSupported
 
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.messages.chat_message import ChatMessage
-from hermes_browse.store.messages.decode import without_injections
+from hermes_browse.store.messages.summaries import without_injections
 from hermes_browse.store.messages.transcript import read_raw
 from hermes_browse.store.text import one_line, printable
 from hermes_browse.store.wording import _

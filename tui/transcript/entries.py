@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from hermes_browse.store.messages.block_kinds import SAID, SEAM, SUMMARY, bodies_of
-from hermes_browse.store.messages.chat_message import ChatMessage
-from hermes_browse.store.messages.transcript import END, Bone, Skeleton
+from hermes_browse.store.messages.block_kinds import SAID, SEAM
+from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo
+from hermes_browse.store.messages.transcript import END, Outline
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _, ngettext
 
@@ -52,8 +52,8 @@ class Entry(NamedTuple):
     kind: EntryKind
     text: str = ""
     """Of a rule."""
-    bone: int = -1
-    """The index of a message in the skeleton."""
+    row: int = -1
+    """The index of a message in the outline."""
 
 
 def _seam(conversation: Conversation, segment: int) -> str:
@@ -82,44 +82,44 @@ def _left_out(rewound: int, compacted: int) -> Entry:
     return Entry(EntryKind.LEFT_OUT, words.format(rewound=rewound, compacted=compacted))
 
 
-def make_entries(conversation: Conversation, skeleton: Skeleton) -> list[Entry]:
+def make_entries(conversation: Conversation, outline: Outline) -> list[Entry]:
     """Return the entries of a conversation: messages; between them days, pauses, seams and notes on missing rows."""
     entries: list[Entry] = []
     segment, day, last = 0, "", None
-    for index, bone in enumerate(skeleton.bones):
-        if bone.segment != segment:
-            segment = bone.segment
+    for index, row in enumerate(outline.rows):
+        if row.segment != segment:
+            segment = row.segment
             entries.append(Entry(EntryKind.SEAM, _seam(conversation, segment)))
-        key = formats.day_key(bone.timestamp)
-        if bone.timestamp is not None and key and key != day:
+        key = formats.day_key(row.timestamp)
+        if row.timestamp is not None and key and key != day:
             day = key
-            entries.append(Entry(EntryKind.DAY, formats.day(bone.timestamp)))
-        elif bone.timestamp is not None and last is not None and bone.timestamp - last >= GAP_SECONDS:
-            pause = formats.duration(bone.timestamp - last)
+            entries.append(Entry(EntryKind.DAY, formats.day(row.timestamp)))
+        elif row.timestamp is not None and last is not None and row.timestamp - last >= GAP_SECONDS:
+            pause = formats.duration(row.timestamp - last)
             entries.append(Entry(EntryKind.GAP, _("{duration} later").format(duration=pause)))
-        last = bone.timestamp if bone.timestamp is not None else last
-        if bone.id in skeleton.gaps:
-            entries.append(_left_out(*skeleton.gaps[bone.id]))
-        if bone.id in skeleton.lost_calls:
+        last = row.timestamp if row.timestamp is not None else last
+        if row.id in outline.gaps:
+            entries.append(_left_out(*outline.gaps[row.id]))
+        if row.id in outline.lost_calls:
             words = _("the call of this result is gone: no row of this conversation has it")
             entries.append(Entry(EntryKind.GONE, words))
-        entries.append(Entry(EntryKind.MESSAGE, bone=index))
-    if END in skeleton.gaps:
-        entries.append(_left_out(*skeleton.gaps[END]))
+        entries.append(Entry(EntryKind.MESSAGE, row=index))
+    if END in outline.gaps:
+        entries.append(_left_out(*outline.gaps[END]))
     return entries
 
 
 class TranscriptModel:
     """The entries of a conversation, and the messages read so far."""
 
-    def __init__(self, conversation: Conversation, skeleton: Skeleton) -> None:
-        self.conversation, self.skeleton = conversation, skeleton
-        self.entries = make_entries(conversation, skeleton)
+    def __init__(self, conversation: Conversation, outline: Outline) -> None:
+        self.conversation, self.outline = conversation, outline
+        self.entries = make_entries(conversation, outline)
         self._messages: dict[int, ChatMessage] = {}
         self._results: dict[str, ChatMessage] = {}
         self._callers: dict[str, ChatMessage] = {}
         self._entry_of = {
-            skeleton.bones[entry.bone].id: index
+            outline.rows[entry.row].id: index
             for index, entry in enumerate(self.entries)
             if entry.kind is EntryKind.MESSAGE
         }
@@ -127,15 +127,15 @@ class TranscriptModel:
     def __len__(self) -> int:
         return len(self.entries)
 
-    def bone(self, index: int) -> Bone | None:
-        """Return the bone of an entry; None for rules."""
+    def row(self, index: int) -> RowInfo | None:
+        """Return the row of an entry; None for rules."""
         entry = self.entries[index]
-        return self.skeleton.bones[entry.bone] if entry.kind is EntryKind.MESSAGE else None
+        return self.outline.rows[entry.row] if entry.kind is EntryKind.MESSAGE else None
 
     def message(self, index: int) -> ChatMessage | None:
         """Return the message of an entry; None for rules and messages that have not been read."""
-        bone = self.bone(index)
-        return self._messages.get(bone.id) if bone is not None else None
+        row = self.row(index)
+        return self._messages.get(row.id) if row is not None else None
 
     def result(self, call_id: str) -> ChatMessage | None:
         """Return the result of a tool call; None if there is none or it has not been read."""
@@ -155,20 +155,21 @@ class TranscriptModel:
                 if call.id:
                     self._callers[call.id] = message
 
-    def missing(self, first: int, last: int) -> list[Bone]:
-        """Return the bones of a range of entries, and of a few around it for pairing, that have not been read."""
-        bones = map(self.bone, range(max(first - 4, 0), min(last + 12, len(self.entries))))
-        return [bone for bone in bones if bone is not None and bone.id not in self._messages]
+    def missing(self, first: int, last: int) -> list[RowInfo]:
+        """Return the rows of a range of entries, and of a few around it for pairing, that have not been read."""
+        rows = map(self.row, range(max(first - 4, 0), min(last + 12, len(self.entries))))
+        return [row for row in rows if row is not None and row.id not in self._messages]
 
     def entry_of(self, message_id: int | None) -> int | None:
-        """Return the entry of a message, or of the one it is folded into; None if this reading leaves it out."""
+        """Return the entry of a message, or of the one that repeats it; None if this reading leaves out both."""
         if message_id is None:
             return None
-        return self._entry_of.get(self.skeleton.folded.get(message_id, message_id))
+        copy = self._entry_of.get(self.outline.copies.get(message_id, message_id))
+        return self._entry_of.get(message_id, copy)
 
     def next_shown(self, message_id: int) -> int | None:
         """Return the id of the first message after another that this reading shows, else of the last; None if empty."""
-        ids = [bone.id for bone in self.skeleton.bones]
+        ids = [row.id for row in self.outline.rows]
         return min((each for each in ids if each > message_id), default=max(ids, default=None))
 
     def shown_at(self, message_id: int) -> int | None:
@@ -184,22 +185,22 @@ class TranscriptModel:
         """Whether an entry can be unfolded and folded; False if it has not been read."""
         message = self.message(index)
         return message is not None and (
-            message.id in self.skeleton.twins
+            message.id in self.outline.copies
             or len(message.text) > TEXT_LIMIT
             or bool(message.tool_calls)
-            or any(block.kind is not SAID for block in bodies_of(message))
+            or any(block.kind is not SAID for block in message.blocks)
         )
 
     def entry_of_segment(self, session_id: str | None) -> int | None:
         """Return the first entry of a segment; None if it has none."""
         try:
-            segment = self.skeleton.session_ids.index(session_id)
+            segment = self.outline.session_ids.index(session_id)
         except ValueError:
             return None
         for index in range(len(self.entries)):
-            bone = self.bone(index)
-            if bone is not None and bone.segment >= segment:
-                while index > 0 and self.bone(index - 1) is None:  # the seam and other rules above the message
+            row = self.row(index)
+            if row is not None and row.segment >= segment:
+                while index > 0 and self.row(index - 1) is None:  # the seam and other rules above the message
                     index -= 1
                 return index if segment else 0
         return None
@@ -214,10 +215,7 @@ class TranscriptModel:
     def is_summary(self, index: int) -> bool:
         """Whether a message is a compaction summary and nothing else; False if it has not been read."""
         message = self.message(index)
-        if message is None:
-            return False
-        kinds = {block.kind: block.body for block in bodies_of(message)}
-        return message.is_summary or (SUMMARY in kinds and not kinds.get(SAID, "").strip())
+        return message is not None and message.is_summary
 
     def step(self, index: int, by: int, role: str = "") -> int | None:
         """Return the next (1) or previous (-1) message entry; None if there is none.
@@ -225,9 +223,7 @@ class TranscriptModel:
         With a role only its messages count, without summaries; else all but tool results.
         """
         for position in self._beyond(index, by):
-            bone = self.bone(position)
-            if bone is not None and (
-                bone.role == role and not self.is_summary(position) if role else bone.role != "tool"
-            ):
+            row = self.row(position)
+            if row is not None and (row.role == role and not self.is_summary(position) if role else row.role != "tool"):
                 return position
         return None

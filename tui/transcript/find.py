@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.messages.block_kinds import CALL, RESULT, blocks_of
-from hermes_browse.store.messages.chat_message import ChatMessage
-from hermes_browse.store.messages.decode import without_injections
-from hermes_browse.store.messages.transcript import Bone, read_messages
+from hermes_browse.store.messages.block_kinds import CALL, RESULT
+from hermes_browse.store.messages.chat_message import ChatMessage, RowInfo, blocks_of
+from hermes_browse.store.messages.summaries import without_injections
+from hermes_browse.store.messages.transcript import read_messages
 from hermes_browse.store.search.fold import fold, has_marks
 from hermes_browse.store.search.query import Term, TermKind
 from hermes_browse.store.search.snippets import find_ranges
@@ -76,11 +76,11 @@ class Slice(NamedTuple):
     found: tuple[int, ...]
     """Ids of messages; a result that is shown with its call counts as the message with the call."""
     end: int
-    """The first bone that has not been scanned."""
+    """The first row that has not been scanned."""
 
 
-def scan(reader: Reader, bones: Sequence[Bone], start: int, stop: int, matcher: Matcher) -> Slice:
-    """Scan bones from `start` up to `stop` for a short while, and return how far that was; on a worker's thread."""
+def scan(reader: Reader, rows: Sequence[RowInfo], start: int, stop: int, matcher: Matcher) -> Slice:
+    """Scan rows from `start` up to `stop` for a short while, and return how far that was; on a worker's thread."""
     until = time.monotonic() + _SECONDS
     callers: dict[str, int] = {}
 
@@ -88,12 +88,12 @@ def scan(reader: Reader, bones: Sequence[Bone], start: int, stop: int, matcher: 
         for message in messages:
             callers.update({call.id: message.id for call in message.tool_calls if call.id})
 
-    if start < stop and bones[start].role == "tool":
-        note_calls(read_messages(reader, bones[max(start - _OVERLAP, 0) : start]))
+    if start < stop and rows[start].role == "tool":
+        note_calls(read_messages(reader, rows[max(start - _OVERLAP, 0) : start]))
     found: dict[int, None] = {}
     position = start
     while position < stop and (position == start or time.monotonic() < until):
-        batch = bones[position : min(position + _BATCH, stop)]
+        batch = rows[position : min(position + _BATCH, stop)]
         messages = read_messages(reader, batch)
         note_calls(messages)
         for message in messages:
@@ -104,7 +104,7 @@ def scan(reader: Reader, bones: Sequence[Bone], start: int, stop: int, matcher: 
 
 
 class FindResults:
-    """The matching messages of a conversation with `count` bones, as far as it has been scanned from `origin` on."""
+    """The matching messages of a conversation with `count` rows, as far as it has been scanned from `origin` on."""
 
     def __init__(self, matcher: Matcher, count: int, origin: int) -> None:
         self.matcher = matcher
@@ -115,7 +115,7 @@ class FindResults:
 
     @property
     def next_part(self) -> tuple[int, int] | None:
-        """Bones to scan next, as a half-open range; None when all are scanned."""
+        """Rows to scan next, as a half-open range; None when all are scanned."""
         return next(((start, stop) for start, stop in self._parts if start < stop), None)
 
     @property
@@ -132,7 +132,7 @@ class FindResults:
                 return
 
     def grow(self, before: int, count: int) -> None:
-        """Scan bones that were added at the end, too."""
+        """Scan rows that were added at the end, too."""
         self._parts.append((before, count))
 
 

@@ -41,7 +41,7 @@ class Finding:
         self._text = ""
         self._is_quiet = False
         self._order: dict[int, int] = {}
-        """By message id: its index in the skeleton of `_model`."""
+        """By message id: its index in the outline of `_model`."""
 
     # The input
 
@@ -56,8 +56,8 @@ class Finding:
         self._origin = transcript.here()
         transcript.remember()
         if for_id:
-            bones = transcript.model.skeleton.bones
-            hint = _("{first} to {last}").format(first=bones[0].id, last=bones[-1].id) if bones else ""
+            rows = transcript.model.outline.rows
+            hint = _("{first} to {last}").format(first=rows[0].id, last=rows[-1].id) if rows else ""
             line.ask(_("go to message"), hint=hint, has_steps=False)
         else:
             line.ask(_("find"), self._text, _("exact text; n and N go to the next and previous"))
@@ -138,7 +138,7 @@ class Finding:
             return
         self._take_model(model)
         origin = self._order.get(self._origin.message_id, 0) if self._origin is not None else 0
-        self._findings = FindResults(matcher, len(model.skeleton.bones), origin)
+        self._findings = FindResults(matcher, len(model.outline.rows), origin)
         self._awaits_first, self._is_quiet = True, False
         self._context.transcript_worker.cancel("goal")  # found with fewer letters
         self._panes.transcript.is_finding = True
@@ -155,10 +155,10 @@ class Finding:
             self._context.transcript_worker.cancel("find")
             self._arrive()
             return
-        bones, matcher = model.skeleton.bones, findings.matcher
+        rows, matcher = model.outline.rows, findings.matcher
 
         def work(reader: Reader) -> Slice:
-            return scan(reader, bones, *part, matcher)
+            return scan(reader, rows, *part, matcher)
 
         def done(result: Slice) -> None:
             if self._findings is findings:
@@ -172,7 +172,7 @@ class Finding:
     def _take_model(self, model: TranscriptModel) -> None:
         if model is not self._model:
             self._model = model
-            self._order = {bone.id: number for number, bone in enumerate(model.skeleton.bones)}
+            self._order = {row.id: number for number, row in enumerate(model.outline.rows)}
 
     def _ordered(self) -> list[int]:
         assert self._findings is not None
@@ -295,9 +295,9 @@ class Finding:
         self._take_model(model)
         self._is_quiet = True  # not caused by a key
         if grown:
-            findings.grow(len(before.skeleton.bones), len(model.skeleton.bones))
+            findings.grow(len(before.outline.rows), len(model.outline.rows))
         else:
-            self._findings = FindResults(findings.matcher, len(model.skeleton.bones), 0)
+            self._findings = FindResults(findings.matcher, len(model.outline.rows), 0)
             self._panes.transcript.is_finding = True
             self._panes.transcript.highlight([findings.matcher])
         self._scan_on()

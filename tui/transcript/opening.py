@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.messages.chat_message import ChatMessage, Reading, State
+from hermes_browse.store.messages.chat_message import ChatMessage, Reading, RowInfo, State
 from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.messages.transcript import Bone, Skeleton, read_messages, read_skeleton, read_system_prompt
+from hermes_browse.store.messages.transcript import Outline, read_messages, read_outline, read_system_prompt
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 
@@ -24,13 +24,13 @@ _PROMPT_ID = -1
 
 
 def read_model(reader: Reader, conversation: Conversation, reading: Reading) -> TranscriptModel:
-    """Read the skeleton of a conversation; in the reading of everything, with the system prompt first."""
-    skeleton = read_skeleton(reader, conversation.segments, reading)
+    """Read the outline of a conversation; in the reading of everything, with the system prompt first."""
+    outline = read_outline(reader, conversation.segments, reading)
     prompt = read_system_prompt(reader, conversation.root_id) if reading is Reading.EVERYTHING else None
     if prompt is None:
-        return TranscriptModel(conversation, skeleton)
-    first = Bone(_PROMPT_ID, 0, "system", None, State.LIVE, True)
-    model = TranscriptModel(conversation, skeleton._replace(bones=(first, *skeleton.bones)))
+        return TranscriptModel(conversation, outline)
+    first = RowInfo(_PROMPT_ID, 0, "system", None, State.LIVE, True)
+    model = TranscriptModel(conversation, outline._replace(rows=(first, *outline.rows)))
     model.add([ChatMessage(_PROMPT_ID, conversation.root_id, "system", prompt, display_kind=_("system prompt"))])
     return model
 
@@ -53,15 +53,12 @@ def open_conversation(
 def recap_model(reader: Reader, conversation: Conversation) -> TranscriptModel:
     """Read the recap as a transcript of its own."""
     lines: list[RecapLine] = load("recap")(reader, conversation.segments)
-    bones = tuple(
-        Bone(-index - 1, 0, "recap" if line.role == "earlier" else line.role, None, State.LIVE, False)
+    rows = tuple(
+        RowInfo(-index - 1, 0, "recap" if line.role == "earlier" else line.role, None, State.LIVE, False)
         for index, line in enumerate(lines)
     )
-    model = TranscriptModel(conversation, Skeleton((conversation.root_id,), bones))
+    model = TranscriptModel(conversation, Outline((conversation.root_id,), rows))
     model.add(
-        [
-            ChatMessage(bone.id, conversation.root_id, bone.role, line.text)
-            for bone, line in zip(bones, lines, strict=True)
-        ]
+        [ChatMessage(row.id, conversation.root_id, row.role, line.text) for row, line in zip(rows, lines, strict=True)]
     )
     return model

@@ -173,8 +173,8 @@ class Page:
         """Show a version whose earlier entries have changed, as after a deletion, at the same message."""
 
         def moved(index: int) -> int | None:
-            bone = old.bone(index)
-            return model.entry_of(bone.id) if bone is not None else None
+            row = old.row(index)
+            return model.entry_of(row.id) if row is not None else None
 
         self.seen = None
         (index, line), last = self.place, len(old) - 1
@@ -186,8 +186,8 @@ class Page:
         self.heights = Heights([self._estimate(each) for each in range(len(model))])
         self.place = (new_index, line) if new_index is not None else (max(len(model) - 1, 0), 0)
         self.forget()
-        old_ids = {bone.id for bone in old.skeleton.bones}
-        return sum(bone.id not in old_ids for bone in model.skeleton.bones)
+        old_ids = {row.id for row in old.outline.rows}
+        return sum(row.id not in old_ids for row in model.outline.rows)
 
     def see(self, seen: SeenByModel | None) -> None:
         """Dim what the model did not see, or nothing."""
@@ -220,8 +220,8 @@ class Page:
 
     def _estimate(self, index: int) -> int:
         assert self.model is not None
-        bone = self.model.bone(index)
-        return _RULE if bone is None else _ESTIMATES.get(bone.role, _OTHER)
+        row = self.model.row(index)
+        return _RULE if row is None else _ESTIMATES.get(row.role, _OTHER)
 
     # Lines
 
@@ -360,7 +360,7 @@ class Page:
             if lines is None:
                 is_missing = True
                 lines = [[("…", "dim")]] * self.heights[index]
-            if self.seen is not None and index not in self.seen.entries and self.model.bone(index) is not None:
+            if self.seen is not None and index not in self.seen.entries and self.model.row(index) is not None:
                 lines = [[(text, f"{looks} dim" if text else looks) for text, looks in line] for line in lines]
             frame += [(index, line) for line in lines[skip:]]
             skip = 0
@@ -378,7 +378,7 @@ class Page:
         if self.at_end and (last := self.model.step(len(self.model), -1)) is not None:
             return last
         index = frame[min(self.height // 3, len(frame) - 1)][0]
-        if self.model.bone(index) is not None:
+        if self.model.row(index) is not None:
             return index
         following = self.model.step(index, 1)
         return following if following is not None else self.model.step(index, -1)

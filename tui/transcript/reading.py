@@ -58,8 +58,8 @@ def read_missing(
     model = transcript.model
     if model is None:
         return
-    bones = model.missing(first, last)
-    if not bones:
+    rows = model.missing(first, last)
+    if not rows:
         then()
         return
 
@@ -69,7 +69,7 @@ def read_missing(
             transcript.loaded()
             then()
 
-    context.transcript_worker.submit(slot, lambda reader: read_messages(reader, bones), done)
+    context.transcript_worker.submit(slot, lambda reader: read_messages(reader, rows), done)
 
 
 class TranscriptController:
@@ -306,7 +306,7 @@ class TranscriptController:
 
         def work(reader: Reader) -> TranscriptModel | None:
             model = read_model(reader, conversation, reading)
-            if model.skeleton.bones == shown.skeleton.bones:
+            if model.outline.rows == shown.outline.rows:
                 return None
             model.add(read_messages(reader, model.missing(len(model) - WINDOW, len(model))))
             return model

@@ -109,8 +109,8 @@ class TranscriptScroll(LongView, can_focus=True):
     def current_id(self) -> int | None:
         """The id of that message, even if it has not been read."""
         index = self._current_index()
-        bone = self.model.bone(index) if self.model is not None and index is not None else None
-        return bone.id if bone is not None else None
+        row = self.model.row(index) if self.model is not None and index is not None else None
+        return row.id if row is not None else None
 
     def _current_index(self) -> int | None:
         """Return the entry that keys act on: the one last stepped to, else one in sight."""
@@ -194,7 +194,7 @@ class TranscriptScroll(LongView, can_focus=True):
         if lead:
             self.page.go(self.page.moved((index, 0), -lead))
         self._place()
-        following = index if model.bone(index) is not None else model.step(index, 1)
+        following = index if model.row(index) is not None else model.step(index, 1)
         self._current = following if following is not None else index
         self._gone_to = index
         self.refresh()
@@ -289,11 +289,11 @@ class TranscriptScroll(LongView, can_focus=True):
         if model is None or not len(self.page):
             return None
         index, line = self.page.place
-        message = model.bone(index)
+        message = model.row(index)
         while message is None and index < len(self.page) - 1:  # rules have no id, so take the message after them
             line -= len(self.page.lines(index) or ())
             index += 1
-            message = model.bone(index)
+            message = model.row(index)
         return Bookmark(model.conversation.root_id, message.id, line) if message is not None else None
 
     def remember(self) -> None:

@@ -16,6 +16,7 @@ from rich.ansi import AnsiDecoder
 from rich.color import Color
 
 from hermes_browse.store.messages.decode import LIMIT, load_json
+from hermes_browse.store.messages.tool_json import json_as_text
 from hermes_browse.store.text import one_line, printable
 
 from ..shared.styled import TAB, Line, Span, indent, safe_text, wrap_spans, wrap_text
@@ -296,13 +297,7 @@ LIGHT_OF[tool_text_lines] = 16_000
 def as_shown(text: str) -> str:
     """Return arguments or a result as text, much like the transcript shows it: JSON indented, long strings unquoted."""
     loaded = load_json(text)
-    if not isinstance(loaded, dict):
-        return without_colours(text) if loaded is None else json.dumps(loaded, ensure_ascii=False, indent=2)
-    lines: list[str] = []
-    for key, value in loaded.items():
-        shown = without_colours(value) if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
-        lines.append(f"{key}: {shown}" if "\n" not in shown else f"{key}:\n{shown}")
-    return "\n".join(lines)
+    return without_colours(text if loaded is None else json_as_text(loaded))
 
 
 def output_text(text: str) -> str:

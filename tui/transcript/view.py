@@ -181,7 +181,7 @@ class TranscriptView(TranscriptScroll):
         index = self.model.shown_at(message_id) if self.model is not None else None
         if index is None or self.model is None:
             return False
-        shown = self.model.bone(index)
+        shown = self.model.row(index)
         self.page.forget_entry(self.page.hit_entry)
         self.page.hit, self.page.hit_number = shown.id if shown is not None else message_id, None
         self.page.forget_entry(index)
