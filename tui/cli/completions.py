@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import argcomplete
 from argcomplete.completers import DirectoriesCompleter, FilesCompleter, SuppressCompleter
+from argcomplete.shell_integration import shellcode
 
 from hermes_browse.store.wording import ENGLISH, speak
 
@@ -31,7 +32,7 @@ class CompletionsCommand(Subcommand):
 
     def start(self, arguments: SimpleNamespace) -> int:
         """Print the script; needs no store."""
-        print(argcomplete.shellcode(["hermes-browse"], shell=arguments.shell))
+        print(shellcode(["hermes-browse"], shell=arguments.shell))
         return 0
 
 
