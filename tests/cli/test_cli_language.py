@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -13,7 +14,6 @@ from commandline import Ended, call, copy_store
 from words import collected, compiled, po_path, translations
 
 from hermes_browse.store import wording
-from hermes_browse.tui.cli.completions import places
 from hermes_browse.tui.cli.output import cells
 from hermes_browse.tui.cli.parser import OWN_WORDS, wrapped
 from hermes_browse.tui.cli.registry import make_parser
@@ -66,11 +66,20 @@ def test_help_is_in_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert f"{_MARK}exit codes: {_MARK}0 done" in call(capsys, "--help").out
 
 
+def _helps(parser: argparse.ArgumentParser) -> Iterator[str | None]:
+    for action in parser._actions:
+        yield action.help
+        if isinstance(action, argparse._SubParsersAction):
+            yield from (each.help for each in action._choices_actions)
+            for child in action.choices.values():
+                yield from _helps(child)
+
+
 @pytest.mark.usefixtures("foreign")
 def test_every_help_is_in_it() -> None:
     """Of every command and option."""
     wording.speak("zh_CN")
-    said = [text for place in places(make_parser()) for _, text in place.words if text]
+    said = [text for text in _helps(make_parser()) if text and text != argparse.SUPPRESS]
     assert len(said) > 100
     assert [text for text in said if not text.startswith(_MARK)] == []
 
