@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
 
-class WriteError(Exception):
+class WriteError(OSError):
     """A file was not written; or it was, and a later step failed."""
 
     def __init__(self, error: OSError, *, is_written: bool, left: Path | None = None) -> None:
-        super().__init__(str(error))
-        self.error = error
+        super().__init__(error.errno, error.strerror or str(error))
         self.is_written = is_written
         """Whether the file stands there whole."""
         self.left = left
@@ -42,11 +40,10 @@ def write_whole(path: Path, pieces: Iterable[bytes], *, replace: bool) -> int:
         FileExistsError: It is there, without `replace`.
         WriteError: An operation of the system failed.
     """
-    temporary: Path | None = None
+    temporary = path.with_name(f".hermes-browse-{os.urandom(6).hex()}.partial")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
-        handle, name = tempfile.mkstemp(".partial", ".hermes-browse-", path.parent)
-        temporary = Path(name)
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(os.open(temporary, flags, 0o600), "wb") as file:
             size = sum(map(file.write, pieces))
             file.flush()
             os.fsync(file.fileno())
@@ -85,10 +82,9 @@ def _publish(temporary: Path, path: Path, *, replace: bool) -> None:
             raise
 
 
-def _remove(path: Path | None) -> Path | None:
+def _remove(path: Path) -> Path | None:
     """Remove a temporary file; return it if that fails."""
     with contextlib.suppress(OSError):
-        if path is not None:
-            path.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
         return None
     return path

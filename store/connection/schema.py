@@ -83,6 +83,11 @@ class Schema(NamedTuple):
         """Whether the file was written by a Hermes newer than any we have seen."""
         return self.version is not None and self.version > NEWEST_KNOWN
 
+    @property
+    def is_index_stale(self) -> bool:
+        """Whether Hermes (0.22) has marked its search index as stale, until it has rebuilt it."""
+        return self.note("fts_stale") is not None
+
     def session(self, column: str, *, default: str = "NULL") -> str:
         """Return SQL for a column of `sessions s`, or the default where this file lacks it."""
         return f"s.{column}" if column in self.session_columns else default

@@ -225,4 +225,4 @@ def write_file(path: Path, pieces: Iterable[str], *, force: bool = False, keep: 
         ) from None
     except WriteError as failure:
         say = _written if failure.is_written else _not_written
-        raise say(path, failure.error, failure.left) from failure
+        raise say(path, failure, failure.left) from failure

@@ -13,6 +13,7 @@ from ..connection.connect import Store
 from ..connection.reader import Reader
 from ..connection.schema import NEWEST_KNOWN
 from ..connection.stored_values import as_int
+from ..search.coverage import STALE, Damage, remedy
 from ..wording import _
 from .homes import Location
 
@@ -58,31 +59,35 @@ class StoreSummary:
 
 def warnings_of(reader: Reader) -> tuple[StoreProblem, ...]:
     """List what every user of this file should know."""
-    schema, warnings = reader.schema, list[tuple[str, str]]()
+    schema, warnings = reader.schema, list[StoreProblem]()
+
+    def warn(text: str, remedy: str, code: str = "store") -> None:
+        warnings.append(StoreProblem("warning", code, text, remedy))
+
     if schema.is_newer:
         text = _(
             "Schema {version} is newer than the newest known one ({known}): the known parts are shown, and "
             "nothing can be changed."
         ).format(version=schema.version, known=NEWEST_KNOWN)
-        warnings.append((text, _("A newer hermes-browse may know it.")))
+        warn(text, _("A newer hermes-browse may know it."))
     if schema.version is None:
         text = _("The store does not say which schema it has: its columns were looked at instead.")
-        warnings.append((text, _("Hermes records it when it next opens the store.")))
+        warn(text, _("Hermes records it when it next opens the store."))
     nameless = as_int(reader.value("SELECT count(*) FROM sessions WHERE id IS NULL"))
     if nameless:
         text = _("{count:,} damaged sessions have no id: nothing can refer to them, so they are not shown.")
-        remedy = _("They do no harm; `hermes sessions repair` looks through the store (0.20 and later).")
-        warnings.append((text.format(count=nameless), remedy))
+        repair = _("They do no harm; `hermes sessions repair` looks through the store (0.20 and later).")
+        warn(text.format(count=nameless), repair)
     if reader.snapshot:
         text = _("The folder cannot be written to: this is a snapshot that may miss what is written meanwhile.")
-        warnings.append((text, _("Open it as the user who runs Hermes, or look at a copy.")))
-    if schema.note("fts_stale"):
+        warn(text, _("Open it as the user who runs Hermes, or look at a copy."))
+    if schema.is_index_stale:
         text = _("Hermes has marked its search index as stale: searches scan the rows themselves.")
-        warnings.append((text, _("`hermes sessions optimize` rebuilds it.")))
+        warn(text, _(STALE), "index-stale")
     elif schema.fts is None:
         text = _("The store has no search index: searches scan the rows themselves.")
-        warnings.append((text, _("Hermes creates one when it next opens the store, if its SQLite has FTS5.")))
-    return tuple(StoreProblem("warning", "store", *each) for each in warnings)
+        warn(text, remedy(schema, Damage.MISSING, reader.path), "no-index")
+    return tuple(warnings)
 
 
 def summarize(reader: Reader, store: Store, location: Location) -> StoreSummary:
@@ -123,31 +128,27 @@ def problems_of(summary: StoreSummary, search: SearchHealth, executable: str | N
     if search.failure:
         text = _("Searches do not use the index: {reason}").format(reason=search.failure)
         problems.append(StoreProblem("warning", "index-broken", text, search.remedy))
-    elif not search.fts:
-        problems.append(
-            StoreProblem("warning", "no-index", _("There is no search index: searches scan."), search.remedy)
-        )
-    elif search.indexed < search.messages:
+    elif search.fts and search.indexed < search.messages:
         text = _("{missing:,} of {count:,} messages are not in the search index.")
         text = text.format(missing=search.messages - search.indexed, count=search.messages)
         problems.append(StoreProblem("warning", "index-incomplete", text, search.remedy))
     if not search.trigram:
         text = _("There is no substring index: Chinese, Japanese and Korean are scanned for.")
-        remedy = _("Hermes creates one if its SQLite is 3.34 or newer; until then searches are slower, but complete.")
-        problems.append(StoreProblem("info", "no-trigram", text, remedy))
+        advice = _("Hermes creates one if its SQLite is 3.34 or newer; until then searches are slower, but complete.")
+        problems.append(StoreProblem("info", "no-trigram", text, advice))
     if (summary.sessions or 0) >= MANY_SESSIONS or summary.size >= MANY_BYTES:
         text = _(
             "The store has {count:,} sessions and {size:,.0f} MB: from about 1,000 sessions or 384 MB on, "
             "Hermes' guide says, adding to its search index and `/resume` get slower."
         ).format(count=summary.sessions or 0, size=summary.size / 1e6)
-        remedy = _("`hermes-browse prune --dry-run` tells what could go, and frees nothing yet.")
-        problems.append(StoreProblem("info", "store-large", text, remedy))
+        advice = _("`hermes-browse prune --dry-run` tells what could go, and frees nothing yet.")
+        problems.append(StoreProblem("info", "store-large", text, advice))
     if summary.wal_size > 256 * 1024 * 1024:
         text = _("The write-ahead log holds {size:,.0f} MB.").format(size=summary.wal_size / 1e6)
-        remedy = _("It shrinks when the last Hermes process exits; one may be stuck in a long read.")
-        problems.append(StoreProblem("warning", "wal-large", text, remedy))
+        advice = _("It shrinks when the last Hermes process exits; one may be stuck in a long read.")
+        problems.append(StoreProblem("warning", "wal-large", text, advice))
     if executable is None:
         text = _("There is no `hermes` on PATH or in ~/.local/bin: conversations cannot be resumed from here.")
-        remedy = _("Put its folder on PATH, or install Hermes Agent.")
-        problems.append(StoreProblem("warning", "no-hermes", text, remedy))
+        advice = _("Put its folder on PATH, or install Hermes Agent.")
+        problems.append(StoreProblem("warning", "no-hermes", text, advice))
     return problems

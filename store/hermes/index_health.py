@@ -52,7 +52,7 @@ def search_health(reader: Reader) -> SearchHealth:
         repair = remedy(schema, damage_of(schema, error), reader.path)
         return SearchHealth(True, trigram, indexed, messages, error.sentence, repair)
     repair = remedy(schema, Damage.HOLES, reader.path) if indexed < messages else ""
-    if schema.note("fts_stale") is not None:
+    if schema.is_index_stale:
         repair = _(STALE)
     return SearchHealth(True, trigram, indexed, messages, remedy=repair)
 

@@ -95,6 +95,19 @@ def test_what_is_advised_mends_the_index(tmp_path: Path, how: str) -> None:
     assert sorted(found(path, "docker"), reverse=True) == _scan(path)
 
 
+@pytest.mark.parametrize("how", ["no tables", "stale"])
+def test_an_index_that_is_not_used_is_told_once_with_one_remedy(tmp_path: Path, how: str) -> None:
+    """By the facts of the store and by the check of its index alike."""
+    stale = ["INSERT OR REPLACE INTO state_meta (key, value) VALUES ('fts_stale', '')"]
+    path = copy_fixture(31, tmp_path)
+    change(path, *(stale if how == "stale" else _DAMAGES[how]))
+    with Store(path).reader() as reader:
+        health = search_health(reader)
+        told = problems_of(summarize(reader, Store(path), Location(path)), health, "hermes")
+    (problem,) = [each for each in told if each.code in ("store", "no-index", "index-stale")]
+    assert problem.remedy == health.remedy
+
+
 @pytest.mark.parametrize("how", ["pages gone", "holes"])
 def test_sqlite_alone_mends_an_index_without_a_copy(tmp_path: Path, how: str) -> None:
     path = copy_fixture(31, tmp_path)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import os
 from types import SimpleNamespace
 
 from hermes_browse.store.errors import RefusedError
+from hermes_browse.store.files import write_whole
 from hermes_browse.store.wording import _
 
 from ..commands import final_keys
@@ -53,16 +53,13 @@ def _init(*, as_json: bool) -> int:
     path = config_path()
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        # O_EXCL: do not overwrite a file another process has just created.
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        write_whole(path, [sample().encode("utf-8")], replace=False)
     except FileExistsError as error:
         sentence = _("{path} is there already and stays as it is.").format(path=path)
         raise RefusedError(sentence, remedy=_("Move it away for a fresh sample.")) from error
     except OSError as error:
         sentence = _("{path} could not be written: {reason}.").format(path=path, reason=error.strerror)
         raise RefusedError(sentence) from error
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(sample())
     if as_json:
         print_json({"path": str(path), "written": True})
     else:

@@ -11,6 +11,7 @@ import re
 import sys
 from pathlib import Path
 
+from hermes_browse.store.files import write_whole
 from hermes_browse.store.regular_files import read_regular
 from hermes_browse.store.wording import LANGUAGES, language_of
 
@@ -39,20 +40,11 @@ def write_private(path: Path, text: str) -> None:
     """Write a file that only this user may read, whole or not at all, and its folder if there is none.
 
     Raises:
-        OSError: It could not be written; a file that was there is as before.
+        OSError: It could not be written, and a file that was there is as before; or it is there, but
+            its folder could not be flushed to disk.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())  # else a power cut may leave an empty file
-        temporary.replace(path)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise
+    write_whole(path, [text.encode("utf-8")], replace=True)
 
 
 def config_path() -> Path:
