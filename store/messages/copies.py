@@ -52,9 +52,11 @@ def _repeated_tail(rows: Sequence[RowInfo], identities: Mapping[int, Identity]) 
     live = [row.id for row in rows if compacted and row.state is State.LIVE and row.id > compacted[-1]]
     for head in (live, live[1:]):
         for length in range(min(len(head), len(compacted)), 0, -1):
-            pairs = dict(zip(compacted[-length:], head, strict=False))
-            if all(identities[old] == identities[new] for old, new in pairs.items()):
-                return pairs
+            if identities[compacted[-length]] != identities[head[0]]:
+                continue
+            pairs = list(zip(compacted[-length:], head, strict=False))
+            if all(identities[old] == identities[new] for old, new in pairs):
+                return dict(pairs)
     return {}
 
 
