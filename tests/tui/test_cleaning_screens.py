@@ -81,9 +81,9 @@ async def test_rules_plan_and_totals(path: Path) -> None:
         await browser.press("D")
         assert isinstance(browser.app.screen, PruneScreen) and "nothing to clean up" in browser.text("#status")
         await set_rules(browser, "")
-        assert "No rules yet" in browser.text("#plan") and "Space" not in browser.text("#status")
+        assert "No filters yet" in browser.text("#plan") and "Space" not in browser.text("#status")
         await browser.press("7")
-        assert "Archived conversations count as well" in browser.text("#plan"), "which is no rule by itself"
+        assert "include: only adds" in browser.text("#plan"), "which is no filter by itself"
         await browser.press("escape")
         assert isinstance(browser.app.screen, MainScreen)
     assert not differences(before, dump(path))

@@ -115,6 +115,7 @@ class PruneScreen(SubScreen):
         self.show_title(_("clean up"), " " + _("nothing is changed before you say so"))
         self.set_focus(self.plan.rows)
         self.line("map-title").update(Content.styled("  " + _("disk usage · after the plan"), "dim"))
+        self._edited(self._rules)
         self._show_rules()
         self._make_plan()
         catalog = self.context.catalog
