@@ -11,7 +11,7 @@ import re
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
-from .wording import _
+from .wording import _, ngettext
 
 MINUTE, HOUR, DAY, WEEK = 60.0, 3600.0, 86_400.0, 604_800.0
 """Seconds."""
@@ -130,3 +130,13 @@ def _day(day: date) -> When:
 
 def _moment(day: date) -> float:
     return datetime(day.year, day.month, day.day).timestamp()
+
+
+def age_words(seconds: float) -> str:
+    """Return an age in its largest unit: `90 days`, `5 hours`, `30 minutes`."""
+    days, hours, minutes = (round(seconds / unit) for unit in (DAY, HOUR, MINUTE))
+    if seconds >= DAY:
+        return ngettext("1 day", "{count:,} days", days).format(count=days)
+    if seconds >= HOUR:
+        return ngettext("1 hour", "{count:,} hours", hours).format(count=hours)
+    return ngettext("1 minute", "{count:,} minutes", minutes).format(count=max(minutes, 0))

@@ -12,6 +12,7 @@ import pytest
 from builders import DAY, make_store
 
 from hermes_browse.store.cleanup import sizes
+from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import QueryInterruptedError
@@ -34,6 +35,13 @@ def opened(path: Path, now: float = NOW) -> Iterator[tuple[Reader, Catalog]]:
     """A reader and the catalog of a store."""
     with Store(path).reader() as reader:
         yield reader, read_catalog(reader, now)
+
+
+def chosen(line: str = "", *marks: str) -> Selection:
+    """What a line of filters chooses, and marks."""
+    query = parse_line(line, NOW)
+    assert not query.problems, query.problems
+    return Selection(query, frozenset(marks))
 
 
 def interrupt_measuring(monkeypatch: pytest.MonkeyPatch, after: int) -> None:

@@ -6,21 +6,26 @@ stay and lose their parent.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, MutableMapping
+from collections.abc import Container, Iterable, Mapping, MutableMapping, Sequence
 from typing import NamedTuple
 
+from ..ages import age_words
 from ..connection.reader import Reader
+from ..edit.delete_plan import affected_by_delete
 from ..messages.preview import with_details
-from ..messages.transcript import count_rows, count_stored_rows
+from ..messages.transcript import count_stored_rows
+from ..search.fold import fold
+from ..search.scope import compile_filters, roots_in
 from ..sessions.catalog import Catalog
 from ..sessions.models import Conversation, known_sum
-from ..sessions.relations import idle_seconds
+from ..sessions.relations import STALE_AFTER, idle_seconds, is_stale
 from ..sessions.session import Session
 from ..sessions.session_rows import read_busy
 from ..wording import _
-from .protection import Families, Protection, SpareReason, Standing, last_use, standing
-from .rules import Rules, age_words
-from .sizes import Sizes, added, measure
+from .protection import Protection, SpareReason, Standing, last_use, standing
+from .selection import Selection
+from .sizes import Sizes, added, batches, forget_changed, measure
+from .space_map import read_file_space
 
 _PIECE = 20_000
 """Messages that `measure_more` measures: some 30 ms, a delay acceptable for a rule typed meanwhile."""
@@ -79,7 +84,7 @@ class Planned(NamedTuple):
 
 
 class Spared(NamedTuple):
-    """A conversation that matches the rules and stays all the same."""
+    """A conversation that was chosen and stays all the same."""
 
     conversation: Conversation
     why: SpareReason
@@ -161,47 +166,61 @@ class Plan(NamedTuple):
         return Totals(len(self.selected), sessions, sizes.rows, sizes.total, cost, sizes.shown)
 
 
-def _candidates(catalog: Catalog, rules: Rules, now: float) -> list[Conversation]:
-    """Return conversations that may match, judged by session rows; subagents only if a rule has their source or id."""
-    candidates: list[Conversation] = []
-    for conversation in catalog.forest.chains():
-        marked = any(segment.id in rules.marks for segment in conversation.segments)
-        named = conversation.source in rules.sources or marked
-        if conversation.is_attached_subagent and not named:
+def _candidates(
+    reader: Reader, catalog: Catalog, selection: Selection, now: float, known: MutableMapping[str, Sizes]
+) -> tuple[list[Conversation], frozenset[str]]:
+    """Return the chosen conversations, and the ids of the roots of those that were marked.
+
+    Archived ones, and subagents that go with their parent, are left out unless a filter names them or they are marked.
+    """
+    forest = catalog.forest
+    marked = frozenset(root for each in selection.marks if (root := forest.root_of(each)) is not None)
+    chains = [forest.chain_of(root) for root in sorted(marked)]
+    if not selection.has_filters:
+        return chains, marked
+    states, sources = selection.states, selection.sources
+    for root in roots_in(reader, compile_filters(selection.query, now), catalog, known=known):
+        chain = forest.chain_of(root)
+        is_named_subagent = "subagent" in states or fold(chain.root.source) in sources
+        if root in marked or (chain.root.archived and "archived" not in states):
             continue
-        if rules.could_match(conversation, now):
-            candidates.append(conversation)
-    return candidates
+        if chain.is_attached_subagent and not is_named_subagent:
+            continue
+        chains.append(chain)
+    return chains, marked
 
 
-def _with_counts(reader: Reader, candidates: list[Conversation]) -> list[Conversation]:
-    """Fill in the number of chat messages of each conversation."""
-    ids = [segment.id for conversation in candidates for segment in conversation.segments]
-    counts = count_rows(reader, ids)
-    return [each._replace(rows=sum(counts.get(segment.id, 0) for segment in each.segments)) for each in candidates]
+def _why_open(conversation: Conversation, states: Container[str], now: float) -> SpareReason | None:
+    """Return why a conversation that was never ended stays; None if it was ended, or a filter names it."""
+    is_named = "open" in states or ("stale" in states and is_stale(conversation, now))
+    if is_named or standing(conversation, now) is Standing.ENDED:
+        return None
+    idle = idle_seconds(conversation, now)
+    if idle is None:
+        return SpareReason("open", _("still open"))
+    words = _("still open, idle for {age}").format(age=age_words(idle))
+    if "stale" in states:
+        words = _("{words}: stale after {age}").format(words=words, age=age_words(STALE_AFTER))
+    return SpareReason("open", words)
 
 
 def _why_spared(
     conversation: Conversation,
     dependents: Iterable[Conversation],
-    rules: Rules,
+    states: Container[str],
     protection: Protection,
     now: float,
+    *,
+    is_marked: bool,
 ) -> SpareReason | None:
     why = protection.why(conversation, conversation.status)
+    if why is None and not is_marked:
+        if conversation.hidden:
+            why = SpareReason("hidden", _("hidden by Hermes, which keeps such a chat for itself"))
+        else:
+            why = _why_open(conversation, states, now)
     if why is not None:
         return why
-    if not rules.marked(conversation):
-        if conversation.hidden:
-            return SpareReason("hidden", _("hidden by Hermes, which keeps such a chat for itself"))
-        if standing(conversation, now) is not Standing.ENDED:
-            idle = idle_seconds(conversation, now)
-            words = _("still open") if idle is None else _("still open, idle for {age}").format(age=age_words(idle))
-            if rules.stale_open is None:
-                return SpareReason("open", words)
-            if idle is None or idle < rules.stale_open:
-                stale = _("{words}: stale after {age}")
-                return SpareReason("open", stale.format(words=words, age=age_words(rules.stale_open)))
     for dependent in dependents:
         why = protection.why(dependent)
         if why is not None:
@@ -213,7 +232,7 @@ def _why_spared(
 def make_plan(
     reader: Reader,
     catalog: Catalog,
-    rules: Rules,
+    selection: Selection,
     now: float,
     *,
     known: MutableMapping[str, Sizes] | None = None,
@@ -226,41 +245,30 @@ def make_plan(
     Args:
         reader: An open reader.
         catalog: Of the whole store.
-        rules: May have none; then nothing goes.
+        selection: May choose nothing; then nothing goes.
         now: Unix seconds.
         known: Cache of sizes by session id, added to. A session with another number of rows by now is measured again.
-        measure_sizes: False skips measuring, unless a rule on bytes needs it.
+        measure_sizes: False skips measuring, unless a filter on bytes needs it.
     """
-    if rules.nothing:
+    if selection.nothing:
         return Plan((), (), ())
     sizes = known if known is not None else {}
     counts: dict[str, int] = {}
-    candidates = _candidates(catalog, rules, now)
-    if rules.needs_rows:
-        candidates = _with_counts(reader, candidates)
-    if rules.needs_size:
-        segments = [segment for each in candidates for segment in each.segments]
-        if sizes:
-            _count(reader, segments, sizes, counts)
-        measure(reader, segments, known=sizes)
-        candidates = [
-            each._replace(size=sum(sizes[segment.id].total for segment in each.segments)) for each in candidates
-        ]
-    forest = catalog.forest
-    families, protection = Families(forest), Protection(forest, read_busy(reader, now), now)
-    going: dict[str, tuple[Conversation, list[Conversation]]] = {}
+    forest, states = catalog.forest, selection.states
+    protection = Protection(forest, read_busy(reader, now), now)
+    going: dict[str, tuple[Conversation, Sequence[Conversation]]] = {}
     spared: list[Spared] = []
-    for conversation in candidates:
-        if not rules.matches(conversation, conversation.size, now):
-            continue
-        dependents = families.dependents(conversation)
-        why = _why_spared(conversation, dependents, rules, protection, now)
+    chosen, marked = _candidates(reader, catalog, selection, now, sizes)
+    for conversation in chosen:
+        dependents = affected_by_delete(forest, [conversation.root_id]).dependent
+        is_marked = conversation.root_id in marked
+        why = _why_spared(conversation, dependents, states, protection, now, is_marked=is_marked)
         if why is None:
             going[conversation.root_id] = (conversation, dependents)
         else:
             spared.append(Spared(conversation, why))
-    for _conversation, dependents in list(going.values()):  # dependents have no entry of their own
-        for dependent in dependents:
+    for _conversation, along in list(going.values()):  # dependents have no entry of their own
+        for dependent in along:
             going.pop(dependent.root.id, None)
     sessions = [
         segment
@@ -269,11 +277,15 @@ def make_plan(
         for segment in segments
     ]
     if sizes or not measure_sizes:
-        _count(reader, sessions, sizes, counts)
+        forget_changed(reader, sessions, sizes, counts)
     if measure_sizes:
         measure(reader, sessions, known=sizes)
     planned = (_planned(each, dependents, sizes, counts, now) for each, dependents in going.values())
     selected = sorted(planned, key=lambda each: last_use(each.conversation))
+    if selection.has_goal:
+        file = read_file_space(reader, 0)
+        goal = selection.goal(file.file_bytes - file.free_bytes)
+        selected = _until_freed(reader, selected, goal, marked, sizes)
     spared.sort(key=lambda each: last_use(each.conversation))
     return Plan(tuple(selected), tuple(spared), _reparented(catalog, selected))
 
@@ -332,23 +344,26 @@ def changed_since(reader: Reader, planned: Planned) -> str | None:
     return None
 
 
-def _count(
-    reader: Reader,
-    sessions: Iterable[Session],
-    sizes: MutableMapping[str, Sizes],
-    counts: MutableMapping[str, int],
-) -> None:
-    """Count the messages of sessions, and drop cached sizes with another number of rows."""
-    ids = [session.id for session in sessions if session.id not in counts]
-    counts.update(dict.fromkeys(ids, 0) | count_stored_rows(reader, ids))
-    for each in ids:
-        if each in sizes and sizes[each].rows != counts[each]:
-            del sizes[each]
+def _until_freed(
+    reader: Reader, selected: Iterable[Planned], goal: int, marked: Container[str], sizes: MutableMapping[str, Sizes]
+) -> list[Planned]:
+    """Return the marked conversations, and the first ones until so many bytes would be given back."""
+    taken: list[Planned] = []
+    freed = 0
+    for batch in batches(selected, lambda each: each.rows, _PIECE):
+        if freed < goal:
+            measure(reader, [session for each in batch for session in each.sessions], known=sizes)
+        for each in batch:
+            measured = each.measured(sizes)
+            if freed < goal or measured.conversation.root_id in marked:
+                taken.append(measured)
+                freed += measured.bytes
+    return taken
 
 
 def _planned(
     conversation: Conversation,
-    dependents: list[Conversation],
+    dependents: Iterable[Conversation],
     sizes: Mapping[str, Sizes],
     counts: Mapping[str, int],
     now: float,

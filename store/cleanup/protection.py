@@ -11,11 +11,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from ..edit.delete_plan import affected_by_delete
 from ..sessions.conversations import Forest
 from ..sessions.models import FAR_PAST, Conversation, Status
 from ..sessions.relations import LIVE_SECONDS, STALE_AFTER, is_ended, is_stale
-from ..sessions.session import Session
 from ..wording import _, pgettext
 
 
@@ -98,50 +96,3 @@ class Protection:
         if status is Status.LIVE:
             return SpareReason("live", _("live"))
         return None
-
-
-class Families:
-    """Finds what a delete removes with a conversation, by the rules of the delete itself, one family at a time.
-
-    A family is everything connected by parent links or markers. Scanning a large store for each of thousands of
-    conversations would take minutes.
-    """
-
-    def __init__(self, forest: Forest) -> None:
-        self._forest = forest
-        self._links: dict[str, set[str]] = {}
-        for session in forest.sessions.values():
-            if session.parent_id is None and session.delegate_from is None:
-                continue
-            own = forest.root_of(session.id) or session.id
-            for parent in (session.parent_id, session.delegate_from):
-                root = forest.root_of(parent) if parent is not None else None
-                if root is not None and root != own:
-                    self._links.setdefault(own, set()).add(root)
-                    self._links.setdefault(root, set()).add(own)
-        self._families: dict[str, Forest] = {}
-
-    def dependents(self, chain: Conversation) -> list[Conversation]:
-        """List the conversations that a delete removes with one: subagents, nested ones too, and stale siblings."""
-        root = chain.root.id
-        if root not in self._links:
-            return []
-        affected = affected_by_delete(self._family(root), [root])
-        return [self._forest.chain_of(dependent.root.id) for dependent in affected.dependent]
-
-    def sessions(self, chain: Conversation) -> tuple[Session, ...]:
-        """Return all sessions that a delete of a conversation removes: its segments, then those of its subagents."""
-        return (*chain.segments, *(segment for each in self.dependents(chain) for segment in each.segments))
-
-    def _family(self, root: str) -> Forest:
-        if root not in self._families:
-            members, stack = {root}, [root]
-            while stack:
-                unseen = self._links.get(stack.pop(), set()) - members
-                members |= unseen
-                stack.extend(unseen)
-            # All parents and children of its members are in it, so each link means the same as in the whole store.
-            chains = [self._forest.chain_of(member) for member in sorted(members)]
-            family = Forest((each for chain in chains for each in chain.segments), self._forest.now)
-            self._families.update(dict.fromkeys(members, family))
-        return self._families[root]

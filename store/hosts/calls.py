@@ -7,12 +7,9 @@ opened.
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from ..ages import parse_when
 from ..connection.stored_values import Json
 from ..errors import RefusedError
 from ..sessions.models import Sort, View
@@ -77,19 +74,6 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST
 
 
-def _is_amount(value: object) -> bool:
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return False
-    return math.isfinite(value) and 0 <= value <= _MOST
-
-
-def _is_age(value: object) -> bool:
-    try:
-        return isinstance(value, str) and parse_when(value, time.time()) is not None
-    except ValueError:
-        return False
-
-
 def _is_some(value: object) -> bool:
     return _is_texts(value) and bool(value)
 
@@ -106,30 +90,11 @@ _WORD = Parameter(_is_text, N_("a text"), _REQUIRED)
 _WORDS = Parameter(_is_texts, N_("a list of texts"), [])
 _SOME = Parameter(_is_some, N_("a list of texts"), _REQUIRED)
 _FLAG = Parameter(lambda value: isinstance(value, bool), N_("true or false"), False)
-_AMOUNT = Parameter(_is_amount, N_("a number, 0 or more,"), None).optional()
-_NUMBER = _count(0).optional()
 
 _VIEWS = tuple(each.value for each in View)
 _SORTS = tuple(each.value for each in Sort)
 _GROUPS = ("model", "source", "day", "week", "month", "hour", "project", "conversation", "tool")
-_RULES: Mapping[str, Parameter] = {
-    "older_than": Parameter(_is_age, N_("an age or a date"), None).optional(),
-    "source": _WORDS,
-    "title": _WORD.optional(),
-    "cwd": _WORD.optional(),
-    "model": _WORD.optional(),
-    "empty": _FLAG,
-    "automation": _FLAG,
-    "min_messages": _NUMBER,
-    "max_messages": _NUMBER,
-    "min_size": _NUMBER,
-    "max_size": _NUMBER,
-    "max_cost": _AMOUNT,
-    "stale_open": _FLAG,
-    "include_archived": _FLAG,
-    "archive": _FLAG,
-    "delete": _FLAG,
-}
+_CLEANUP: Mapping[str, Parameter] = {"query": _WORDS, "archive": _FLAG, "delete": _FLAG}
 _TEXT_TOO: Mapping[str, Parameter] = {"json": _FLAG._replace(default=True)}
 """Every call takes it: whether the answer is one JSON document, or text for people."""
 _SEVERAL = {"ids": _SOME}
@@ -167,7 +132,7 @@ CALLS: Mapping[str, Call] = {
     ),
     "lineage": Call({"id": _WORD, **_TEXT_TOO}),
     "cautions": Call({"id": _WORD.optional(), "last": _FLAG, "source": _WORD.optional(), **_TEXT_TOO}),
-    "plan": Call({**_RULES, **_TEXT_TOO}),
+    "plan": Call({**_CLEANUP, **_TEXT_TOO}),
     "trash": Call(_TEXT_TOO),
     "archive": Call({**_SEVERAL, **_TEXT_TOO}, changes=True),
     "unarchive": Call({**_SEVERAL, **_TEXT_TOO}, changes=True),
@@ -176,7 +141,7 @@ CALLS: Mapping[str, Call] = {
     "rename": Call({"id": _WORD, "title": _SOME, **_TEXT_TOO}, changes=True),
     "delete": Call({**_SEVERAL, "yes": _FLAG, **_TEXT_TOO}, changes=True),
     "restore": Call({"bundles": _SOME, "only": _WORDS, **_TEXT_TOO}, changes=True),
-    "clean_up": Call({**_RULES, "yes": _FLAG, **_TEXT_TOO}, changes=True),
+    "clean_up": Call({**_CLEANUP, "yes": _FLAG, **_TEXT_TOO}, changes=True),
 }
 """By name. `cautions` says what speaks against opening a conversation in Hermes; `plan` what a clean-up would do."""
 

@@ -8,24 +8,30 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
+from ..cleanup.sizes import Sizes, forget_changed, measure
 from ..connection.reader import Reader
 from ..messages.transcript import count_rows
 from ..sessions.catalog import Catalog
 from ..sessions.models import View
 from ..sessions.relations import is_stale
+from ..sessions.session import Session
+from ..text import as_text
 from .fold import fold
 
 _COLUMNS = (
     "root TEXT PRIMARY KEY", "view", "kind", "status", "relation", "archived", "pinned", "hidden", "automation",
-    "empty", "stale", "branches", "subagents", "last_active", "cost", "tokens", "messages", "sources", "titles", "ids",
-    "folders", "models",
+    "empty", "stale", "branches", "subagents", "used", "cost", "tokens", "tools", "messages",
+    "size", "sources", "titles", "ids", "folders", "models", "branch_names", "ended", "users", "chats", "providers",
 )  # fmt: skip
+_GATEWAY = ("users", "chats", "providers")
+"""Read from the store when a filter asks for them: a `Session` has no field for them."""
 _BATCH = 200
 """Conversations whose messages are counted at a time."""
+Known = MutableMapping[str, Sizes]
 
 
 class Condition(NamedTuple):
@@ -62,7 +68,7 @@ class ConversationTable:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._lock = threading.Lock()
-        self._is_counted = False
+        self._has_gateway = False
         self._table = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
         self._table.execute(f"CREATE TABLE conversations ({', '.join(_COLUMNS)})")
         marks = ", ".join("?" * len(_COLUMNS))
@@ -71,26 +77,71 @@ class ConversationTable:
         self._table.executemany(f"INSERT OR REPLACE INTO conversations VALUES ({marks})", rows)
         self._table.execute("COMMIT")
 
-    def roots(self, condition: Condition, reader: Reader) -> list[str]:
-        """Return the root ids of the conversations that meet a condition on `conversations c`.
+    def roots(
+        self, condition: Condition, reader: Reader, *, costly: Condition = EVERYTHING, known: Known | None = None
+    ) -> list[str]:
+        """Return the root ids of the conversations that meet two conditions on `conversations c`.
 
-        The reader counts messages, once, where the condition compares their number.
+        Messages are counted, and bytes measured, where `costly` compares them: once, and only of conversations that
+        meet the other condition. `known` is a cache of sizes by session id, and is added to.
         """
         with self._lock:
-            if "c.messages" in condition.sql and not self._is_counted:
-                self._count(reader)
-            found = self._table.execute(f"SELECT root FROM conversations c WHERE {condition.sql}", condition.values)
-            return [row[0] for row in found.fetchall()]
+            self._read_gateway(condition, reader)
+            if costly != EVERYTHING:
+                self._fill(condition, costly, reader, {} if known is None else known)
+            return self._select("root", all_of([condition, costly]))
 
-    def _count(self, reader: Reader) -> None:
+    def _select(self, column: str, condition: Condition) -> list[str]:
+        found = self._table.execute(f"SELECT {column} FROM conversations c WHERE {condition.sql}", condition.values)
+        return [row[0] for row in found.fetchall()]
+
+    def _fill(self, condition: Condition, costly: Condition, reader: Reader, known: Known) -> None:
+        """Count or measure what is unknown; what was done stays if it is interrupted."""
         forest = self._catalog.forest
-        roots = list(forest.listed(View.ALL))
-        for start in range(0, len(roots), _BATCH):
-            chains = [forest.chain_of(root).segments for root in roots[start : start + _BATCH]]
-            counts = count_rows(reader, [segment.id for chain in chains for segment in chain])
-            sums = [(sum(counts.get(segment.id, 0) for segment in chain), chain[0].id) for chain in chains]
-            self._table.executemany("UPDATE conversations SET messages = ? WHERE root = ?", sums)
-        self._is_counted = True
+        for column, numbers in (("messages", _counts), ("size", _sizes)):
+            if f"c.{column}" not in costly.sql:
+                continue
+            roots = self._select("root", all_of([condition, Condition(f"c.{column} IS NULL")]))
+            for start in range(0, len(roots), _BATCH):
+                chains = [forest.chain_of(root).segments for root in roots[start : start + _BATCH]]
+                counted = numbers(reader, [segment for chain in chains for segment in chain], known)
+                sums = [(sum(counted.get(segment.id, 0) for segment in chain), chain[0].id) for chain in chains]
+                self._table.executemany(f"UPDATE conversations SET {column} = ? WHERE root = ?", sums)
+
+    def _read_gateway(self, condition: Condition, reader: Reader) -> None:
+        """Read the columns of `sessions` that only these filters ask for, once."""
+        if self._has_gateway or not any(f"c.{column}" in condition.sql for column in _GATEWAY):
+            return
+        schema, forest = reader.schema, self._catalog.forest
+        names = ("user_id", "chat_id", "chat_type", "billing_provider")
+        columns = ", ".join(schema.session(name) for name in names)
+        texts: dict[str, list[list[str | None]]] = {}
+        for key, *values in reader.rows(f"SELECT s.id, {columns} FROM sessions s"):
+            root = forest.root_of(as_text(key) or "") if any(value is not None for value in values) else None
+            if root is not None:
+                texts.setdefault(root, []).append([as_text(value) for value in values])
+        rows = [
+            (
+                _lines(user for user, *_rest in found),
+                _lines(text for _user, chat, kind, _provider in found for text in (chat, kind)),
+                _lines(provider for *_rest, provider in found),
+                root,
+            )
+            for root, found in texts.items()
+        ]
+        self._table.executemany("UPDATE conversations SET users = ?, chats = ?, providers = ? WHERE root = ?", rows)
+        self._has_gateway = True
+
+
+def _counts(reader: Reader, segments: Sequence[Session], known: Known) -> Mapping[str, int]:
+    return count_rows(reader, [segment.id for segment in segments])
+
+
+def _sizes(reader: Reader, segments: Sequence[Session], known: Known) -> Mapping[str, int]:
+    if known:
+        forget_changed(reader, segments, known, {})
+    measured = measure(reader, segments, known=known)
+    return {segment.id: measured[segment.id].total for segment in segments}
 
 
 def _lines(texts: Iterable[str | None]) -> str:
@@ -115,16 +166,27 @@ def _row(catalog: Catalog, root: str) -> tuple[object, ...]:
         is_stale(chat, catalog.forest.now),
         chat.branches,
         chat.subagents,
-        chat.last_active,
+        chat.root.started_at if chat.last_active is None else chat.last_active,
         chat.tree_cost_usd,
         float(chat.tokens.total),
+        chat.tool_call_count,
+        None,
         None,
         _lines(each.source for each in segments),
         _lines(each.title for each in segments),
         _lines(each.id for each in segments),
-        _lines(each.cwd for each in segments),
+        _lines(_folder(each.cwd) for each in segments if each.cwd),
         _lines(each.model for each in segments),
+        _lines(each.git_branch for each in segments),
+        _lines([chat.tip.end_reason]),
+        *(None for _column in _GATEWAY),
     )
+
+
+def _folder(path: str) -> str:
+    """Return a path with a slash at its end, so that a folder is told from one whose name begins alike."""
+    slash = "\\" if "\\" in path and "/" not in path else "/"
+    return path if path.endswith(slash) else path + slash
 
 
 _tables: WeakKeyDictionary[Catalog, ConversationTable] = WeakKeyDictionary()

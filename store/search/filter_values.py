@@ -26,6 +26,8 @@ class Vocabulary(NamedTuple):
     models: Sequence[str] = ()
     folders: Sequence[str] = ()
     tools: Sequence[str] = ()
+    branches: Sequence[str] = ()
+    ends: Sequence[str] = ()
 
 
 def recent_tools(reader: Reader, most: int) -> tuple[str, ...]:
@@ -44,6 +46,8 @@ def read_vocabulary(reader: Reader, catalog: Catalog) -> Vocabulary:
         models=_frequent((each.model or "").rpartition("/")[2] for each in sessions),
         folders=_frequent(each.cwd for each in sessions),
         tools=recent_tools(reader, _MOST),
+        branches=_frequent(each.git_branch for each in sessions),
+        ends=_frequent(each.end_reason for each in sessions),
     )
 
 

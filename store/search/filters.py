@@ -1,37 +1,23 @@
 """The filters of a query, each an entry of `FILTERS`: its names, its values, its condition, and its line of the help.
 
-The parser, the search, completion, suggestions and the help read this table; a new filter is one more entry. A filter
-is a condition in SQL: on a row of `messages m` (`message_rows.rows_sql`), or on a row of `conversations c`
-(`conversation_table`).
+The parser, the search, clean-ups, completion, suggestions and the help read this table; a new filter is one more entry.
+A filter is a condition in SQL: on a row of `messages m` (`message_rows.rows_sql`), or on a row of `conversations c`
+(`conversation_table`). A clean-up takes whole conversations, so it has no use for the former.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from ..ages import day_of, parse_when
-from ..amounts import parse_count, parse_money
-from ..connection.stored_values import FIRST_TIME, LAST_TIME
+from ..ages import parse_when
+from ..amounts import parse_bytes, parse_count, parse_money
 from ..wording import N_, _
-from .conversation_table import Condition
+from . import conditions
+from .conditions import Filter
+from .conversation_table import EVERYTHING, Condition
 from .filter_values import Vocabulary
-from .fold import fold
-
-
-@dataclass(frozen=True, slots=True)
-class Filter:
-    """A filter as it was typed."""
-
-    key: str
-    op: str
-    """What was typed between key and value: `:`, or a comparison."""
-    value: str
-    negated: bool = False
-    start: int = 0
-    """Position in the query, code points."""
-    end: int = 0
 
 
 def _wants_a_value(typed: Filter, now: float = 0.0) -> str:
@@ -60,6 +46,16 @@ class FilterKind:
     """It needs a number or a date; without one the query cannot be run."""
     is_limit: bool = False
     """Several of this kind must all hold; those of other kinds are alternatives."""
+    facet: Callable[[str], str] = lambda value: ""
+    """Only values with the same facet are alternatives."""
+    of_messages: bool = False
+    """Its condition is on single messages, whatever the value: a clean-up has no use for it."""
+    is_cleanup_only: bool = False
+    """It chooses among what the other filters of a clean-up mean; it has no condition."""
+
+    def reads_messages(self, typed: Filter, now: float) -> bool:
+        """Whether a valid filter is a condition on messages."""
+        return "c." not in self.condition(typed, now).sql and not self.is_cleanup_only
 
 
 def _one_of(values: Sequence[str]) -> Callable[[Filter, float], str]:
@@ -76,7 +72,8 @@ def _no_amount(parse: Callable[[str], float]) -> Callable[[Filter, float], str]:
         try:
             parse(typed.value)
         except ValueError:
-            return _("{filter} needs a number, e.g. {filter}1").format(filter=f"{typed.key}{typed.op}")
+            text = _("{filter} needs a number, e.g. {filter}{example}")
+            return text.format(filter=f"{typed.key}{typed.op}", example="10M" if parse is parse_bytes else "1")
         return ""
 
     return reason
@@ -98,113 +95,39 @@ def _dates(stored: Vocabulary, now: float) -> Sequence[str]:
     return (*words, f"{today:%Y-%m}", f"{today:%Y-%m-%d}")
 
 
+def _no_condition(typed: Filter, now: float) -> Condition:
+    return EVERYTHING
+
+
+def share_of(value: str) -> float | None:
+    """Parse a share such as `50%`, 0 to 1; None for anything else.
+
+    Raises:
+        ValueError: It is not between 0 and 100 per cent.
+    """
+    if not value.endswith("%"):
+        return None
+    share = parse_money(value[:-1]) / 100
+    if not 0 < share <= 1:
+        raise ValueError(value)
+    return share
+
+
+def _no_share(typed: Filter, now: float) -> str:
+    try:
+        if share_of(typed.value) is None:
+            parse_bytes(typed.value)
+    except ValueError:
+        return _("free: wants a share or a size, e.g. free:50% or free:2GB")
+    return ""
+
+
 _ROLES = ("user", "assistant", "tool", "system")
+_STATES = (*conditions.IS_CONVERSATION, *conditions.IS_ROW)
+INCLUDED = ("archived", "stale", "open")
+"""What a clean-up leaves out unless a filter names it."""
 
-
-def _role(typed: Filter, now: float) -> Condition:
-    return Condition("COALESCE(CAST(m.role AS TEXT), 'unknown') = ?", (typed.value.lower(),))
-
-
-def _source(typed: Filter, now: float) -> Condition:
-    return Condition("instr(c.sources, ?) > 0", (f"\n{fold(typed.value)}\n",))
-
-
-_CALLS = (
-    "SELECT 1 FROM json_each(m.tool_calls) t WHERE lower(COALESCE("
-    "json_extract(m.tool_calls, t.fullkey || '.function.name'), json_extract(m.tool_calls, t.fullkey || '.name'))) = ?"
-)
-"""The calls of one tool in a message; only for valid JSON."""
-
-
-def _tool(typed: Filter, now: float) -> Condition:
-    name = typed.value.lower()
-    return Condition(
-        "lower(m.tool_name) = ? OR (instr(lower(m.tool_calls), ?) > 0 "
-        f"AND CASE WHEN json_valid(m.tool_calls) THEN EXISTS ({_CALLS}) END)",
-        (name, name, name),
-    )
-
-
-def _file(typed: Filter, now: float) -> Condition:
-    name = typed.value.lower()
-    return Condition("instr(lower(m.tool_calls), ?) > 0 OR instr(lower(m.content), ?) > 0", (name, name))
-
-
-def _dated(typed: Filter, now: float) -> Condition:
-    """Compare the time of a row: before the beginning of a span, from its end on, or in it."""
-    start, end, _age = parse_when(typed.value, now)
-    if typed.key == "before":
-        start, end = FIRST_TIME, start
-    elif typed.key == "after":
-        start, end = end, LAST_TIME
-    elif end == start:  # "on:3d" means that day
-        start, end, _age = day_of(start)
-    return Condition("m.timestamp >= ? AND m.timestamp < ?", (start, end))
-
-
-def _in_lines(column: str) -> Callable[[Filter, float], Condition]:
-    """Return a filter that looks for its value in the texts of all segments of a conversation."""
-    return lambda typed, now: Condition(f"instr(c.{column}, ?) > 0", (fold(typed.value),))
-
-
-def _compared(column: str, parse: Callable[[str], float]) -> Callable[[Filter, float], Condition]:
-    """Return a filter that compares a number of a conversation with its value; an unknown number never matches."""
-
-    def condition(typed: Filter, now: float) -> Condition:
-        sign = "=" if typed.op == ":" else typed.op
-        return Condition(f"c.{column} {sign} ?", (parse(typed.value),))
-
-    return condition
-
-
-_IS_CONVERSATION: Mapping[str, str] = {
-    "live": "c.status = 'live'",
-    "open": "c.status = 'open'",
-    "stale": "c.stale",
-    "ended": "c.status = 'ended'",
-    "empty": "c.empty",
-    "archived": "c.archived",
-    "pinned": "c.pinned",
-    "hidden": "c.hidden",
-    "chat": "c.kind = 'chat'",
-    "automation": "c.automation",
-    "subagent": "c.kind = 'subagent'",
-    "branch": "c.relation = 'branched'",
-}
-_CONTINUED = (
-    "m.session_id IN (SELECT s.id FROM sessions s WHERE s.end_reason = 'compression' AND EXISTS "
-    "(SELECT 1 FROM sessions n WHERE n.parent_session_id = s.id AND n.started_at >= s.ended_at))"
-)
-"""Whether a compression ended the session and another one goes on, so that the model has a summary of it."""
-_IS_ROW: Mapping[str, str] = {
-    "compacted": "NOT m.active AND m.compacted",
-    "rewound": "NOT m.active AND NOT m.compacted",
-    "forgotten": f"CASE WHEN m.active THEN {_CONTINUED} ELSE m.compacted END",
-}
-_IS = (*_IS_CONVERSATION, *_IS_ROW)
-
-
-def _is(typed: Filter, now: float) -> Condition:
-    value = typed.value.lower()
-    return Condition(_IS_ROW.get(value) or _IS_CONVERSATION[value])
-
-
-_HAS_REASONING = "COALESCE(m.reasoning, '') <> '' OR COALESCE(m.reasoning_content, '') <> ''"
-_HAS: Mapping[str, str] = {
-    "image": "m.content < char(1) AND instr(CAST(m.content AS BLOB), CAST('\"image' AS BLOB)) > 0",
-    "error": "m.role = 'tool' AND instr(substr(m.content, 1, 20000), '\"error\"') > 0",
-    "reasoning": _HAS_REASONING,
-    "code": "instr(m.content, '```') > 0",
-    "tool": "COALESCE(m.tool_name, '') <> '' OR COALESCE(m.tool_calls, '') <> ''",
-    "branch": "c.branches > 0",
-    "subagent": "c.subagents > 0",
-}
-
-
-def _has(typed: Filter, now: float) -> Condition:
-    return Condition(_HAS[typed.value.lower()])
-
-
+_FROM = N_("whole names: who, in which chat or kind of chat, Git branch, provider, why it ended")
 _WHO = N_("where, who, with which tool")
 _WHAT = N_("of the conversation")
 _WHEN = N_("when; also 30min 5h 2w 6mo 1y, today, 2026-03-05")
@@ -212,80 +135,131 @@ _SIZE = N_("size of the conversation")
 
 FILTERS = (
     FilterKind(
-        key="source", condition=_source, example="source:cli", help=_WHO, also_called=("platform", "channel"),
-        values=lambda stored, now: stored.sources,
+        key="source", condition=conditions.whole_line("sources"), example="source:cli", help=_WHO,
+        also_called=("platform", "channel"), values=lambda stored, now: stored.sources,
     ),
     FilterKind(
-        key="role", condition=_role, example="role:user", help=_WHO, also_called=("author", "by"),
+        key="role", condition=conditions.role, example="role:user", help=_WHO, also_called=("author", "by"),
         values=lambda stored, now: _ROLES,
+        of_messages=True,
     ),
     FilterKind(
-        key="tool", condition=_tool, example="tool:terminal", help=_WHO,
+        key="tool", condition=conditions.tool, example="tool:terminal", help=_WHO,
         values=lambda stored, now: stored.tools,
+        of_messages=True,
     ),
     FilterKind(
-        key="file", condition=_file, example="file:src/auth.py", also_called=("path",),
+        key="file", condition=conditions.file, example="file:src/auth.py", also_called=("path",),
         help=N_("conversations that edited this file, then those that mention it"),
+        of_messages=True,
     ),
     FilterKind(  # `compile_query` makes the search read reasoning instead
-        key="in", condition=lambda typed, now: Condition(_HAS_REASONING), example="in:reasoning",
+        key="in", condition=lambda typed, now: Condition(conditions.HAS_REASONING), example="in:reasoning",
         help=N_("look in reasoning instead: it is in no index, so this scans"),
         reason=_one_of(("reasoning",)), values=lambda stored, now: ("reasoning",),
+        of_messages=True,
     ),
     FilterKind(
-        key="title", condition=_in_lines("titles"), example="title:x", help=_WHAT,
+        key="title", condition=conditions.in_lines("titles"), example="title:x", help=_WHAT,
         also_called=("name", "subject"),
     ),
     FilterKind(
-        key="id", condition=_in_lines("ids"), example="id:x", help=_WHAT,
+        key="id", condition=conditions.in_lines("ids"), example="id:x", help=_WHAT,
         also_called=("session",),
     ),
     FilterKind(
-        key="cwd", condition=_in_lines("folders"), example="cwd:x", help=_WHAT,
+        key="cwd", condition=conditions.folder, example="cwd:x", help=_WHAT,
         also_called=("dir", "folder", "repo"), values=lambda stored, now: stored.folders,
     ),
     FilterKind(
-        key="model", condition=_in_lines("models"), example="model:x", help=_WHAT,
-        also_called=("provider",), values=lambda stored, now: stored.models,
+        key="model", condition=conditions.in_lines("models"), example="model:x", help=_WHAT,
+        values=lambda stored, now: stored.models,
     ),
     FilterKind(
-        key="after", condition=_dated, example="after:3d", help=_WHEN, also_called=("since", "from", "newer"),
+        key="user", condition=conditions.whole_line("users"), example="user:42", help=_FROM,
+        also_called=("user_id",),
+    ),
+    FilterKind(
+        key="chat", condition=conditions.whole_line("chats"), example="chat:group", help=_FROM,
+        also_called=("chat_id", "chat_type"),
+    ),
+    FilterKind(
+        key="branch", condition=conditions.whole_line("branch_names"), example="branch:main", help=_FROM,
+        also_called=("git",), values=lambda stored, now: stored.branches,
+    ),
+    FilterKind(
+        key="provider", condition=conditions.whole_line("providers"), example="provider:openai", help=_FROM,
+    ),
+    FilterKind(
+        key="ended", condition=conditions.whole_line("ended"), example="ended:cli_close", help=_FROM,
+        also_called=("end_reason",), values=lambda stored, now: stored.ends,
+    ),
+    FilterKind(
+        key="after", condition=conditions.dated, example="after:3d", help=_WHEN, also_called=("since", "from", "newer"),
+        reason=_no_date, values=_dates, is_value=True, is_limit=True,
+        of_messages=True,
+    ),
+    FilterKind(
+        key="before", condition=conditions.dated, example="before:2026-03", help=_WHEN,
+        also_called=("until", "to"), reason=_no_date, values=_dates, is_value=True, is_limit=True,
+        of_messages=True,
+    ),
+    FilterKind(
+        key="on", condition=conditions.dated, example="on:mon", help=_WHEN, also_called=("date", "day", "when"),
+        reason=_no_date, values=_dates, is_value=True,
+        of_messages=True,
+    ),
+    FilterKind(
+        key="older", condition=conditions.idle, example="older:30d",
+        help=N_("no activity for so long, or since a date; -older:7d: used since then"), also_called=("idle",),
         reason=_no_date, values=_dates, is_value=True, is_limit=True,
     ),
     FilterKind(
-        key="before", condition=_dated, example="before:2026-03", help=_WHEN,
-        also_called=("until", "older", "to"), reason=_no_date, values=_dates, is_value=True, is_limit=True,
-    ),
-    FilterKind(
-        key="on", condition=_dated, example="on:mon", help=_WHEN, also_called=("date", "day", "when"),
-        reason=_no_date, values=_dates, is_value=True,
-    ),
-    FilterKind(
-        key="is", condition=_is, example="is:live is:archived -is:rewound …",
+        key="is", condition=conditions.is_state, example="is:live is:archived -is:rewound …",
         help=N_(
             "live open stale (open, silent for a week) ended empty "
             "archived pinned hidden chat automation subagent branch; messages: compacted, rewound (taken back), "
             "forgotten (compressed: the model has them no longer)"
         ),
-        also_called=("state", "status", "type"), reason=_one_of(_IS), values=lambda stored, now: _IS,
+        also_called=("state", "status", "type"), reason=_one_of(_STATES),
+        values=lambda stored, now: _STATES, facet=conditions.facet,
     ),
     FilterKind(
-        key="has", condition=_has, example="has:image has:error has:code",
+        key="has", condition=conditions.has_content, example="has:image has:error has:code",
         help=N_("also has:tool has:branch has:subagent"), also_called=("contains",),
-        reason=_one_of(tuple(_HAS)), values=lambda stored, now: tuple(_HAS),
+        reason=_one_of(tuple(conditions.HAS)), values=lambda stored, now: tuple(conditions.HAS),
     ),
     FilterKind(
-        key="cost", condition=_compared("cost", parse_money), example="cost>1",
+        key="cost", condition=conditions.compared("cost", parse_money), example="cost>1",
         help=N_("US dollars, with all subagents"), also_called=("price", "usd"),
         reason=_no_amount(parse_money), sign=">", is_value=True,
     ),
     FilterKind(
-        key="msgs", condition=_compared("messages", parse_count), example="msgs>100",
+        key="msgs", condition=conditions.compared("messages", parse_count), example="msgs>100",
         help=_SIZE, also_called=("messages",), reason=_no_amount(parse_count), sign=">", is_value=True,
     ),
     FilterKind(
-        key="tokens", condition=_compared("tokens", parse_count), example="tokens>1m",
-        help=_SIZE, also_called=("size",), reason=_no_amount(parse_count), sign=">", is_value=True,
+        key="tokens", condition=conditions.compared("tokens", parse_count), example="tokens>1m",
+        help=_SIZE, reason=_no_amount(parse_count), sign=">", is_value=True,
+    ),
+    FilterKind(
+        key="tools", condition=conditions.compared("tools", parse_count), example="tools>20",
+        help=_SIZE, also_called=("calls",), reason=_no_amount(parse_count), sign=">", is_value=True,
+    ),
+    FilterKind(
+        key="size", condition=conditions.compared("size", parse_bytes), example="size>10M",
+        help=N_("bytes with their share of the search index, without subagents: they are measured first"),
+        also_called=("bytes",), reason=_no_amount(parse_bytes), sign=">", is_value=True,
+    ),
+    FilterKind(
+        key="include", condition=_no_condition, example="include:archived include:stale", is_cleanup_only=True,
+        help=N_("a clean-up leaves out archived and open conversations; these go as well (also include:open)"),
+        reason=_one_of(INCLUDED), values=lambda stored, now: INCLUDED, is_value=True,
+    ),
+    FilterKind(
+        key="free", condition=_no_condition, example="free:50% free:2GB", is_cleanup_only=True,
+        help=N_("of a clean-up, the longest idle until this share of the used bytes, or so many, is given back"),
+        reason=_no_share, values=lambda stored, now: ("10%", "25%", "50%", "1GB"), is_value=True,
     ),
 )  # fmt: skip
 """All filters, in the order of the help."""
@@ -299,9 +273,16 @@ FOREIGN_NAMES: Mapping[str, str] = {name: each.key for each in FILTERS for name 
 """The filter for each name in other programs."""
 
 
-def help_lines() -> list[tuple[str, str]]:
+def help_lines(*, for_cleanup: bool = False) -> list[tuple[str, str]]:
     """Return examples and what they mean, in English, one pair for each line of the help."""
     lines: dict[str, list[str]] = {}
-    for each in FILTERS:
+    for each in kinds_for(for_cleanup=for_cleanup):
         lines.setdefault(each.help, []).append(each.example)
     return [(" ".join(examples), text) for text, examples in lines.items()]
+
+
+def kinds_for(*, for_cleanup: bool) -> Iterable[FilterKind]:
+    """Return the filters that a clean-up takes, or a search."""
+    if for_cleanup:
+        return [each for each in FILTERS if not each.of_messages]
+    return [each for each in FILTERS if not each.is_cleanup_only]

@@ -13,12 +13,14 @@ from difflib import get_close_matches
 from enum import StrEnum
 
 from ..wording import _
-from .filters import BY_KEY, FILTER_KEYS, FOREIGN_NAMES, NUMBER_KEYS, Filter
+from .conditions import Filter
+from .filters import BY_KEY, FILTER_KEYS, FOREIGN_NAMES, NUMBER_KEYS
 
 _NUMBER = re.compile(rf"({'|'.join(NUMBER_KEYS)})(>=|<=|>|<|:|=)(.*)", re.IGNORECASE)
 _VALUE_QUOTE = re.compile(r'([A-Za-z]+):(?=")')
 _OPERATORS = ("AND", "OR", "NOT")
-_MOST = 2048
+MOST = 2048
+"""Code points of a query."""
 
 
 class TermKind(StrEnum):
@@ -88,6 +90,9 @@ class Query:
     def files(self) -> tuple[str, ...]:
         """Files whose edits and mentions are requested (`file:src/main.py`)."""
         return tuple(each.value for each in self.filters if each.key == "file" and not each.negated)
+
+
+EMPTY = Query("")
 
 
 @dataclass(slots=True)
@@ -189,17 +194,17 @@ def _without_dangling(tokens: list[_Token]) -> list[_Token]:
     return tokens
 
 
-def parse(text: str, *, now: float | None = None) -> Query:
+def parse(text: str, *, now: float | None = None, for_cleanup: bool = False) -> Query:
     """Parse what a person typed, anything, cut at 2,048 code points as in Hermes; never raises.
 
-    `now` is in Unix seconds, for dates in filters.
+    `now` is in Unix seconds, for dates in filters. Some filters are for a clean-up only.
 
     Returns:
         The query. A filter with an invalid value is left out, with a problem that says why.
     """
     moment = time.time() if now is None else now
     # Lone surrogates cannot be bound to a statement, a NUL ends a MATCH expression.
-    text = text[:_MOST].replace("\x00", " ").encode("utf-8", "replace").decode("utf-8")
+    text = text[:MOST].replace("\x00", " ").encode("utf-8", "replace").decode("utf-8")
     tokens, problems = _tokens(text)
     groups: list[list[Term]] = [[]]
     excluded: list[Term] = []
@@ -214,7 +219,10 @@ def parse(text: str, *, now: float | None = None) -> Query:
         typed = _filter(token, negate)
         if typed is not None:
             kind = BY_KEY[typed.key]
-            if reason := kind.reason(typed, moment):
+            reason = kind.reason(typed, moment)
+            if kind.is_cleanup_only and not for_cleanup:
+                reason = _("{key}: works in a clean-up only").format(key=typed.key)
+            if reason:
                 problems.append(QueryProblem(token.start, token.end, reason, kind.is_value))
             else:
                 filters.append(typed)
@@ -231,7 +239,7 @@ def parse(text: str, *, now: float | None = None) -> Query:
 _LIKE_A_FILTER = re.compile(r"([A-Za-z_]{2,12})(:|[<>]=?)(?=[^\s:/\\<>=])")
 
 
-def _like_filters(query: Query) -> list[tuple[Term, str, str]]:
+def like_filters(query: Query) -> list[tuple[Term, str, str]]:
     """Return the words written like a filter, each with the problem and the filter that may be meant (or "")."""
     words = []
     for term in (*query.terms, *query.excluded):
@@ -263,7 +271,7 @@ def unknown_filters(query: Query) -> tuple[QueryProblem, ...]:
 
     `host:8080`, `std::vector`, `https://…` and `TODO:x` are words like any other.
     """
-    return tuple(QueryProblem(term.start, term.end, reason) for term, reason, meant in _like_filters(query))
+    return tuple(QueryProblem(term.start, term.end, reason) for term, reason, meant in like_filters(query))
 
 
 def corrected_filters(query: Query) -> list[tuple[str, str]]:
@@ -271,7 +279,7 @@ def corrected_filters(query: Query) -> list[tuple[str, str]]:
     text = query.text
     return [
         (meant, text[: term.start] + ("-" if text[term.start] == "-" else "") + meant + text[term.end :])
-        for term, reason, meant in _like_filters(query)
+        for term, reason, meant in like_filters(query)
         if meant
     ]
 

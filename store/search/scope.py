@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ..connection.reader import Reader
 from ..sessions.catalog import Catalog, read_catalog
 from ..sessions.models import View
-from .conversation_table import EVERYTHING, Condition, all_of, any_of, table_of, without
+from .conversation_table import EVERYTHING, Condition, Known, all_of, any_of, table_of, without
 from .filters import BY_KEY
 from .query import Query
 
@@ -22,31 +22,43 @@ class Conditions(NamedTuple):
     """On `messages m`."""
     conversations: Condition = EVERYTHING
     """On `conversations c`."""
+    costly: Condition = EVERYTHING
+    """On their messages and bytes, which must be counted and measured first."""
 
     @property
     def needs_catalog(self) -> bool:
         """Whether conversations are tested, so that all of them must have been read."""
-        return self.conversations != EVERYTHING
+        return self.conversations != EVERYTHING or self.costly != EVERYTHING
 
 
 def compile_filters(query: Query, now: float | None = None) -> Conditions:
     """Return the conditions for the filters of a query; `now` is in Unix seconds, for dates.
 
-    Filters of one key are alternatives (`source:cli source:tui`); filters of different keys and negated filters
-    (`-source:cron -source:tool`) must all hold.
+    Filters of one key are alternatives (`source:cli source:tui`), and so are states of one kind (`is:live is:open`).
+    Filters of different keys and negated filters (`-source:cron -source:tool`) must all hold.
     """
     moment = time.time() if now is None else now
-    groups: dict[tuple[bool, object], list[Condition]] = {}
+    groups: dict[object, list[Condition]] = {}
     for each in query.filters:
         kind = BY_KEY[each.key]
+        if kind.is_cleanup_only:
+            continue
         condition = kind.condition(each, moment)
         # Alternatives share a group; a limit or an exclusion is a group of its own.
         is_alternative = not each.negated and each.op in (":", "=") and not kind.is_limit
-        group: object = each.key if is_alternative else each
-        of_rows = "c." not in condition.sql
-        groups.setdefault((of_rows, group), []).append(without(condition) if each.negated else condition)
-    rows = all_of(any_of(group) for (of_rows, _), group in groups.items() if of_rows)
-    return Conditions(rows, all_of(any_of(group) for (of_rows, _), group in groups.items() if not of_rows))
+        group: object = (each.key, kind.facet(each.value)) if is_alternative else each
+        place = _place(condition)
+        groups.setdefault((place, group), []).append(without(condition) if each.negated else condition)
+    found: dict[str, list[Condition]] = {"rows": [], "conversations": [], "costly": []}
+    for alternatives in groups.values():
+        found[_place(alternatives[0])].append(any_of(alternatives))
+    return Conditions(**{place: all_of(several) for place, several in found.items()})
+
+
+def _place(condition: Condition) -> str:
+    if "c." not in condition.sql:
+        return "rows"
+    return "costly" if "c.messages" in condition.sql or "c.size" in condition.sql else "conversations"
 
 
 class Scope(NamedTuple):
@@ -97,10 +109,20 @@ def make_scope(
     return Scope(rows, sessions)
 
 
-def roots_in(reader: Reader, conditions: Conditions, catalog: Catalog, view: View = View.ALL) -> list[str]:
-    """Return the root ids of the conversations of a view that pass the filters of a query."""
+def roots_in(
+    reader: Reader,
+    conditions: Conditions,
+    catalog: Catalog,
+    view: View = View.ALL,
+    known: Known | None = None,
+) -> list[str]:
+    """Return the root ids of the conversations of a view that pass the filters of a query.
+
+    `known` is a cache of sizes by session id, and is added to where a filter is on bytes.
+    """
     shown = EVERYTHING if view is View.ALL else Condition("c.view = ?", (view.value,))
-    return table_of(catalog).roots(all_of([conditions.conversations, shown]), reader)
+    condition = all_of([conditions.conversations, shown])
+    return table_of(catalog).roots(condition, reader, costly=conditions.costly, known=known)
 
 
 def read_scope(reader: Reader, query: Query, now: float | None = None) -> Scope:

@@ -20,7 +20,7 @@ from ptys import environment
 
 from hermes_browse.store.ages import MINUTE
 from hermes_browse.store.cleanup.plan import Plan, make_plan
-from hermes_browse.store.cleanup.rules import Rules
+from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.sessions.catalog import read_catalog
 
@@ -45,13 +45,14 @@ class _Pruned(NamedTuple):
 def _rule(store: Store, most: int) -> str | None:
     """An age in the words of the command line that means so many conversations; None where there are none."""
     now = time.time()
+    everything = Selection(parse_line("older:0d", now))
     with store.reader() as reader:
-        plan: Plan = make_plan(reader, read_catalog(reader, now), Rules(older_than=0.0), now, measure_sizes=False)
+        plan: Plan = make_plan(reader, read_catalog(reader, now), everything, now, measure_sizes=False)
     if not plan.selected:
         return None
     last = plan.selected[min(most, len(plan.selected)) - 1].conversation
     idle = now - (last.last_active or last.root.started_at or now)
-    return f"{max(idle - 1.0, 0.0) / MINUTE:.4f}m"
+    return f"{max(idle - 1.0, 0.0) / MINUTE:.4f}min"
 
 
 def _prune(store: Path, age: str, home: Path) -> tuple[float, float, dict[str, int]]:

@@ -8,14 +8,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from builders import DAY
-from pruning import NOW, family, opened
+from pruning import NOW, chosen, family, opened
 from writing import handles
 
 from hermes_browse.store.cleanup import bulk
 from hermes_browse.store.cleanup.bulk import Step, carry_out
 from hermes_browse.store.cleanup.plan import Plan, Planned, make_plan
-from hermes_browse.store.cleanup.rules import Rules
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.flags import archive
 from hermes_browse.store.errors import RefusedError, StoreBusyError, StoreError, StoreRefusedError, WriteFailedError
@@ -33,7 +31,7 @@ def path(tmp_path: Path) -> Path:
 def plan_of(path: Path) -> Plan:
     """Five conversations, of which one takes two subagents along."""
     with opened(path) as (reader, catalog):
-        return make_plan(reader, catalog, Rules(older_than=30 * DAY), NOW)
+        return make_plan(reader, catalog, chosen("older:30d"), NOW)
 
 
 def change(path: Path, statement: str) -> None:

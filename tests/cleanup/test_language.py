@@ -1,103 +1,216 @@
-"""The rules as one line of text: what each word asks for, and what is said of those that cannot be read."""
+"""The line of a clean-up is a query without words: what it chooses, what is wrong with it, how it is edited."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from builders import DAY
+from builders import DAY, make_store
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pruning import NOW
+from pruning import NOW, aged, chosen, family, opened, said
 
-from hermes_browse.store.cleanup.rule_line import EXAMPLES, parse_rules, toggled
-from hermes_browse.store.cleanup.rules import Rules
-from hermes_browse.store.sessions.relations import STALE_AFTER
-
-
-@pytest.mark.parametrize(
-    ("text", "rules"),
-    [
-        ("", Rules()),
-        ("older:30d", Rules(older_than=30 * DAY)),
-        (
-            "older:2w source:cron,telegram source:cli",
-            Rules(older_than=14 * DAY, sources=frozenset(["cron", "telegram", "cli"])),
-        ),
-        ("is:automation IS:EMPTY is:archived", Rules(automation=True, empty=True, include_archived=True)),
-        ("is:stale", Rules(stale_open=STALE_AFTER)),
-        ("is:stale older:2d", Rules(older_than=2 * DAY, stale_open=2 * DAY)),
-        ("msgs<5", Rules(max_messages=4)),
-        ("messages<=5 msgs>=2", Rules(max_messages=5, min_messages=2)),
-        ("msgs:0", Rules(min_messages=0, max_messages=0)),
-        ("msgs<1,000 msgs>0", Rules(min_messages=1, max_messages=999)),
-        ("cost<=.5", Rules(max_cost=0.5)),
-        ("size>10M", Rules(min_size=10_000_001)),
-        ("size<=1GB cost<=$0.10", Rules(max_size=1_000_000_000, max_cost=0.1)),
-        ('title:"two words" model:haiku', Rules(title="two words", model="haiku")),
-        ("title:it's", Rules()),
-        ("cwd:~/src", Rules(cwd="/home/me/src")),
-    ],
-)
-def test_words(text: str, rules: Rules) -> None:
-    """Each is the field of the rules it names."""
-    assert parse_rules(text, NOW, lambda folder: folder.replace("~", "/home/me")).rules == rules
+from hermes_browse.store.ages import HOUR, age_words
+from hermes_browse.store.cleanup.plan import make_plan
+from hermes_browse.store.cleanup.protection import Standing, standing
+from hermes_browse.store.cleanup.selection import Selection, parse_line, toggled, with_age
+from hermes_browse.store.cleanup.space_map import read_file_space
+from hermes_browse.store.search.filters import FILTERS, help_lines, kinds_for
+from hermes_browse.store.search.query import parse
+from hermes_browse.store.sessions.conversations import Forest
+from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.sessions.session import Session
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("foo", "is no rule: title:foo"),
+        ("foo", "“foo” is no filter: title:foo looks for it in titles"),
+        ("-foo", "“foo” is no filter"),
+        ("sorce:cron", "“sorce:cron” is no filter: is source:cron meant?"),
         ("older:soon", "is no age (30min 5h 3d 2w 6mo 1y)"),
-        ("older:", "wants a value"),
-        ("size>big", "size wants a size"),
-        ("msgs<few", "msgs wants a whole number"),
-        ("msgs>-5", "msgs wants a whole number"),
-        ("msgs<1_000", "msgs wants a whole number"),
-        ("msgs<99999999999999999999", "msgs wants a whole number"),
-        ("msgs<0", "msgs is never below 0"),
-        ("size<0", "size is never below 0"),
-        ("msgs>10 msgs<5", "msgs: nothing is above 10 and below 5"),
-        ("size>=2k size<=1k", "size: nothing is above 1,999 and below 1,001"),
         ("older:-3d", "is no age (30min 5h 3d 2w 6mo 1y)"),
-        ("cost<x", "cost wants an amount"),
-        ("cost<nan", "cost wants an amount"),
-        ("cost<inf", "cost wants an amount"),
-        ("cost<-1", "cost wants an amount"),
-        ("cost<1e99", "cost wants an amount"),
-        ("cost>1", "with < only"),
-        ("is:odd", "is: knows automation, empty, stale, archived"),
-        ("colour:red", "colour: is no rule"),
-        ('title:"open', "a quote is not closed"),
-        ("title:it's", "a quote is not closed"),
+        ("older:", "wants a value"),
+        ("size>big", "size> needs a number, e.g. size>10M"),
+        ("msgs<few", "msgs< needs a number, e.g. msgs<1"),
+        ("msgs>-5", "needs a number"),
+        ("cost<nan", "needs a number"),
+        ("is:odd", "is: knows live, open, stale"),
+        ("include:pinned", "include: knows archived, stale, open"),
+        ("free:some", "free: wants a share or a size"),
+        ("free:0%", "free: wants a share or a size"),
+        ("free:101%", "free: wants a share or a size"),
+        ("-free:50%", "free: cannot be excluded"),
+        ("role:user", "role:user chooses messages, a clean-up whole conversations"),
+        ("before:2026", "before:2026 chooses messages"),
+        ("is:rewound", "is:rewound chooses messages"),
+        ("has:image", "has:image chooses messages"),
+        ("msgs>10 msgs<5 msgs<9", "nothing is both msgs>10 and msgs<5"),
+        ("size>=2k size<=1k", "nothing is both size>=2k and size<=1k"),
+        ('title:"open', "an unpaired quotation mark"),
     ],
 )
-def test_problems(text: str, words: str) -> None:
-    """Said in a sentence that names the word; what is right beside it holds."""
-    parsed = parse_rules(f"is:empty {text}", NOW)
-    assert len(parsed.problems) == 1 and words in parsed.problems[0]
-    assert parsed.rules.empty
+def test_what_is_no_filter_is_a_problem(text: str, words: str) -> None:
+    """A search goes on without it; a clean-up must not. What is right beside it is kept."""
+    query = parse_line(f"is:empty {text}", NOW)
+    assert len(query.problems) == 1 and words in query.problems[0].text
+    assert query.filters[0].value == "empty"
 
 
-def test_examples_are_rules() -> None:
-    """What the help shows can be typed."""
-    for text, _ in EXAMPLES:
-        assert not parse_rules(text, NOW).problems, text
+def test_a_line_that_would_be_cut_is_a_problem() -> None:
+    """What is behind the end might have narrowed it."""
+    (problem,) = parse_line("older:30d" + " " * 2048 + "source:cron", NOW).problems
+    assert "longer than 2,048" in problem.text
+
+
+def test_a_search_refuses_what_only_a_clean_up_knows() -> None:
+    """By name."""
+    assert parse("walrus free:50%", now=NOW).refusal == "free: works in a clean-up only"
+    assert parse("include:archived", now=NOW).refusal == "include: works in a clean-up only"
+
+
+def test_the_help_names_filters_that_it_takes() -> None:
+    """Each example can be typed; a clean-up is told nothing of messages, a search nothing of what it refuses."""
+    for text, _ in help_lines(for_cleanup=True):
+        line = " ".join(word for word in text.split() if word not in ("…", "-is:rewound") and "has:" not in word)
+        assert not parse_line(line, NOW).problems, text
+    both = {each.key for each in kinds_for(for_cleanup=True)} & {each.key for each in kinds_for(for_cleanup=False)}
+    assert {"source", "title", "is", "older", "size", "cost"} <= both
+    assert {each.key for each in FILTERS} - {each.key for each in kinds_for(for_cleanup=False)} == {"include", "free"}
 
 
 @settings(max_examples=examples(300))
 @given(st.text(max_size=60))
-def test_any_text_is_rules_or_a_problem(text: str) -> None:
-    """Never an error; text that asks for nothing known has a problem, so that it is not taken for no rules."""
-    parsed = parse_rules(text, NOW)
-    assert parsed.problems or parsed.rules != Rules() or not text.split()
+def test_any_text_is_filters_or_a_problem(text: str) -> None:
+    """Never an error; text that asks for nothing known has a problem, so that it is not taken for no filters."""
+    query = parse_line(text, NOW)
+    cleaned = text.replace("\x00", " ").split()
+    only_signs = all(word.strip("*()") in ("", "AND", "OR", "NOT", "and", "or", "not", '""') for word in cleaned)
+    assert query.problems or query.filters or only_signs
+
+
+def test_without_a_filter_nothing_is_chosen() -> None:
+    """What counts as well is no choice."""
+    for selection in (Selection(), chosen("include:archived"), chosen("include:stale include:open")):
+        assert selection.nothing
+    assert not chosen("-source:cron").nothing and not chosen("", "a").nothing
+
+
+def _found(path: Path, line: str) -> set[str]:
+    with opened(path) as (reader, catalog):
+        return {each.conversation.id for each in make_plan(reader, catalog, chosen(line), NOW).selected}
+
+
+RUNS = {"cron_job1_20260101_030000", "cron_job1_20260102_030000", "cron_job2_20260102_040000"}
+
+
+@pytest.mark.parametrize(
+    ("line", "ids"),
+    [
+        ("title:PLANS", {"old", "new"}),
+        ("title:plans -older:5d", {"new"}),
+        ("title:plans older:5d", {"old"}),
+        ("title:_", set()),
+        ("cwd:/work/site/", {"old"}),
+        ("cwd:/work/site", {"old", "new"}),
+        ("cwd:/work/", {"old", "new"}),
+        ("cwd:work/site/", {"old"}),
+        ("cwd:/site/", set()),
+        ("model:SONNET", {"old"}),
+        ("is:archived", {"put-away"}),
+        ("older:90d include:archived", {"old", "put-away"}),
+        ("is:stale", {"open"}),
+        ("older:45d include:stale", {"old", "boss", "open"}),
+        ("older:90d source:cli include:open", {"old"}),
+        ("source:cron,tui", RUNS),
+        ("source:cron source:tui", RUNS),
+        ("is:automation is:empty", set()),
+        ("is:empty is:ended", set()),
+        ("is:archived is:ended", {"put-away"}),
+        ("is:live is:ended is:automation", RUNS),
+        ("msgs<1", {"empty"}),
+        ("tools>0", set()),
+        ("id:job2", {"cron_job2_20260102_040000"}),
+        ("ended:compression", set()),
+    ],
+)
+def test_what_a_line_chooses(tmp_path: Path, line: str, ids: set[str]) -> None:
+    """Filters of different keys must all hold; those of one key, and states of one kind, are alternatives."""
+    assert _found(family(tmp_path / "state.db"), line) == ids
+
+
+def test_filters_that_hermes_prunes_by(tmp_path: Path) -> None:
+    """Columns that only these read; a store without them has nothing of the kind."""
+    rows = [
+        aged("a", 9, source="telegram", user_id="42", chat_id="-100", chat_type="group", git_branch="main"),
+        aged("b", 9, user_id="421", chat_type="dm", billing_provider="OpenAI", git_branch="main2", tool_call_count=3),
+        aged("c", 9, end_reason="agent_close"),
+    ]
+    path = make_store(tmp_path / "state.db", "31", rows, [said(str(each["id"]), 9) for each in rows])
+    cases = {
+        "user:42": {"a"}, "chat:group": {"a"}, "chat:-100": {"a"}, "chat:group,dm": {"a", "b"}, "branch:main": {"a"},
+        "provider:openai": {"b"}, "ended:agent_close": {"c"}, "tools>2": {"b"}, "-ended:cli_close": {"c"},
+        "-provider:openai": {"a", "c"}, "user:42 chat:dm": set(),
+    }  # fmt: skip
+    assert {line: _found(path, line) for line in cases} == cases
+    old = make_store(tmp_path / "old.db", "6", [aged("a", 9)], [said("a", 9)])
+    assert _found(old, "chat:group") == _found(old, "provider:openai") == set()
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5])
+def test_free_takes_the_idlest_until_it_is_enough(tmp_path: Path, share: float) -> None:
+    """The last one is needed; what is marked goes whatever it frees."""
+    rows = [aged(f"s{number:02}", 100 - number) for number in range(30)]
+    messages = [said(f"s{number:02}", 100 - number, "walrus " * 900) for number in range(30)]
+    path = make_store(tmp_path / "state.db", "31", rows, messages)
+    with opened(path) as (reader, catalog):
+        file = read_file_space(reader, 0)
+        goal = share * (file.file_bytes - file.free_bytes)
+        for measured in (True, False):
+            selection = chosen(f"free:{share:.0%}")
+            plan = make_plan(reader, catalog, selection, NOW, measure_sizes=measured)
+            names = [each.conversation.id for each in plan.selected]
+            freed = [each.bytes for each in plan.selected]
+            assert names == [f"s{number:02}" for number in range(len(names))] and 1 < len(names) < 30
+            assert sum(freed[:-1]) < goal <= sum(freed)
+        marked = make_plan(reader, catalog, chosen("free:1kb", "s29"), NOW)
+        assert [each.conversation.id for each in marked.selected] == ["s00", "s29"]
 
 
 def test_switches() -> None:
-    """A word comes and goes; of ages there is one; what else was typed stays as it is read."""
+    """A filter comes and goes; of ages there is one; what else was typed stays as it is."""
     assert toggled("", "is:empty") == "is:empty"
     assert toggled("is:empty older:30d", "is:empty") == "older:30d"
     assert toggled("older:30d is:empty", "older:90d") == "is:empty older:90d"
     assert toggled("older:30d", "older:30d") == ""
-    line = toggled('title:"two words" cwd:/a', "is:stale")
-    assert parse_rules(line, NOW) == parse_rules('title:"two words" cwd:/a is:stale', NOW)
-    assert toggled('title:"open', "is:empty") == 'title:"open'
+    assert toggled('title:"two words"  cwd:/a', "include:stale") == 'title:"two words"  cwd:/a include:stale'
+    assert toggled('title:"is:empty x" is:empty', "is:empty") == 'title:"is:empty x"'
+    assert with_age("source:cron older:3d is:empty", 9) == "source:cron older:9d is:empty"
+    assert with_age("older: source:cron", 9) == "older:9d source:cron"
+    assert with_age("source:cron", 9) == "older:9d source:cron"
+    assert with_age("older:3d source:cron older:4d", 9) == "older:9d source:cron"
+
+
+def one(**columns: object) -> Conversation:
+    """A conversation of one session that was used 30 days ago and ended."""
+    used = NOW - 30 * DAY
+    named: dict[str, object] = {"last_active": used, "started_at": used - DAY, "ended_at": used}
+    forest = Forest([Session(**({"id": "s", "source": "cli"} | named | columns))])  # type: ignore[arg-type]  # test rows
+    return forest.conversation(forest.chain_of("s"), NOW)
+
+
+def test_standing() -> None:
+    """Ended by either sign; open until it has been idle for long; held is never stale."""
+    assert standing(one(), NOW) is Standing.ENDED
+    assert standing(one(ended_at=None, end_reason="compression"), NOW) is Standing.ENDED
+    assert standing(one(ended_at=None), NOW) is Standing.STALE
+    assert standing(one(ended_at=None), NOW, 31 * DAY) is Standing.OPEN
+    assert standing(one(ended_at=None, busy=True), NOW) is Standing.OPEN
+
+
+def test_ages_are_said_in_their_largest_unit() -> None:
+    """As a person would."""
+    assert [age_words(each) for each in (0, 30, 90, HOUR, DAY, 3.4 * DAY)] == [
+        "0 minutes", "0 minutes", "2 minutes", "1 hour", "1 day", "3 days",
+    ]  # fmt: skip

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 from builders import DAY, big_store
-from pruning import NOW, aged, family, interrupt_measuring, opened, said
+from pruning import NOW, aged, chosen, family, interrupt_measuring, opened, said
 
 from hermes_browse.store.cleanup.plan import make_plan, measure_more
-from hermes_browse.store.cleanup.rules import Rules
+from hermes_browse.store.cleanup.selection import Selection
 from hermes_browse.store.cleanup.sizes import Sizes, measure
 from hermes_browse.store.errors import QueryInterruptedError
 
 LATER = NOW + 3000 * DAY
-OLD = Rules(older_than=0, include_archived=True)
+OLD = chosen("older:0d include:archived")
 
 
 def test_what_goes_is_known_before_its_bytes(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_a_piece_can_be_cancelled(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_a_conversation_is_measured_with_all_that_goes_along(tmp_path: Path) -> None:
     """Half of it is not its size."""
     with opened(family(tmp_path / "state.db")) as (reader, catalog):
-        plan = make_plan(reader, catalog, Rules(marks=frozenset(["boss"])), NOW, measure_sizes=False)
+        plan = make_plan(reader, catalog, chosen("", "boss"), NOW, measure_sizes=False)
         (boss,) = plan.selected
         assert [each.id for each in plan.unmeasured()] == list(boss.session_ids) and len(boss.session_ids) > 2
         sizes = dict(measure(reader, boss.sessions))
@@ -92,7 +92,7 @@ def test_a_conversation_is_measured_with_all_that_goes_along(tmp_path: Path) -> 
 def test_a_rule_on_bytes_measures_all_the_same(tmp_path: Path) -> None:
     """What it means cannot be told without."""
     with opened(family(tmp_path / "state.db")) as (reader, catalog):
-        rules = Rules(min_size=1)
+        rules = chosen("size>=1")
         quick = make_plan(reader, catalog, rules, NOW, measure_sizes=False)
         assert quick.selected and [each.session_ids for each in quick.selected] == [
             each.session_ids for each in make_plan(reader, catalog, rules, NOW).selected
@@ -100,13 +100,13 @@ def test_a_rule_on_bytes_measures_all_the_same(tmp_path: Path) -> None:
         assert "empty" not in {each.conversation.id for each in quick.selected}
 
 
-@pytest.mark.parametrize("rules", [Rules(marks=frozenset(["old"])), Rules(title="old", min_size=1)])
-def test_a_session_that_grew_is_measured_again(tmp_path: Path, rules: Rules) -> None:
+@pytest.mark.parametrize("selection", [chosen("", "old"), chosen("title:old size>=1")])
+def test_a_session_that_grew_is_measured_again(tmp_path: Path, selection: Selection) -> None:
     """Else the plan would say less than goes, and the delete would refuse what the plan says."""
     path = family(tmp_path / "state.db")
     known: dict[str, Sizes] = {}
     with opened(path) as (reader, catalog):
-        before = make_plan(reader, catalog, rules, NOW, known=known)
+        before = make_plan(reader, catalog, selection, NOW, known=known)
         connection = sqlite3.connect(path)
         with connection:
             row = aged("old", 100) | said("old", 100, "a lantern" * 100)
@@ -115,7 +115,7 @@ def test_a_session_that_grew_is_measured_again(tmp_path: Path, rules: Rules) -> 
                 [row["content"], row["timestamp"]],
             )
         connection.close()
-        after = make_plan(reader, catalog, rules, NOW, known=known)
+        after = make_plan(reader, catalog, selection, NOW, known=known)
     (one,), (other,) = before.selected, after.selected
     assert (one.own.rows, other.own.rows) == (1, 2)
     assert other.own.content == one.own.content + 900 and known["old"] == other.own

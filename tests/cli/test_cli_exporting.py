@@ -304,3 +304,17 @@ def test_it_imports_neither_textual_nor_rich(root: Path) -> None:
     )
     command = ["--home", str(root), "export", CHAIN, "--format", "html"]
     subprocess.run([sys.executable, "-c", program, *command], check=True, capture_output=True)
+
+
+def test_a_query_chooses_what_is_exported(capsys: Capture, root: Path, tmp_path: Path) -> None:
+    """Filters as in a search, archived and open ones too; with what is named beside it; words are refused."""
+    export = ["--home", str(root), "export", "--format", "jsonl", "--force", "--output", str(tmp_path / "all.jsonl")]
+    everything = ask(capsys, "--home", str(root), "list", "--view", "all", "--limit", "0")["conversations"]
+    telegram = {each["id"] for each in everything if each["source"] == "telegram"}
+    found = ask(capsys, *export, "--query", "source:telegram")
+    assert telegram and set(found["files"][0]["conversations"]) >= telegram
+    both = ask(capsys, *export, "--query", "source:telegram", CHAIN)
+    assert "20260103_090000_aaa003" in both["files"][0]["conversations"]
+    assert call(capsys, *export, "--query", "title:nowhere").code == 4
+    for query in ("words", "free:50%", "role:user", ""):
+        assert call(capsys, *export, "--query", query).code == 2, query

@@ -81,6 +81,13 @@ def test_the_document(capsys: Capture, tmp_path: Path, store: str) -> None:
         ("--min-size 1G", set()),
         ("--stale-open", {"open"}),
         ("--stale-open --older-than 90d", {"old"}),
+        ("--stale-open --older-than 45d", {"old", "boss", "open"}),
+        ("--stale-open --source cli", {"old", "new", "boss", "branch", "empty", "open", "stray"}),
+        ("older:90d", {"old"}),
+        ("older:90d include:archived", {"old", "put-away"}),
+        ("older:38d12h --automation", {f"cron_job{run}" for run in RUNS}),
+        ("--automation --empty", set()),
+        ("free:100% source:cron", {f"cron_job{run}" for run in RUNS}),
     ],
 )
 def test_rules(capsys: Capture, root: Path, line: str, ids: set[str]) -> None:
@@ -114,7 +121,7 @@ def test_for_people(capsys: Capture, root: Path) -> None:
     assert "Nothing was changed" in ended.err and "VACUUM" in ended.err and "2 sessions of subagents" in ended.err
     assert ", ." not in ended.err, "without a known cost none is named"
     empty = call(capsys, "--home", str(root), "prune")
-    assert empty.code == 0 and "No rule is given" in empty.err
+    assert empty.code == 0 and "No filter is given" in empty.err
 
 
 @pytest.mark.parametrize("action", ["--delete", "--archive"])

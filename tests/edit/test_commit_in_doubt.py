@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pruning import chosen
 from trashing import NOW, dump, family, health, opened, put_back, remove
 
 from hermes_browse.store.cleanup import bulk
 from hermes_browse.store.cleanup.plan import make_plan
-from hermes_browse.store.cleanup.rules import Rules
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import flags, titles, transaction
 from hermes_browse.store.edit.flags import undo
@@ -168,7 +168,7 @@ def test_a_clean_up_counts_what_is_in_doubt(tmp_path: Path, arm: Arm) -> None:
     store = Store(path)
     with store.reader() as reader:
         catalog = read_catalog(reader, NOW)
-        plan = make_plan(reader, catalog, Rules(marks=frozenset({"other", "tip"})), NOW)
+        plan = make_plan(reader, catalog, chosen("", "other", "tip"), NOW)
     assert len(plan.selected) == 2
     work = bulk.delete_unit(store, catalog, tmp_path / "trash", None)
     arm("done")

@@ -34,7 +34,6 @@ from hermes_browse.store.trash.shelf import drop, list_bundles
 from hermes_browse.store.edit import transaction
 from hermes_browse.store.edit.delete import delete
 from hermes_browse.store.cleanup.plan import make_plan
-from hermes_browse.store.cleanup.rules import Rules
 from hermes_browse.store.cleanup.bulk import carry_out, delete_unit
 from hermes_browse.store.edit.restore import restore
 from hermes_browse.store.sessions.catalog import read_catalog
@@ -44,7 +43,7 @@ def prune(store, trash, names):
     with store.reader() as reader:
         catalog = read_catalog(reader, NOW)
         there = [name for name in names if name in catalog.forest.sessions]
-        plan = make_plan(reader, catalog, Rules(marks=frozenset(there)), NOW)
+        plan = make_plan(reader, catalog, chosen("", *there), NOW)
     error = carry_out(store, plan, delete_unit(store, catalog, trash, None), pause=lambda _: None).error
     if error is not None:
         raise error

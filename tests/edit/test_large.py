@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 from builders import make_store
-from pruning import NOW, aged
+from pruning import NOW, aged, chosen
 from trashing import dump, health, opened, put_back, remove
 
 from hermes_browse.store.cleanup.bulk import Step, carry_out, delete_unit
 from hermes_browse.store.cleanup.plan import make_plan
-from hermes_browse.store.cleanup.rules import Rules
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.trash.progress import Stage
@@ -77,7 +76,7 @@ def test_a_plan_is_stopped_within_a_conversation(path: Path) -> None:
         from hermes_browse.store.sessions.catalog import read_catalog
 
         catalog = read_catalog(reader, NOW)
-        plan = make_plan(reader, catalog, Rules(older_than=86_400.0 * 30), NOW)
+        plan = make_plan(reader, catalog, chosen("older:30d"), NOW)
 
     def tell(stage: Stage) -> None:
         steps.append(Step(0, 1, 10.0, stage))

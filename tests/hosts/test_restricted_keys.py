@@ -168,7 +168,7 @@ CHANGES: Mapping[str, Mapping[str, object]] = {
     "rename": {"id": "{id}", "title": ["changed"]},
     "delete": {"ids": ["{id}"], "yes": True},
     "restore": {"bundles": ["2"]},
-    "clean_up": {"older_than": "0", "delete": True, "yes": True, "include_archived": True, "stale_open": True},
+    "clean_up": {"query": ["older:0 include:archived include:open"], "delete": True, "yes": True},
 }
 
 

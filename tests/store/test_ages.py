@@ -9,7 +9,8 @@ import pytest
 from builders import DAY, make_store
 
 from hermes_browse.store.ages import HOUR, MINUTE, MONTH, WEEK, YEAR, parse_age, parse_when
-from hermes_browse.store.cleanup.rule_line import parse_rules
+from hermes_browse.store.cleanup.plan import make_plan
+from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.search.scope import compile_filters, roots_in
@@ -55,7 +56,7 @@ def test_an_age_in_m_is_refused_by_name(text: str) -> None:
         assert str(refusal.value) == words
     word = text.strip().replace(" ", "")
     assert [each.text for each in parse(f"after:{word}", now=NOW).problems] == [f"after: {words}"]
-    assert parse_rules(f"older:{word}", NOW).problems == (f"older: {words}",)
+    assert [each.text for each in parse_line(f"older:{word}", NOW).problems] == [f"older: {words}"]
 
 
 @pytest.mark.parametrize(
@@ -96,13 +97,14 @@ def test_no_dates(text: str) -> None:
 def test_a_search_and_a_clean_up_read_the_same(text: str) -> None:
     """What is `older:` was last active `before:` the same moment."""
     when = parse_when(text, NOW)
-    assert parse_rules(f'older:"{text}"', NOW).rules.cutoff(NOW) == pytest.approx(when.start)
+    age = Selection(parse_line(f'older:"{text}"', NOW)).age(NOW)
+    assert age == pytest.approx(NOW - when.start)
     if " " not in text:
         assert not parse(f"before:{text}", now=NOW).problems
 
 
 def test_stale_is_one_span(tmp_path: Path) -> None:
-    """A search for `is:stale` and the rule `is:stale` select the same conversations."""
+    """A search for `is:stale` and a clean-up by it choose the same conversations."""
     sessions = [
         {"id": "a-day", "started_at": NOW - 2 * DAY},
         {"id": "nearly", "started_at": NOW - STALE_AFTER + 60},
@@ -117,9 +119,7 @@ def test_stale_is_one_span(tmp_path: Path) -> None:
     ]
     with Store(make_store(tmp_path / "state.db", "22", sessions, rows)).reader() as reader:
         catalog = read_catalog(reader, NOW)
-        roots = roots_in(reader, compile_filters(parse("is:stale", now=NOW), NOW), catalog)
-    rules = parse_rules("is:stale", NOW).rules
-    conversations = catalog.select()
-    searched = {catalog.conversation(root).id for root in roots}
-    planned = {each.id for each in conversations if rules.could_match(each, NOW)}
+        searched = set(roots_in(reader, compile_filters(parse("is:stale", now=NOW), NOW), catalog))
+        plan = make_plan(reader, catalog, Selection(parse_line("is:stale", NOW)), NOW)
+    planned = {each.conversation.root_id for each in plan.selected}
     assert searched == planned == {"stale", "no-messages"}

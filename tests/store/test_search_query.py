@@ -10,9 +10,10 @@ from search_stores import write_store
 from searching import search
 
 from hermes_browse.store.connection.connect import Store
+from hermes_browse.store.search.conditions import Filter
 from hermes_browse.store.search.conversation_table import EVERYTHING
 from hermes_browse.store.search.filter_values import Vocabulary
-from hermes_browse.store.search.filters import FILTER_KEYS, FILTERS, Filter, FilterKind
+from hermes_browse.store.search.filters import FILTER_KEYS, FILTERS, FilterKind
 from hermes_browse.store.search.query import TermKind, parse, unknown_filters
 from hermes_browse.store.search.scope import compile_filters
 from hermes_browse.store.search.terms import compile_query
@@ -141,8 +142,16 @@ def test_a_bad_value_is_a_problem_and_left_out(text: str) -> None:
 
 
 def test_every_filter_key_is_known_to_the_conditions() -> None:
-    values = {"before": "2026", "after": "2026", "on": "today", "is": "archived", "has": "code", "in": "reasoning"}
-    for key in FILTER_KEYS:
+    values = {
+        "before": "2026",
+        "older": "2026",
+        "after": "2026",
+        "on": "today",
+        "is": "archived",
+        "has": "code",
+        "in": "reasoning",
+    }
+    for key in set(FILTER_KEYS) - {"include", "free"}:
         conditions = compile_filters(parse(f"{key}:{values.get(key, 'x')}", now=NOW), NOW)
         assert (conditions.rows == EVERYTHING) != (conditions.conversations == EVERYTHING), key
 
@@ -197,11 +206,11 @@ def test_the_last_word_is_a_prefix_until_a_space_follows(text: str, expected: bo
 def test_each_filter_knows_all_of_itself(kind: FilterKind) -> None:
     """Its example is one it takes, its values are too, its other names lead to it, and the guide has its example."""
     for example in kind.example.replace("…", "").split():
-        (asked,) = parse(example, now=NOW).filters
+        (asked,) = parse(example, now=NOW, for_cleanup=kind.is_cleanup_only).filters
         assert asked.key == kind.key
         assert f"`{example.removeprefix('-')}`" in GUIDE
     for value in kind.values(Vocabulary(), NOW):
-        assert not parse(f"{kind.key}:{value}", now=NOW).problems
+        assert not parse(f"{kind.key}:{value}", now=NOW, for_cleanup=kind.is_cleanup_only).problems
     for name in kind.also_called:
         (problem,) = unknown_filters(parse(f"x {name}:y1"))
         assert f"is {kind.key}{kind.sign} meant?" in problem.text

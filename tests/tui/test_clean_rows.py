@@ -9,14 +9,13 @@ import pytest
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pruning import NOW, family, opened
+from pruning import NOW, chosen, family, opened
 from rich.cells import cell_len
 
 from hermes_browse.store.ages import DAY
 from hermes_browse.store.cleanup.plan import Plan, Spared, make_plan
 from hermes_browse.store.cleanup.protection import SpareReason
 from hermes_browse.store.cleanup.retention import Fate
-from hermes_browse.store.cleanup.rules import Rules
 from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.cleanup.space_map import SpaceMap, read_space_map
 from hermes_browse.store.sessions.models import Conversation
@@ -39,7 +38,7 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, SpaceMap, list
     """A plan of a small store, with its map."""
     path = family(tmp_path_factory.mktemp("rows") / "state.db")
     with opened(path) as (reader, catalog):
-        found = make_plan(reader, catalog, Rules(older_than=30 * DAY), NOW)
+        found = make_plan(reader, catalog, chosen("older:30d"), NOW)
         space = read_space_map(reader, catalog)
         sums = freed_sums(space, freed_by(found, catalog))
     opened_rows = {f"m0source{each.name}" for each in space.sources} | {"m1jobjob1", "m1conversationboss"}

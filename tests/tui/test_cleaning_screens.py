@@ -77,13 +77,13 @@ async def test_rules_plan_and_totals(path: Path) -> None:
         await browser.press("4", "6")
         assert "open" in planned(browser)[0], "stale open ones are a class of their own"
         await set_rules(browser, "older:30d sized:3")
-        assert planned(browser) == (set(), {}) and "sized: is no rule" in browser.text("#plan")
+        assert planned(browser) == (set(), {}) and "“sized:3” is no filter" in browser.text("#plan")
         await browser.press("D")
         assert isinstance(browser.app.screen, PruneScreen) and "nothing to clean up" in browser.text("#status")
         await set_rules(browser, "")
-        assert "No rules yet" in browser.text("#plan") and "Space" not in browser.text("#status")
+        assert "No filters yet" in browser.text("#plan") and "Space" not in browser.text("#status")
         await browser.press("7")
-        assert "Archived conversations count as well" in browser.text("#plan"), "which is no rule by itself"
+        assert "include: only adds" in browser.text("#plan"), "which is no filter by itself"
         await browser.press("escape")
         assert isinstance(browser.app.screen, MainScreen)
     assert not differences(before, dump(path))

@@ -20,7 +20,7 @@ from hermes_browse.tui.bindings import key_names
 from hermes_browse.tui.cleanup.prune_screen import SWITCHES
 from hermes_browse.tui.cleanup.treemap import TreeMap
 from hermes_browse.tui.commands import Command
-from hermes_browse.tui.commands.main_commands import APP, ASK, LINES, LIST, MAIN, MAP, SEARCH_BOX, TRANSCRIPT
+from hermes_browse.tui.commands.main_commands import APP, ASK, LINES, LIST, MAIN, MAP, QUERY_BOX, SEARCH_BOX, TRANSCRIPT
 from hermes_browse.tui.commands.screen_commands import CARDS, SCREENS
 from hermes_browse.tui.config.keymap import known_commands
 from hermes_browse.tui.insights.insights_panes import TABS
@@ -28,7 +28,7 @@ from hermes_browse.tui.list.conversation_list import ConversationList
 from hermes_browse.tui.screens.card import Card
 from hermes_browse.tui.screens.help import HelpCard
 from hermes_browse.tui.screens.sub_screen import SubScreen
-from hermes_browse.tui.search.box import SearchBox
+from hermes_browse.tui.search.box import QueryBox, SearchBox
 from hermes_browse.tui.shared.lines import LinesView
 from hermes_browse.tui.transcript.ask_line import AskInput
 from hermes_browse.tui.transcript.view import TranscriptView
@@ -74,6 +74,7 @@ OF_WIDGETS: list[tuple[type[DOMNode], tuple[Command, ...]]] = [
     (LinesView, LINES),
     (TreeMap, MAP),
     (SearchBox, SEARCH_BOX),
+    (QueryBox, QUERY_BOX),
     (AskInput, ASK),
 ]
 

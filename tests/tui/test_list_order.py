@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from browsing import NOW, Browser, browsing, demo_app, open_app
 from builders import make_store
+from pruning import chosen
 from rich.cells import cell_len
 
 from hermes_browse.store.cleanup.plan import make_plan
-from hermes_browse.store.cleanup.rules import Rules
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import BrowseError
@@ -165,7 +165,7 @@ async def test_the_numbers_of_a_conversation_are_the_same_everywhere(tmp_path: P
     async with browsing(demo_app(tmp_path), (200, 60)) as browser:
         with Store(path).reader() as reader:
             catalog = read_catalog(reader, NOW)
-            plan = make_plan(reader, catalog, Rules(older_than=0, include_archived=True, stale_open=0), NOW)
+            plan = make_plan(reader, catalog, chosen("older:0d include:archived include:open"), NOW)
         planned = {each.conversation.root_id: each for each in plan.selected}
         assert any(each.own.shown != each.own.rows for each in plan.selected), "bookkeeping is no message"
         assert any(each.subagents for each in plan.selected)

@@ -14,7 +14,7 @@ from pruning import NOW
 from rich.cells import cell_len
 
 from hermes_browse.store.ages import DAY
-from hermes_browse.store.cleanup.rule_line import with_age
+from hermes_browse.store.cleanup.selection import with_age
 from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.cleanup.space_map import FileSpace, Space, SpaceMap
 from hermes_browse.store.sessions.catalog import Catalog

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 
 from hermes_browse.store.cleanup.bulk import Outcome, Step, Unit, carry_out
 from hermes_browse.store.cleanup.plan import Plan, make_plan, measure_more, parents_first
-from hermes_browse.store.cleanup.rules import Rules
+from hermes_browse.store.cleanup.selection import Selection
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.edit.delete import Deleted
 from hermes_browse.store.edit.delete_plan import long_lock_warning
@@ -48,7 +48,7 @@ class PreparedPlan(NamedTuple):
 
     plan: Plan
     catalog: Catalog
-    rules: Rules = Rules()
+    selection: Selection = Selection()
     """Its `marks` are the tips of conversations that were marked by hand."""
 
 
@@ -68,7 +68,7 @@ class Cleaning:
     # Plans
 
     def plan(
-        self, rules: Rules, done: Callable[[PreparedPlan], None], *, archive: bool = False, measure: bool = True
+        self, selection: Selection, done: Callable[[PreparedPlan], None], *, archive: bool = False, measure: bool = True
     ) -> None:
         """Make a plan; a newer plan replaces one that is still being made.
 
@@ -78,8 +78,8 @@ class Cleaning:
 
         def work(reader: Reader) -> PreparedPlan:
             catalog = current if current.exact else read_catalog(reader, now)
-            plan = make_plan(reader, catalog, rules, now, known=sizes, measure_sizes=measure)
-            return PreparedPlan(plan.without_archived() if archive else plan, catalog, rules)
+            plan = make_plan(reader, catalog, selection, now, known=sizes, measure_sizes=measure)
+            return PreparedPlan(plan.without_archived() if archive else plan, catalog, selection)
 
         self._context.plan_worker.submit("plan", work, done)
 
@@ -96,7 +96,7 @@ class Cleaning:
         self, conversations: Sequence[Conversation], done: Callable[[PreparedPlan], None], *, archive: bool
     ) -> None:
         marks = frozenset(each.id for each in conversations)
-        self.plan(Rules(marks=marks, include_archived=True), done, archive=archive, measure=not archive)
+        self.plan(Selection(marks=marks), done, archive=archive, measure=not archive)
 
     # Archive and delete
 
@@ -130,7 +130,7 @@ class Cleaning:
             """Return the plan with previews of the conversations that the card names, and the sentences of the card."""
             detailed = plan.with_details(reader, NAMED, SPARED)
             largest = max(each.rows for each in plan.selected)
-            stays = " · ".join(filter(None, [along_line(plan, planned.rules.marks), spared_line(plan)]))
+            stays = " · ".join(filter(None, [along_line(plan, planned.selection.marks), spared_line(plan)]))
             return detailed, totals_line(plan), stays, long_lock_warning(largest)
 
         def show(result: tuple[Plan, str, str, str | None]) -> None:

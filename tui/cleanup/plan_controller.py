@@ -111,7 +111,7 @@ class PlanController:
             if rows is None:
                 plan = plan._replace(selected=order.sorted(plan.selected))
                 rows = PlanRows(plan, details, lambda: self._left_out, empty, opened, order)
-            return make_view(plan, rows, planned.catalog, left_out.roots, planned.rules.marks)
+            return make_view(plan, rows, planned.catalog, left_out.roots, planned.selection.marks)
 
         self._submit("look", work, lambda view: self.take_view(planned, view))
 
@@ -180,7 +180,7 @@ class PlanController:
         if isinstance(row, SparedRow):
             why = row.spared.why
             parts = [why.words, *([_("Space takes it all the same")] if why.code in _BY_HAND else [])]
-            if why.code == "open" and self.planned is not None and self.planned.rules.stale_open is None:
+            if why.code == "open" and self.planned is not None and "stale" not in self.planned.selection.states:
                 parts.append(_("6 includes stale open ones"))
             return " · ".join(parts)
         if isinstance(row, PlanRow):

@@ -1,9 +1,6 @@
-"""The clean-up screen: rules, the plan they make, the map of bytes; archives or deletes."""
+"""The clean-up screen: filters, the plan they make, the map of bytes; archives or deletes."""
 
 from __future__ import annotations
-
-import os
-from dataclasses import replace
 
 from textual import on
 from textual.app import ComposeResult
@@ -13,7 +10,11 @@ from textual.events import Resize
 from textual.timer import Timer
 from textual.widgets import Input
 
-from hermes_browse.store.cleanup.rule_line import EXAMPLES, Parsed, parse_rules, toggled, with_age
+from hermes_browse.store.cleanup.selection import Selection, parse_line, toggled, with_age
+from hermes_browse.store.search.filter_values import Vocabulary, read_vocabulary
+from hermes_browse.store.search.filters import help_lines
+from hermes_browse.store.search.query import Query
+from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ..commands.screen_commands import PRUNE
@@ -22,9 +23,10 @@ from ..list.conversation_list import ConversationList
 from ..list.list_rows import ListRow, NoteRow
 from ..screens.controllers import Controllers
 from ..screens.sub_screen import SubScreen
+from ..search.box import QueryBox
+from ..search.completion import complete
 from ..shared.keys import KeyLine
 from ..shared.lines import TextLine, ToggleLine
-from ..shared.text_box import TextBox
 from .axis_controller import AxisController, TimeAxis
 from .cleaning import PreparedPlan
 from .plan_controller import PlanController
@@ -36,6 +38,8 @@ from .treemap import TreeMap
 
 _REST = 0.15
 """Seconds without a key after which a plan is made."""
+_LONGEST = 200
+"""Letters of the line that a sentence repeats."""
 _MAP = (100, 30)
 """The smallest screen, in columns and lines, that shows the bytes as blocks; a smaller one shows bars."""
 _AXIS = 20
@@ -46,19 +50,20 @@ SWITCHES = (
     (N_("1y"), "older:365d"),
     (N_("automation"), "is:automation"),
     (N_("empty"), "is:empty"),
-    (N_("stale"), "is:stale"),
-    (N_("archived"), "is:archived"),
+    (N_("stale"), "include:stale"),
+    (N_("archived"), "include:archived"),
 )
 
 
-_HINT = "older:30d source:cron is:automation size>10M title:… cwd:~/src"
+_HINT = "older:30d source:cron is:automation size>10M free:50% title:… cwd:~/src"
 
 
 class PruneScreen(SubScreen):
     """Shows what rules would delete; changes nothing before the user confirms it."""
 
     HELP_TITLE = N_("Clean up")
-    EXAMPLES = EXAMPLES
+    EXAMPLES_TITLE = N_("Filters")
+    EXAMPLES = tuple(help_lines(for_cleanup=True))
     KEYS = PRUNE
 
     def __init__(self, controllers: Controllers) -> None:
@@ -67,7 +72,8 @@ class PruneScreen(SubScreen):
         self.space = SpaceController(self, self.plan, self._measured)
         self._rules = "" if self.plan.marks_in_list else controllers.cleaning.last_rules
         """The text of the rules."""
-        self._parsed: Parsed | None = None
+        self._parsed: Query | None = None
+        self._vocabulary = Vocabulary()
         self._timer: Timer | None = None
         self._is_looking = False
         self._was_early = False
@@ -82,12 +88,9 @@ class PruneScreen(SubScreen):
             "{count:,} marked in the list · rules add more",
             self.plan.marks_in_list,
         ).format(count=self.plan.marks_in_list)
-        yield TextBox(
-            self._rules,
-            placeholder=marked if self.plan.marks_in_list else _HINT,
-            id="rules",
-            select_on_focus=False,
-        )
+        box = QueryBox(self._rules, placeholder=marked if self.plan.marks_in_list else _HINT, id="rules")
+        box.on_edit = self._edited
+        yield box
         yield ToggleLine(id="switches")
         yield TimeAxis(id="axis")
         with Horizontal(id="panes"):
@@ -112,8 +115,13 @@ class PruneScreen(SubScreen):
         self.show_title(_("clean up"), " " + _("nothing is changed before you say so"))
         self.set_focus(self.plan.rows)
         self.line("map-title").update(Content.styled("  " + _("disk usage · after the plan"), "dim"))
+        self._edited(self._rules)
         self._show_rules()
         self._make_plan()
+        catalog = self.context.catalog
+        self.context.page_worker.submit(
+            "vocabulary", lambda reader: read_vocabulary(reader, catalog), self._take_vocabulary, self.context.failed
+        )
 
     def on_resize(self, event: Resize) -> None:
         """Fit words and pictures to the size."""
@@ -137,9 +145,7 @@ class PruneScreen(SubScreen):
         """The age of the rules, seconds."""
         if self._parsed is None or self._parsed.problems:
             return None
-        now = self.context.clock()
-        cutoff = self._parsed.rules.cutoff(now)
-        return now - cutoff if cutoff is not None else None
+        return Selection(self._parsed).age(self.context.clock())
 
     def _show_pictures(self) -> None:
         if self.is_whole:
@@ -178,9 +184,22 @@ class PruneScreen(SubScreen):
 
     # Rules
 
+    def _take_vocabulary(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+
+    def _edited(self, text: str) -> None:
+        """Mark what is read as a filter, and offer to complete the last one; called within the keystroke."""
+        now, box = self.context.clock(), self.query_one("#rules", QueryBox)
+        query = parse_line(text, now)
+        box.marks = [("filter", each.start, each.end) for each in query.filters]
+        offered = complete(text, self._vocabulary, now, for_cleanup=True) if text else None
+        typing = len(text) if offered is not None else -1
+        box.marks += [("problem", each.start, each.end) for each in query.problems if each.end != typing]
+        box.offer(text[: offered.start] + offered.choices[0] if offered is not None else "")
+
     def _show_rules(self) -> None:
         text = self.query_one("#rules", Input).value
-        self._parsed = parse_rules(text, self.context.clock(), os.path.expanduser)
+        self._parsed = parse_line(text, self.context.clock())
         words = text.split()
         self.query_one(ToggleLine).show([(_(name), word in words) for name, word in SWITCHES])
 
@@ -240,20 +259,20 @@ class PruneScreen(SubScreen):
         parsed = self._parsed
         self._is_looking = False
         if parsed is None or parsed.problems:
-            words = _("; ").join(parsed.problems) if parsed is not None else ""
-            self._show_none(_("A rule cannot be read: {problems}").format(problems=words))
+            words = _("; ").join(each.text for each in parsed.problems) if parsed is not None else ""
+            self._show_none(_("A filter cannot be read: {problems}").format(problems=words))
             return
-        rules = replace(parsed.rules, marks=self.plan.marked)
-        if rules.nothing:
-            if rules.include_archived:
-                self._show_none(_("Archived conversations count as well: 1 to 6 say which ones go."))
+        selection = Selection(parsed, marks=self.plan.marked)
+        if selection.nothing:
+            if parsed.filters:
+                self._show_none(_("include: only adds to what others choose: 1 to 5 say which ones go."))
             else:
-                self._show_none(_("No rules yet: 1 to 7 switch rules on, / edits them, Esc leaves."))
+                self._show_none(_("No filters yet: 1 to 7 switch some on, / edits them, Esc leaves."))
             return
         self._is_looking = self.plan.planned is None
         if self._is_looking and not self._was_early:
             self.say(_("looking …"))
-        self.controllers.cleaning.plan(rules, self._take_plan, measure=False)
+        self.controllers.cleaning.plan(selection, self._take_plan, measure=False)
 
     def _show_none(self, sentence: str) -> None:
         """Show a sentence instead of a plan."""
@@ -270,8 +289,8 @@ class PruneScreen(SubScreen):
             self.say(_("here is the new plan: D deletes it, a archives it"), look="")
         elif self._is_looking:  # else the line shows another message
             self.say("")
-        words = self._parsed.rules.words()
-        like = _("Nothing to clean up: no conversation matches ({rules}).").format(rules=words)
+        words = one_line(self._parsed.text.strip(), _LONGEST)
+        like = _("Nothing to clean up: no conversation matches {filters}.").format(filters=words)
         self.plan.show(planned, like if words else _("Nothing goes."))
 
     def _plan_changed(self) -> None:

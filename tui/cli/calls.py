@@ -8,6 +8,8 @@ from types import SimpleNamespace
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.hosts.calls import CALLS
 
+from .prune_line import OPTIONS, line_of
+
 CARRIED_OUT_BY: Mapping[str, tuple[str, Json]] = {
     "list": ("list", {}),
     "search": ("search", {}),
@@ -36,12 +38,21 @@ def call_of(arguments: SimpleNamespace) -> tuple[str, Json] | None:
     name = _name_of(arguments)
     if name is None:
         return None
+    if arguments.command == "prune":
+        arguments = _as_query(arguments)
     parameters = CALLS[name].parameters
     fixed = CARRIED_OUT_BY[name][1]
     others = vars(arguments).keys() - parameters.keys() - fixed.keys() - _ELSEWHERE
     if any(getattr(arguments, each) for each in others):
         return None
     return name, {each: getattr(arguments, each) for each in parameters if hasattr(arguments, each)}
+
+
+def _as_query(arguments: SimpleNamespace) -> SimpleNamespace:
+    """Return the arguments of `prune` with its options as parts of its query."""
+    others = {name: value for name, value in vars(arguments).items() if name not in OPTIONS}
+    line = line_of(arguments)
+    return SimpleNamespace(**others | {"query": [line] if line else []})
 
 
 def _name_of(arguments: SimpleNamespace) -> str | None:

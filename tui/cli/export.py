@@ -5,18 +5,25 @@ from __future__ import annotations
 import argparse
 import io
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
+from hermes_browse.store.cleanup.selection import parse_line
+from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.connection.stored_values import Json
+from hermes_browse.store.errors import NotFoundError
 from hermes_browse.store.export.files import Format, export_pieces
 from hermes_browse.store.export.redact import Redactor
 from hermes_browse.store.export.source import ExportCounts
 from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.sessions.models import Conversation
+from hermes_browse.store.search.filters import BY_KEY
+from hermes_browse.store.search.scope import compile_filters, roots_in
+from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 
@@ -28,6 +35,8 @@ from .output import note, print_json
 from .parser import name_arg, text_arg
 
 USAGE = 2
+_LONGEST = 200
+"""Letters of the query that a sentence repeats."""
 _SUFFIXES = {
     ".md": "markdown",
     ".markdown": "markdown",
@@ -44,7 +53,11 @@ class ExportCommand(Subcommand):
     reads_old_transcripts = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("ids", metavar="ID", nargs="+", type=text_arg)
+        parser.add_argument("ids", metavar="ID", nargs="*", type=text_arg)
+        query_help = _(
+            "conversations that these filters of the search choose, archived and open ones too: 'source:cli'"
+        )
+        parser.add_argument("--query", metavar="FILTERS", type=text_arg, default="", help=query_help)
         parser.add_argument(
             "--format",
             choices=["markdown", "jsonl", "html"],
@@ -69,6 +82,19 @@ class ExportCommand(Subcommand):
         parser.add_argument("--no-redact", action="store_true", help=_("keep keys, tokens and passwords as they are"))
         parser.add_argument("--force", action="store_true", help=_("replace files that are there"))
 
+    def contradiction(self, arguments: SimpleNamespace) -> str:
+        """Return the error for neither ids nor filters, or for a part of the query that is no filter."""
+        query = parse_line(arguments.query, time.time())
+        if query.problems:
+            return query.problems[0].text
+        if any(BY_KEY[each.key].is_cleanup_only for each in query.filters):
+            return _("include: and free: work in a clean-up only")
+        if not arguments.ids and not query.filters:
+            return _("name conversations by their ids, or choose them with --query")
+        if arguments.query and getattr(arguments, "host", None):
+            return _("--query does not work with --host: name conversations by their ids")
+        return ""
+
     def run(self, context: CommandContext) -> int:
         arguments = context.arguments
         form = format_of(arguments)
@@ -77,6 +103,7 @@ class ExportCommand(Subcommand):
             return _refuse(_("--json and the export both want standard output; name a file with --output."))
         with context.store.reader() as reader:
             by_root = {each.root_id: each for _session, each in context.find(reader, arguments.ids)}
+            by_root |= {each.root_id: each for each in _chosen(reader, arguments.query, context.now)}
             conversations = with_details(reader, list(by_root.values()))
         if to_stdout and form is Format.MARKDOWN and len(conversations) > 1:
             return _refuse(_("several Markdown documents do not go to standard output; name a folder."))
@@ -125,6 +152,18 @@ class ExportCommand(Subcommand):
                 }
             )
         return 0
+
+
+def _chosen(reader: Reader, line: str, now: float) -> list[Conversation]:
+    """Return the conversations that a line of filters chooses, the newest first; none for an empty one."""
+    query = parse_line(line, now)
+    if not query.filters:
+        return []
+    catalog = read_catalog(reader, now)
+    chosen = set(roots_in(reader, compile_filters(query, now), catalog))
+    if not chosen:
+        raise NotFoundError(_("No conversation matches {filters}.").format(filters=one_line(line, _LONGEST)))
+    return [catalog.conversation(root) for root in catalog.order(View.ALL) if root in chosen]
 
 
 def _file_json(saved: Saved) -> Json:

@@ -1,9 +1,8 @@
-"""`prune`: print what a set of rules would clean up, and carry it out."""
+"""`prune`: print what a query would clean up, and carry it out."""
 
 from __future__ import annotations
 
 import argparse
-import os
 import time
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -16,13 +15,12 @@ from hermes_browse.store.cleanup.bulk import Outcome, Step, Unit
 from hermes_browse.store.cleanup.plan import Plan, Planned, Spared, Totals, make_plan, parents_first
 from hermes_browse.store.cleanup.protection import count_reasons
 from hermes_browse.store.cleanup.retention import Radar
-from hermes_browse.store.cleanup.rules import Rules
+from hermes_browse.store.cleanup.selection import Selection, parse_line
 from hermes_browse.store.cleanup.sizes import COUNTED
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.errors import QueryInterruptedError, RefusedError
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
-from hermes_browse.store.sessions.relations import STALE_AFTER
 from hermes_browse.store.trash.progress import never
 from hermes_browse.store.wording import _, ngettext
 
@@ -31,6 +29,7 @@ from ..store_paths import sessions_folder, trash_folder
 from .command_context import CommandContext, Subcommand, ask, telling
 from .output import bundle_json, conversation_json, note, print_json, print_table, title_or_preview
 from .parser import name_arg, text_arg
+from .prune_line import line_of
 
 Result = TypeVar("Result", int, float, str)
 Done = TypeVar("Done")
@@ -56,14 +55,21 @@ def _age_or_date(value: str) -> str:
 
 
 def _filled_arg(value: str) -> str:
-    return text_arg(name_arg(value))
+    filled = text_arg(name_arg(value))
+    if '"' in filled and any(map(str.isspace, filled)):
+        raise argparse.ArgumentTypeError(_("has both spaces and quotation marks: part of it will do"))
+    return filled
 
 
 class PruneCommand(Subcommand):
-    """Clean up by rules; without `--archive` or `--delete` only the plan is printed."""
+    """Clean up by a query; without `--archive` or `--delete` only the plan is printed."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add = parser.add_argument_group(_("rules")).add_argument
+        query_help = _(
+            "filters of the search, such as 'older:90d source:cron'; all options below are spellings of some"
+        )
+        parser.add_argument("query", metavar="FILTER", nargs="*", type=text_arg, help=query_help)
+        add = parser.add_argument_group(_("filters")).add_argument
         age_help = _("idle for so long: 30min 5h 3d 2w 6mo 1y, or since 2026-03-05 (by activity)")
         add("--older-than", metavar="AGE", type=_arg_type(_age_or_date), help=age_help)
         source_help = _("of this source; repeatable")
@@ -84,29 +90,24 @@ class PruneCommand(Subcommand):
         add("--stale-open", action="store_true", help=stale_help)
         add("--include-archived", action="store_true", help=_("also archived ones"))
         actions = parser.add_argument_group(_("what to do")).add_mutually_exclusive_group()
-        actions.add_argument("--archive", action="store_true", help=_("archive what matches the rules"))
+        actions.add_argument("--archive", action="store_true", help=_("archive what is chosen"))
         actions.add_argument("--delete", action="store_true", help=_("move it to the trash"))
         parser.add_argument("--dry-run", action="store_true", help=_("change nothing, only report"))
         parser.add_argument("--yes", action="store_true", help=_("do not ask"))
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
-        """Return the error for a minimum above its maximum."""
-        for name in ("messages", "size"):
-            least, most = getattr(arguments, f"min_{name}"), getattr(arguments, f"max_{name}")
-            if least is not None and most is not None and least > most:
-                sentence = _("--min-{name} {least:,} is above --max-{name} {most:,}")
-                return sentence.format(name=name, least=least, most=most)
-        return ""
+        """Return the error for a part of the query that is no filter of a clean-up."""
+        return next((problem.text for problem in parse_line(line_of(arguments), time.time()).problems), "")
 
     def run(self, context: CommandContext) -> int:
         arguments = context.arguments
-        rules = _rules(arguments)
+        selection = Selection(parse_line(line_of(arguments), context.now))
         act = (arguments.archive or arguments.delete) and not arguments.dry_run
-        if rules.nothing:
-            note(_("No rule is given, so nothing matches; `hermes-browse prune --help` lists the rules."))
+        if selection.nothing:
+            note(_("No filter is given, so nothing is chosen; `hermes-browse prune --help` lists them."))
         with context.store.reader() as reader:
             catalog = read_catalog(reader, context.now)
-            plan = make_plan(reader, catalog, rules, context.now)
+            plan = make_plan(reader, catalog, selection, context.now)
             if arguments.archive:  # an archived conversation stays as it is
                 plan = plan.without_archived()
             plan = plan.with_details(reader, None if context.json else _SHOWN)
@@ -118,7 +119,7 @@ class PruneCommand(Subcommand):
             refusal = archive if arguments.archive else _("Nothing was changed: it would delete {what}.")
             raise RefusedError(refusal.format(what=_totals_text(totals)), remedy=_("Add --yes to do it."))
         if not context.json:
-            _print(plan, totals, archive=arguments.archive, stale_open=arguments.stale_open)
+            _print(plan, totals, archive=arguments.archive, with_stale="stale" in selection.states)
         if asks and arguments.delete:
             number = totals.conversations  # unlike "y", not typed by habit
             question = _("Type {count} to delete {conversations}, anything else to leave: ")
@@ -132,20 +133,6 @@ class PruneCommand(Subcommand):
         if context.json:
             print_json(_json(plan, radar, bundles, archive=arguments.archive, done=act))
         return 0
-
-
-def _rules(arguments: SimpleNamespace) -> Rules:
-    """Build the rules from the arguments, which are named alike except `source`, `older_than` and `stale_open`."""
-    values = {name: value for name, value in vars(arguments).items() if name in Rules.__dataclass_fields__}
-    stale_after = STALE_AFTER
-    if arguments.older_than is not None:
-        when = parse_when(arguments.older_than, time.time())
-        values |= {"older_than": when.age, "before": when.start if when.age is None else None}
-        stale_after = time.time() - when.start if when.age is None else when.age
-    values |= {"sources": frozenset(arguments.source), "stale_open": stale_after if arguments.stale_open else None}
-    if arguments.cwd is not None:  # on the machine of the store, which may be another one
-        values["cwd"] = os.path.abspath(os.path.expanduser(arguments.cwd))
-    return Rules(**values)
 
 
 def carry_out(store: Store, plan: Plan, unit: Unit[Done], stop: Callable[[], bool] = never) -> Outcome[Done]:
@@ -244,7 +231,7 @@ def _json(plan: Plan, radar: Radar | None, bundles: list[Json], *, archive: bool
     }
 
 
-def _print(plan: Plan, totals: Totals, *, archive: bool, stale_open: bool) -> None:
+def _print(plan: Plan, totals: Totals, *, archive: bool, with_stale: bool) -> None:
     rows = [
         [
             timestamp(each.conversation.last_active),
@@ -291,5 +278,5 @@ def _print(plan: Plan, totals: Totals, *, archive: bool, stale_open: bool) -> No
         )
         summary = _("{count:,} spared: {kinds}")
         note(summary.format(count=len(plan.spared), kinds=count_reasons(each.why for each in plan.spared)))
-        if not stale_open and any(each.why.code == "open" for each in plan.spared):
-            note(_("--stale-open includes open conversations without activity for long."))
+        if not with_stale and any(each.why.code == "open" for each in plan.spared):
+            note(_("include:stale takes open conversations without activity for long, too."))

@@ -196,6 +196,7 @@ SEARCH_BOX = at(
     Shown("", "escape", N_("clear, then the list"), call="step_back"),
     Command("", "tab", N_("complete"), call="accept"),
 )
+QUERY_BOX = at("query", Command("", "tab", N_("complete"), call="accept"))
 ASK = at(
     "ask",
     Shown("", "enter,ctrl+j", N_("done"), call="submit", printed="Enter"),

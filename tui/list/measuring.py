@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from hermes_browse.store.cleanup.protection import Families
 from hermes_browse.store.cleanup.sizes import batches, measure
 from hermes_browse.store.connection.reader import Reader
+from hermes_browse.store.edit.delete_plan import affected_by_delete
 from hermes_browse.store.messages.transcript import count_rows
 from hermes_browse.store.sessions.models import Sort, View, newest_activity
 from hermes_browse.store.sessions.session import Session
@@ -28,7 +28,7 @@ _MOST = 400
 """Maximum conversations per batch."""
 _State = tuple[int, float, int]
 """Messages, newest activity (Unix seconds) and number of sessions: measured anew when they change."""
-_Unmeasured = tuple[str, tuple[Session, ...], _State]
+_Unmeasured = tuple[str, Sequence[Session], _State]
 """Root id of a conversation, its sessions to add up, and their state."""
 
 
@@ -70,11 +70,12 @@ class _Pass:
     def _unmeasured(self) -> list[_Unmeasured]:
         """Return the conversations not measured in their current state, newest first."""
         forest = self._catalog.forest
-        families = Families(forest) if self.sort is Sort.SIZE else None
         unmeasured = []
         for root in self._catalog.order(self._view):
             chain = forest.chain_of(root)
-            sessions = families.sessions(chain) if families is not None else chain.segments
+            sessions: Sequence[Session] = chain.segments
+            if self.sort is Sort.SIZE:
+                sessions = [forest.sessions[each] for each in affected_by_delete(forest, [root]).sessions]
             state = sum(each.message_count for each in sessions), newest_activity(sessions), len(sessions)
             if self._states.get(root) != state:
                 unmeasured.append((root, sessions, state))

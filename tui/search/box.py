@@ -1,4 +1,4 @@
-"""The search box: one line without a border, which reports edits within the keystroke's frame."""
+"""Boxes for queries: one line without a border, which reports edits within the keystroke's frame."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from textual.reactive import Reactive
 from hermes_browse.store.wording import N_, _
 
 from ..bindings import bindings
-from ..commands.main_commands import SEARCH_BOX
+from ..commands.main_commands import QUERY_BOX, SEARCH_BOX
 from ..shared.text_box import TextBox
 
 _HINT = N_('search: words, "a phrase", OR, -word, prefix*, source:cli role:user tool:terminal after:3d is:live')
@@ -27,19 +27,51 @@ _HINT = N_('search: words, "a phrase", OR, -word, prefix*, source:cli role:user 
 class _Marks(Highlighter):
     """Colours filters and underlines problems."""
 
-    def __init__(self, box: SearchBox) -> None:
+    def __init__(self, box: QueryBox) -> None:
         self._box = box
 
     def highlight(self, text: Text) -> None:
         """Apply the box's marks to its text."""
         for name, start, end in self._box.marks:
-            text.stylize(self._box.get_component_rich_style(f"search--{name}", partial=True), start, end)
+            text.stylize(self._box.get_component_rich_style(f"query--{name}", partial=True), start, end)
 
 
-class SearchBox(TextBox):
+class QueryBox(TextBox):
+    """A box for a query, which marks its filters and offers to complete them."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"query--filter", "query--problem"}
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings(QUERY_BOX)
+
+    def __init__(self, value: str = "", *, placeholder: str, id: str | None = None, compact: bool = False) -> None:
+        self.on_edit: Callable[[str], None] = lambda text: None
+        """Called with the query within the keystroke; `Input.Changed` would come a frame later."""
+        self.marks: list[tuple[str, int, int]] = []
+        """Highlighted ranges: `filter` or `problem`, start, end. To be set within `on_edit`."""
+        self._at_end = True
+        super().__init__(value, placeholder=placeholder, id=id, compact=compact, select_on_focus=False)
+        self.highlighter = _Marks(self)
+
+    def watch_value(self, old: str, value: str) -> None:
+        """Report the query within the keystroke."""
+        self.marks = []
+        # The cursor has not moved yet: its position is that in the old value.
+        self._at_end = self.cursor_position >= min(len(old), len(value))
+        self.on_edit(value)
+
+    def offer(self, completed: str) -> None:
+        """Show the completed query behind the cursor; empty for none."""
+        self._suggestion = completed if self._at_end else ""
+
+    def action_accept(self) -> None:
+        """Take the completion; without one, pass the key on to the screen."""
+        if not self._suggestion or not self.cursor_at_end:
+            raise SkipAction
+        self.action_cursor_right()
+
+
+class SearchBox(QueryBox):
     """The box for a query; it forwards movement keys to the list."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"search--filter", "search--problem"}
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(SEARCH_BOX)
 
@@ -59,32 +91,9 @@ class SearchBox(TextBox):
         """Enter was pressed."""
 
     def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(placeholder=_(_HINT), id=id, compact=True, select_on_focus=False)
-        self.on_edit: Callable[[str], None] = lambda text: None
-        """Called with the query within the keystroke; `Input.Changed` would come a frame later."""
+        super().__init__(placeholder=_(_HINT), id=id, compact=True)
         self.stops: Callable[[], bool] = lambda: False
         """Called on Escape: stops a scan; returns False if there was none, so that Escape clears the box."""
-        self.marks: list[tuple[str, int, int]] = []
-        """Highlighted ranges: `filter` or `problem`, start, end. To be set within `on_edit`."""
-        self._at_end = True
-        self.highlighter = _Marks(self)
-
-    def watch_value(self, old: str, value: str) -> None:
-        """Report the query within the keystroke."""
-        self.marks = []
-        # The cursor has not moved yet: its position is that in the old value.
-        self._at_end = self.cursor_position >= min(len(old), len(value))
-        self.on_edit(value)
-
-    def offer(self, completed: str) -> None:
-        """Show the completed query behind the cursor; empty for none."""
-        self._suggestion = completed if self._at_end else ""
-
-    def action_accept(self) -> None:
-        """Take the completion; without one, pass the key on to the screen."""
-        if not self._suggestion or not self.cursor_at_end:
-            raise SkipAction
-        self.action_cursor_right()
 
     def action_move(self, key: str) -> None:
         """Forward a movement key to the list."""

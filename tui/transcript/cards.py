@@ -11,9 +11,9 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from hermes_browse.store.cleanup.protection import Families
 from hermes_browse.store.cleanup.sizes import added, measure
 from hermes_browse.store.connection.reader import Reader
+from hermes_browse.store.edit.delete_plan import affected_by_delete
 from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.messages.details import Details, ModelUse, read_details
 from hermes_browse.store.messages.preview import with_details
@@ -325,7 +325,8 @@ def show_details(context: Context, app: App[Any], conversation: Conversation) ->
     def work(reader: Reader) -> tuple[Conversation, list[Line]]:
         detailed = with_details(reader, [conversation])[0] if conversation.rows is None else conversation
         if detailed.size is None and catalog.of_session(detailed.id) is not None:
-            sessions = Families(catalog.forest).sessions(catalog.forest.chain_of(detailed.id))
+            forest = catalog.forest
+            sessions = [forest.sessions[each] for each in affected_by_delete(forest, [detailed.id]).sessions]
             detailed = detailed._replace(size=added(measure(reader, sessions).values()).total)
         fate = read_radar_at(location, reader, now).fate(detailed)
         words = fate.reason
