@@ -43,7 +43,8 @@ TOUR: Sequence[tuple[Sequence[str], float]] = (
     (("enter", "down", "enter"), 4.0),
     (("R",), 5.0),
 )
-"""The pictures of `tour.svg`, which shows one after another: the keys that lead to each, and seconds."""
+"""The pictures of `tour.svg`, which shows one after another: the keys that lead to each, and
+seconds."""
 
 
 async def _picture(browser: Browser, name: str) -> str:
@@ -52,11 +53,14 @@ async def _picture(browser: Browser, name: str) -> str:
     browser.screen.line("status").update("")  # it tells milliseconds
     await browser.pilot.pause()
     # Textual names its classes after a random number.
-    return re.sub(r"terminal-\d+", f"terminal-{name}", browser.app.export_screenshot(title="hermes-browse"))
+    return re.sub(
+        r"terminal-\d+", f"terminal-{name}", browser.app.export_screenshot(title="hermes-browse")
+    )
 
 
 async def tour() -> str:
-    """From a word to the command that resumes: one SVG that shows its pictures in turns, by CSS alone."""
+    """From a word to the command that resumes: one SVG that shows its pictures in turns, by CSS
+    alone."""
     whole = sum(seconds for _, seconds in TOUR)
     rules, pictures, begin = [], [], 0.0
     with tempfile.TemporaryDirectory() as folder:
@@ -66,7 +70,9 @@ async def tour() -> str:
             for number, (keys, seconds) in enumerate(TOUR):
                 for key in keys:
                     await browser.press(key)
-                pictures.append(f'<g id="tour{number}">{await _picture(browser, f"tour{number}")}</g>')
+                pictures.append(
+                    f'<g id="tour{number}">{await _picture(browser, f"tour{number}")}</g>'
+                )
                 # The first one stays below the others, for those who see no animation.
                 on, off = 100 * begin / whole, 100 * (begin + seconds) / whole
                 begin += seconds

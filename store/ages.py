@@ -1,8 +1,10 @@
-"""Ages, dates and times as people write them, read in one way by searches, clean-up rules, options and settings.
+"""Ages, dates and times as people write them, read in one way by searches, clean-up rules, options
+and settings.
 
-An age is a number with a unit: `30min`, `5h`, `3d`, `2w`, `6mo`, `1y`, or a sum of these, `1w 2d`. Hermes' own `prune`
-also takes a bare number, which is days, and a time as in ISO 8601; both are read here as well. Hermes reads `m` as
-minutes, and earlier searches of ours read it as months: it is refused, as a clean-up must not have to guess.
+An age is a number with a unit: `30min`, `5h`, `3d`, `2w`, `6mo`, `1y`, or a sum of these, `1w 2d`.
+Hermes' own `prune` also takes a bare number, which is days, and a time as in ISO 8601; both are
+read here as well. Hermes reads `m` as minutes, and earlier searches of ours read it as months: it
+is refused, as a clean-up must not have to guess.
 """
 
 from __future__ import annotations
@@ -55,9 +57,15 @@ def parse_age(text: str) -> float:
         if unit == "m":
             ambiguous = _("{number}m could be minutes or months: write {number}min or {number}mo")
             raise AmbiguousUnitError(ambiguous.format(number=number))
-    is_age = bool(parts) and not _PART.sub("", word).strip() and all(unit in _UNITS for _number, unit in parts)
+    is_age = (
+        bool(parts)
+        and not _PART.sub("", word).strip()
+        and all(unit in _UNITS for _number, unit in parts)
+    )
     if not is_age:
-        sentence = _("{text!r} is no age such as 30min, 5h, 3d, 2w, 6mo or 1y (a bare number is days)")
+        sentence = _(
+            "{text!r} is no age such as 30min, 5h, 3d, 2w, 6mo or 1y (a bare number is days)"
+        )
         raise ValueError(sentence.format(text=text))
     seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
     if seconds > _MOST_SECONDS:
@@ -66,10 +74,11 @@ def parse_age(text: str) -> float:
 
 
 def parse_when(text: str, now: float) -> When:
-    """Parse an age, or a local date or time: `3d`, `2026`, `2026-03`, `2026-03-05`, `2026-03-05 14:30`, `today`, `mon`.
+    """Parse an age, or a local date or time: `3d`, `2026`, `2026-03`, `2026-03-05`, `2026-03-05
+    14:30`, `today`, `mon`.
 
-    A number of four digits that begins with 19 or 20 is a year, any other bare number an age in days. `now` is in Unix
-    seconds.
+    A number of four digits that begins with 19 or 20 is a year, any other bare number an age in
+    days. `now` is in Unix seconds.
 
     Raises:
         ValueError: It is neither; the message is a sentence for the user.
@@ -85,7 +94,9 @@ def parse_when(text: str, now: float) -> When:
     except AmbiguousUnitError:
         raise
     except (ValueError, OverflowError, OSError) as error:
-        sentence = _("{text!r} is no age (30min 5h 3d 2w 6mo 1y) and no date (2026-03-05, today, mon)")
+        sentence = _(
+            "{text!r} is no age (30min 5h 3d 2w 6mo 1y) and no date (2026-03-05, today, mon)"
+        )
         raise ValueError(sentence.format(text=text)) from error
 
 
@@ -106,7 +117,9 @@ def _parse_date(word: str, now: float) -> When | None:
         return When(_moment(date(year, 1, 1)), _moment(date(year + 1, 1, 1)))
     if match := _YEAR_AND_MONTH.fullmatch(word):
         year, month = int(match[1]), int(match[2])
-        return When(_moment(date(year, month, 1)), _moment(date(year + month // 12, month % 12 + 1, 1)))
+        return When(
+            _moment(date(year, month, 1)), _moment(date(year + month // 12, month % 12 + 1, 1))
+        )
     if not re.match(r"[0-9]{4}-|[0-9]{8}(?:t|$)", word):
         return None
     if len(word) <= len("2026-03-05"):

@@ -1,4 +1,5 @@
-"""Counts, sizes and amounts of money as people write them, read in one way by searches, clean-up rules and options."""
+"""Counts, sizes and amounts of money as people write them, read in one way by searches, clean-up
+rules and options."""
 
 from __future__ import annotations
 
@@ -26,19 +27,24 @@ def parse_count(text: str) -> int:
     match = _COUNT.fullmatch(text.strip().lower())
     count = float(match[1].replace(",", "")) * _THOUSANDS[match[2]] if match is not None else -1.0
     if not 0 <= count < _MOST or count != int(count):
-        raise ValueError(_("wants a whole number such as 5, 1,000 or 20k, not {text!r}").format(text=text))
+        raise ValueError(
+            _("wants a whole number such as 5, 1,000 or 20k, not {text!r}").format(text=text)
+        )
     return int(count)
 
 
 def parse_bytes(text: str) -> int:
-    """Parse a size in bytes: `10M`, `1.5GB`, `512k`, `4MiB`. Units are powers of 1000, with an `i` of 1024.
+    """Parse a size in bytes: `10M`, `1.5GB`, `512k`, `4MiB`. Units are powers of 1000, with an `i`
+    of 1024.
 
     Raises:
         ValueError: It is not a size; the message is a sentence for the user.
     """
     match = _BYTES.fullmatch(text.strip().lower())
     if match is None or (match[3] and not match[2]):
-        raise ValueError(_("wants a size such as 10M, 1.5G or 512k, not {text!r}").format(text=text))
+        raise ValueError(
+            _("wants a size such as 10M, 1.5G or 512k, not {text!r}").format(text=text)
+        )
     size = float(match[1]) * (1024 if match[3] else 1000) ** _POWERS[match[2]]
     if size > _MOST_BYTES:
         raise ValueError(_("wants a size that a disk could hold, not {text!r}").format(text=text))

@@ -1,8 +1,8 @@
 """The errors of the package, each with a sentence for a person and a remedy.
 
-Everything the package raises on purpose is a `BrowseError`; raw `sqlite3.Error` and `OSError` never leave it. The exit
-codes are the command line's contract: 3 for a store that is missing or cannot be read, 4 not found or ambiguous, 5
-refused.
+Everything the package raises on purpose is a `BrowseError`; raw `sqlite3.Error` and `OSError` never
+leave it. The exit codes are the command line's contract: 3 for a store that is missing or cannot be
+read, 4 not found or ambiguous, 5 refused.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ class BrowseError(Exception):
         super().__init__(sentence)
         self._happened = sentence
         self.is_unchanged = is_unchanged
-        """Whether the sentence says that nothing was changed: not so once other parts of the work are done."""
+        """Whether the sentence says that nothing was changed: not so once other parts of the work
+        are done."""
         self.remedy = remedy
         """What to do about it; empty when there is nothing to do."""
 
@@ -115,7 +116,8 @@ class RefusedError(BrowseError):
 
 
 class StoreRefusedError(RefusedError):
-    """The whole store is not written to, whatever is asked for: another conversation would be refused as well.
+    """The whole store is not written to, whatever is asked for: another conversation would be
+    refused as well.
 
     The transaction has not begun, or is rolled back.
     """
@@ -137,6 +139,7 @@ class WriteUnverifiedError(BrowseError):
 
 
 class WriteInDoubtError(BrowseError):
-    """A commit failed: the change may be in the store or not; the sentence says what was found there."""
+    """A commit failed: the change may be in the store or not; the sentence says what was found
+    there."""
 
     code = "write-in-doubt"

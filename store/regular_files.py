@@ -1,4 +1,5 @@
-"""Read small files that anybody may have put there: a pipe would be waited for, a device never ends."""
+"""Read small files that anybody may have put there: a pipe would be waited for, a device never
+ends."""
 
 from __future__ import annotations
 
@@ -10,7 +11,12 @@ from pathlib import Path
 
 from .wording import _
 
-_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+_FLAGS = (
+    os.O_RDONLY
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_NOCTTY", 0)
+    | getattr(os, "O_BINARY", 0)
+)
 
 
 class FileTooLargeError(OSError):
@@ -46,5 +52,7 @@ def read_regular(path: Path, most: int) -> bytes:
     with open_regular(path) as file:
         raw = file.read(most + 1)
     if len(raw) > most:
-        raise FileTooLargeError(errno.EFBIG, _("it is larger than {most:,} bytes").format(most=most), str(path))
+        raise FileTooLargeError(
+            errno.EFBIG, _("it is larger than {most:,} bytes").format(most=most), str(path)
+        )
     return raw

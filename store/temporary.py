@@ -26,7 +26,9 @@ class TemporaryFolder:
     """
 
     def __init__(self, purpose: str) -> None:
-        folder = tempfile.TemporaryDirectory(prefix=f"hermes-browse-{purpose}-", ignore_cleanup_errors=True)
+        folder = tempfile.TemporaryDirectory(
+            prefix=f"hermes-browse-{purpose}-", ignore_cleanup_errors=True
+        )
         self.path = Path(folder.name)
         self.remove = folder.cleanup
         _FOLDERS.add(self)
@@ -40,7 +42,8 @@ class TemporaryFolder:
 
 @contextlib.contextmanager
 def removed_on_signals() -> Iterator[None]:
-    """Within the block, SIGTERM and SIGHUP remove the temporary folders before they end the process.
+    """Within the block, SIGTERM and SIGHUP remove the temporary folders before they end the
+    process.
 
     The handler raises no exception: Python ignores one raised in a callback of SQLite or of a weak
     reference, and the program would go on. Signal handlers can be set in the main thread only;

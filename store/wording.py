@@ -1,9 +1,10 @@
 """Translation of texts for people: GNU gettext, with the English text as the key.
 
-`_` and `ngettext` are called where text is shown, never while a module is imported. Texts in tables of a module are
-marked with `N_`, for the collector of texts (`make words`), and translated where they are shown. What programs read is
-not translated: names of commands, options, views, keys and codes, and the words of the search language. English needs
-no catalog; none is loaded until `speak` is called.
+`_` and `ngettext` are called where text is shown, never while a module is imported. Texts in tables
+of a module are marked with `N_`, for the collector of texts (`make words`), and translated where
+they are shown. What programs read is not translated: names of commands, options, views, keys and
+codes, and the words of the search language. English needs no catalog; none is loaded until `speak`
+is called.
 """
 
 from __future__ import annotations
@@ -16,7 +17,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gettext import NullTranslations
 
-__all__ = ["ENGLISH", "LANGUAGES", "N_", "_", "language", "language_of", "ngettext", "pgettext", "speak"]
+__all__ = [
+    "ENGLISH",
+    "LANGUAGES",
+    "N_",
+    "_",
+    "language",
+    "language_of",
+    "ngettext",
+    "pgettext",
+    "speak",
+]
 
 ENGLISH = "en"
 LANGUAGES = (ENGLISH, "zh_CN")
@@ -24,7 +35,8 @@ LANGUAGES = (ENGLISH, "zh_CN")
 
 _FOLDER = Path(__file__).resolve().parent / "locale"
 _DOMAIN = "hermes-browse"
-# Simplified characters: the language by itself, with its script, or in the countries that write them.
+# Simplified characters: the language by itself, with its script, or in the countries that write
+# them.
 _SIMPLIFIED = ("zh", "zh_hans", "zh_cn", "zh_sg", "zh_my")
 
 _catalog: NullTranslations | None = None
@@ -37,7 +49,9 @@ def _(message: str) -> str:
     Args:
         message: The English text; names in braces are filled in by `str.format` afterwards.
     """
-    return message if _catalog is None or not message else _catalog.gettext(message)  # the header is that of ""
+    return (
+        message if _catalog is None or not message else _catalog.gettext(message)
+    )  # the header is that of ""
 
 
 def N_(message: str) -> str:
@@ -74,7 +88,8 @@ def language() -> str:
 
 
 def language_of(environment: Mapping[str, str] = os.environ) -> str:
-    """Return the language of a locale, by the variables and in the order of GNU gettext (its manual, 2.3).
+    """Return the language of a locale, by the variables and in the order of GNU gettext (its
+    manual, 2.3).
 
     Args:
         environment: Has LANGUAGE, LC_ALL, LC_MESSAGES and LANG.
@@ -82,7 +97,10 @@ def language_of(environment: Mapping[str, str] = os.environ) -> str:
     Returns:
         The first one named that has a translation; English where none has.
     """
-    locale = next((value for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := environment.get(name))), "")
+    locale = next(
+        (value for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := environment.get(name))),
+        "",
+    )
     name = locale.partition(".")[0].partition("@")[0]
     if name in ("", "C", "POSIX"):  # gettext ignores LANGUAGE then
         return ENGLISH

@@ -1,9 +1,10 @@
-"""Build a wheel and a source archive that are the same to the byte wherever and whenever they are built.
+"""Build a wheel and a source archive that are the same to the byte wherever and whenever they are
+built.
 
     SOURCE_DATE_EPOCH=1767258000 python tests/archive.py dist
 
-Setuptools heeds SOURCE_DATE_EPOCH in a wheel. Into a source archive it writes the ages and owners of the files, so
-that is packed again here: the one age, no owner, sorted by name.
+Setuptools heeds SOURCE_DATE_EPOCH in a wheel. Into a source archive it writes the ages and owners
+of the files, so that is packed again here: the one age, no owner, sorted by name.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ def build(kind: str, folder: Path) -> Path:
         folder: Where it goes.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    name: str = backend.build_wheel(str(folder)) if kind == "wheel" else backend.build_sdist(str(folder))
+    name: str = (
+        backend.build_wheel(str(folder)) if kind == "wheel" else backend.build_sdist(str(folder))
+    )
     path = folder / name
     if kind == "sdist":
         repack(path, int(os.environ.get("SOURCE_DATE_EPOCH", "1767258000")))

@@ -1,8 +1,10 @@
 """Stores for tests: tiny ones in any shape, a hostile one, a large one.
 
-    make_store(tmp_path / "state.db", "31", sessions=[{"id": "a"}], messages=[{"session_id": "a", "content": "hi"}])
+    make_store(tmp_path / "state.db", "31", sessions=[{"id": "a"}], messages=[{"session_id": "a",
+    "content": "hi"}])
 
-Columns a shape lacks are left out, so one list of rows serves all shapes; a column no shape has raises.
+Columns a shape lacks are left out, so one list of rows serves all shapes; a column no shape has
+raises.
 """
 
 from __future__ import annotations
@@ -18,7 +20,16 @@ from store_builder import T0, StoreBuilder, tool_call
 from hermes_browse.store.demo.player import SCENES, Player
 from hermes_browse.store.demo.store_writer import write_store
 
-__all__ = ["DAY", "T0", "StoreBuilder", "big_store", "demo_store", "hostile_store", "make_store", "tool_call"]
+__all__ = [
+    "DAY",
+    "T0",
+    "StoreBuilder",
+    "big_store",
+    "demo_store",
+    "hostile_store",
+    "make_store",
+    "tool_call",
+]
 
 DAY = 86_400.0
 """Seconds."""
@@ -60,11 +71,16 @@ def make_store(
     """
     builder = StoreBuilder(path, shape, journal=journal, without=without, fts=fts)
     for session in sessions:
-        builder.session(str(session["id"]), **{name: value for name, value in session.items() if name != "id"})
+        builder.session(
+            str(session["id"]), **{name: value for name, value in session.items() if name != "id"}
+        )
     for message in messages:
         named = dict(message)
         builder.message(
-            str(named.pop("session_id")), str(named.pop("role", "user")), named.pop("content", None), **named
+            str(named.pop("session_id")),
+            str(named.pop("role", "user")),
+            named.pop("content", None),
+            **named,
         )
     for table, rows in (tables or {}).items():
         for row in rows:
@@ -72,23 +88,44 @@ def make_store(
     return builder.write()
 
 
-HOSTILE_IDS = ("-rf", "--help", "", "../../etc/passwd", "a b\nc", "x'; DROP TABLE sessions;--", "%", "日本", "a" * 300)
+HOSTILE_IDS = (
+    "-rf",
+    "--help",
+    "",
+    "../../etc/passwd",
+    "a b\nc",
+    "x'; DROP TABLE sessions;--",
+    "%",
+    "日本",
+    "a" * 300,
+)
 """Ids that are flags, paths, patterns or nothing at all."""
 
-_HOSTILE_TEXT = "\x1b[31mred\x1b]0;title\x07 \u202egnp.exe\u202c \x9b2J [bold]x[/] \r\n\x00nul \u2066isolate"
+_HOSTILE_TEXT = (
+    "\x1b[31mred\x1b]0;title\x07 \u202egnp.exe\u202c \x9b2J [bold]x[/] \r\n\x00nul \u2066isolate"
+)
 
 
 def hostile_store(path: Path) -> Path:
     """A store of schema 22 no Hermes wrote: everything a salvaged or malicious file may hold.
 
-    Its trigger `messages_fts_delete` is missing and `schema_version` is empty; the list of the real 0.19 fails on it.
+    Its trigger `messages_fts_delete` is missing and `schema_version` is empty; the list of the real
+    0.19 fails on it.
 
     Args:
         path: A path that is free.
     """
     builder = StoreBuilder(path, "22", without=["messages_fts_delete"])
     builder.version = None
-    configs = ('{"_branched_from": ', '["list"]', '"text"', "null", "{}{}", '{"_delegate_from": ["x"]}', "[" * 5000)
+    configs = (
+        '{"_branched_from": ',
+        '["list"]',
+        '"text"',
+        "null",
+        "{}{}",
+        '{"_delegate_from": ["x"]}',
+        "[" * 5000,
+    )
     for number, config in enumerate(configs):
         builder.session(f"config-{number}", model_config=config)
         builder.message(f"config-{number}", content=f"config {number}")
@@ -96,19 +133,41 @@ def hostile_store(path: Path) -> Path:
     for one, other in (("ring-a", "ring-c"), ("ring-b", "ring-a"), ("ring-c", "ring-b")):
         builder.session(one, parent_session_id=other, end_reason="compression", ended_at=T0)
         builder.message(one, content=f"in the ring, {one}")
-    times: tuple[object, ...] = ("yesterday", "2026-01-01T09:00:00", 9e18, 1e308, -9e18, -1.0, 0, b"\x00\xff")
+    times: tuple[object, ...] = (
+        "yesterday",
+        "2026-01-01T09:00:00",
+        9e18,
+        1e308,
+        -9e18,
+        -1.0,
+        0,
+        b"\x00\xff",
+    )
     for number, moment in enumerate(times):
         builder.session(f"time-{number}", started_at=moment, ended_at=moment, end_reason=moment)
         builder.message(f"time-{number}", content="when", timestamp=moment)
     builder.session(
-        "control", title=_HOSTILE_TEXT, source="\x1b[2J", model="m\x07", cwd="/tmp/\x1b[31m", git_branch="\n"
+        "control",
+        title=_HOSTILE_TEXT,
+        source="\x1b[2J",
+        model="m\x07",
+        cwd="/tmp/\x1b[31m",
+        git_branch="\n",
     )
     builder.message("control", content=_HOSTILE_TEXT)
     builder.message("control", "tool", _HOSTILE_TEXT, tool_name="\x1b]0;x\x07", tool_call_id="\x00")
-    builder.message("control", "assistant", None, tool_calls='[{"id": "call_z", "function": {"name": ')
+    builder.message(
+        "control", "assistant", None, tool_calls='[{"id": "call_z", "function": {"name": '
+    )
     builder.message("control", "assistant", "", tool_calls=[tool_call("x" * 5000, '{"cut": "sho')])
     builder.message("control", "\x1b[1mrole", '\x00json:[{"type": "text", ')
-    builder.session("counts", message_count="many", tool_call_count=-5, input_tokens=b"\x01", estimated_cost_usd="free")
+    builder.session(
+        "counts",
+        message_count="many",
+        tool_call_count=-5,
+        input_tokens=b"\x01",
+        estimated_cost_usd="free",
+    )
     builder.message("counts", content=b"\xff\xfe\x00blob")
     builder.message("counts", content=42)
     builder.message("counts", content=b"broken \xc3( text \xed\xa0\x80")
@@ -121,8 +180,12 @@ def hostile_store(path: Path) -> Path:
     builder.write()
     connection = sqlite3.connect(path)
     with connection:  # bound bytes are blobs: only a cast makes them invalid text
-        connection.execute("UPDATE messages SET content = CAST(content AS TEXT) WHERE id = ?", [broken])
-        connection.execute("UPDATE sessions SET title = CAST(x'fffe41' AS TEXT) WHERE id = 'counts'")
+        connection.execute(
+            "UPDATE messages SET content = CAST(content AS TEXT) WHERE id = ?", [broken]
+        )
+        connection.execute(
+            "UPDATE sessions SET title = CAST(x'fffe41' AS TEXT) WHERE id = 'counts'"
+        )
     connection.close()
     return path
 
@@ -136,7 +199,8 @@ _WORDS = (
 
 
 def _sessions(generator: random.Random, count: int) -> Iterator[dict[str, object]]:
-    """Sessions a minute or so apart: a tenth compressed into the next one, some delegated, a quarter cron."""
+    """Sessions a minute or so apart: a tenth compressed into the next one, some delegated, a
+    quarter cron."""
     last: dict[str, object] = {}
     for number in range(count):
         started = T0 + number * 90.0
@@ -146,7 +210,9 @@ def _sessions(generator: random.Random, count: int) -> Iterator[dict[str, object
             "ended_at": started + 80 if number % 7 else None,
             "end_reason": "cli_close" if number % 7 else None,
             "model": generator.choice(("anthropic/claude-sonnet-4.6", "openai/gpt-5.4", "local")),
-            "title": f"{generator.choice(_WORDS)} {generator.choice(_WORDS)} {number}" if number % 3 else None,
+            "title": f"{generator.choice(_WORDS)} {generator.choice(_WORDS)} {number}"
+            if number % 3
+            else None,
             "input_tokens": generator.randrange(50_000),
             "output_tokens": generator.randrange(5_000),
             "estimated_cost_usd": generator.random(),
@@ -159,7 +225,11 @@ def _sessions(generator: random.Random, count: int) -> Iterator[dict[str, object
             config = json.dumps({"_delegate_from": last["id"]})
             row |= {"source": "subagent", "parent_session_id": last["id"], "model_config": config}
         elif kind >= 15:
-            row |= {"id": f"cron_{number % 4:012x}_{number:06}", "source": "cron", "end_reason": "cron_complete"}
+            row |= {
+                "id": f"cron_{number % 4:012x}_{number:06}",
+                "source": "cron",
+                "end_reason": "cron_complete",
+            }
         elif kind >= 12:
             row |= {"source": "telegram", "session_key": f"agent:main:telegram:dm:{number % 50}"}
         if last:
@@ -169,10 +239,14 @@ def _sessions(generator: random.Random, count: int) -> Iterator[dict[str, object
         yield last
 
 
-def big_store(path: Path, sessions: int = 3000, messages: int = 30_000, *, shape: str = "22", seed: int = 7) -> Path:
-    """A store of many rows, quick to make, the same for the same arguments. Its search indexes are filled in bulk.
+def big_store(
+    path: Path, sessions: int = 3000, messages: int = 30_000, *, shape: str = "22", seed: int = 7
+) -> Path:
+    """A store of many rows, quick to make, the same for the same arguments. Its search indexes are
+    filled in bulk.
 
-    Every message holds a few words of `_WORDS`; `needle` is in five of them, `rare` in one of a thousand.
+    Every message holds a few words of `_WORDS`; `needle` is in five of them, `rare` in one of a
+    thousand.
 
     Args:
         path: A path that is free.
@@ -201,7 +275,9 @@ def big_store(path: Path, sessions: int = 3000, messages: int = 30_000, *, shape
                 builder.message(ids[at], "assistant", "", timestamp=stamp, tool_calls=calls)
             case 2:
                 call = f"call_{number - 1}"
-                builder.message(ids[at], "tool", text, timestamp=stamp, tool_name="terminal", tool_call_id=call)
+                builder.message(
+                    ids[at], "tool", text, timestamp=stamp, tool_name="terminal", tool_call_id=call
+                )
             case _:
                 builder.message(ids[at], "assistant", text, timestamp=stamp, finish_reason="stop")
     return builder.write()

@@ -1,4 +1,5 @@
-"""Conversations that were compressed: recorded ones, and one of any length written as Hermes writes them."""
+"""Conversations that were compressed: recorded ones, and one of any length written as Hermes writes
+them."""
 
 from __future__ import annotations
 
@@ -11,9 +12,7 @@ import shapes
 from builders import T0, make_store, tool_call
 
 DATA = Path(__file__).parent / "data" / "compression"
-SUMMARY = (
-    "[CONTEXT COMPACTION — REFERENCE ONLY] Earlier turns were compacted. Summary {number}: the ferry leaves at nine."
-)
+SUMMARY = "[CONTEXT COMPACTION — REFERENCE ONLY] Earlier turns were compacted. Summary {number}: the ferry leaves at nine."
 END = "\n\n--- END OF CONTEXT SUMMARY — respond to the message below, not the summary above ---"
 
 
@@ -31,8 +30,11 @@ def store_of(path: Path, recorded: dict[str, Any]) -> Path:
     return make_store(path, nearest, recorded["sessions"], recorded["messages"])
 
 
-def long_conversation(path: Path, rows: int = 5000, compactions: int = 20, *, in_place: bool = True) -> Path:
-    """One conversation of so many rows, compressed at even distances: three rows of head once, eight of tail.
+def long_conversation(
+    path: Path, rows: int = 5000, compactions: int = 20, *, in_place: bool = True
+) -> Path:
+    """One conversation of so many rows, compressed at even distances: three rows of head once,
+    eight of tail.
 
     Args:
         path: A path that is free.
@@ -53,15 +55,25 @@ def long_conversation(path: Path, rows: int = 5000, compactions: int = 20, *, in
         number, clock = len(messages), {"timestamp": T0 + len(messages)}
         match number % 4:
             case 0:
-                add({"role": "user", "content": f"request {number}: look at src/part{number}.py " * 4} | clock)
+                add(
+                    {
+                        "role": "user",
+                        "content": f"request {number}: look at src/part{number}.py " * 4,
+                    }
+                    | clock
+                )
             case 1:
-                calls = [tool_call("read_file", {"path": f"src/part{number}.py"}, id=f"call_{number}")]
+                calls = [
+                    tool_call("read_file", {"path": f"src/part{number}.py"}, id=f"call_{number}")
+                ]
                 add({"role": "assistant", "content": "", "tool_calls": calls} | clock)
             case 2:
                 text = f"line of the file {number}\n" * 60
                 add({"role": "tool", "content": text, "tool_call_id": f"call_{number - 1}"} | clock)
             case _:
-                add({"role": "assistant", "content": f"answer {number}: done so far. " * 10} | clock)
+                add(
+                    {"role": "assistant", "content": f"answer {number}: done so far. " * 10} | clock
+                )
         if len(generation) >= every and number % 4 == 3:
             before, stamp = list(generation), T0 + number + 0.5
             head = before[:3] if len(sessions) == 1 and messages[0] is before[0] else []
@@ -72,11 +84,23 @@ def long_conversation(path: Path, rows: int = 5000, compactions: int = 20, *, in
             else:
                 sessions[-1] |= {"end_reason": "compression", "ended_at": stamp}
                 last = sessions[-1]["id"]
-                sessions.append({"id": f"s{len(sessions)}", "parent_session_id": last, "started_at": stamp})
+                sessions.append(
+                    {"id": f"s{len(sessions)}", "parent_session_id": last, "started_at": stamp}
+                )
             summary = {"role": "assistant", "content": SUMMARY.format(number=number) + END}
             for place, row in enumerate([*head, summary, *before[-8:]]):
-                copy = {name: value for name, value in row.items() if name not in ("active", "compacted")}
+                copy = {
+                    name: value
+                    for name, value in row.items()
+                    if name not in ("active", "compacted")
+                }
                 add(copy | {"timestamp": stamp + place * 1e-6})
             while len(messages) % 4:
-                add({"role": "user", "content": f"more {len(messages)}", "timestamp": T0 + len(messages)})
+                add(
+                    {
+                        "role": "user",
+                        "content": f"more {len(messages)}",
+                        "timestamp": T0 + len(messages),
+                    }
+                )
     return make_store(path, "22", sessions, messages)

@@ -26,14 +26,16 @@ DATA = Path(__file__).parent / "data"
 # The snapshot plug-in names its files *.raw with the present syrupy; a picture is wanted in review.
 SVGImageExtension.file_extension = "svg"
 
-# Whoever runs the tests in the background may have Ctrl+c ignored, and every program a test starts would inherit that.
+# Whoever runs the tests in the background may have Ctrl+c ignored, and every program a test starts
+# would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ["TEXTUAL_ANIMATIONS"] = "none"  # read when Textual is imported
 effort.load_profile()
 
 
 def pytest_collection_finish() -> None:
-    """Have the garbage collector leave alone what stays until the end, and run seldom: it took a fifth of the time."""
+    """Have the garbage collector leave alone what stays until the end, and run seldom: it took a
+    fifth of the time."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 20, 50)
@@ -84,13 +86,16 @@ def _private_world(_homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> N
         "COLORTERM": "truecolor",
         "TERM": "xterm-256color",
         "LANG": "C.UTF-8",
-        # A real Hermes that a test starts would otherwise fetch its optional parts into this environment (Hermes 0.19,
-        # tools/lazy_deps.py), and the next run would not be of what is pinned.
+        # A real Hermes that a test starts would otherwise fetch its optional parts into this
+        # environment (Hermes 0.19, tools/lazy_deps.py), and the next run would not be of what is
+        # pinned.
         "HERMES_DISABLE_LAZY_INSTALLS": "1",
     }.items():
         monkeypatch.setenv(name, value)
     time.tzset()
-    monkeypatch.setattr("sys.argv", [str(home / "hermes-browse"), *sys.argv[1:]])  # a `hermes` is looked for beside it
+    monkeypatch.setattr(
+        "sys.argv", [str(home / "hermes-browse"), *sys.argv[1:]]
+    )  # a `hermes` is looked for beside it
 
 
 @pytest.fixture
@@ -117,7 +122,8 @@ def hermes_home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def ssh_server(tmp_path: Path) -> Iterator[Callable[..., ThrowAwayServer]]:
-    """Starts SSH servers (tests/hosts/server.py), as `ssh_server(home, "vps", latency=0.05)`, and stops them."""
+    """Starts SSH servers (tests/hosts/server.py), as `ssh_server(home, "vps", latency=0.05)`, and
+    stops them."""
     if shutil.which("ssh") is None:
         pytest.skip("needs the ssh client of OpenSSH")
     from server import ThrowAwayServer  # a third of a second that other tests need not spend

@@ -11,7 +11,8 @@ from _pytest.mark import ParameterSet
 from hypothesis import HealthCheck, settings
 
 IS_FULL = os.environ.get("HERMES_BROWSE_TESTS") == "full"
-"""Whether `make check` runs its second half: what is marked `slow`, and all examples of the property tests."""
+"""Whether `make check` runs its second half: what is marked `slow`, and all examples of the
+property tests."""
 
 
 def examples(full: int) -> int:
@@ -26,8 +27,8 @@ def examples(full: int) -> int:
 def load_profile() -> None:
     """Set what holds for all property tests.
 
-    The same examples are drawn each time, so that no run fails by luck; `make proof` draws new ones. A deadline would
-    be a timed assertion.
+    The same examples are drawn each time, so that no run fails by luck; `make proof` draws new
+    ones. A deadline would be a timed assertion.
     """
     settings.register_profile(
         "hermes-browse",

@@ -32,7 +32,9 @@ def conversation(id: str, last_active: float, **more: object) -> Json:
     } | more
 
 
-def hit(message_id: int, conversation_id: str, timestamp: float, snippet: str = "the lighthouse there") -> Json:
+def hit(
+    message_id: int, conversation_id: str, timestamp: float, snippet: str = "the lighthouse there"
+) -> Json:
     """A HIT as a host prints it."""
     return {
         "message_id": message_id,
@@ -55,7 +57,9 @@ class FakeLink:
         hits: What `search` prints.
     """
 
-    def __init__(self, host: Host, conversations: Sequence[Json] = (), hits: Sequence[Json] = ()) -> None:
+    def __init__(
+        self, host: Host, conversations: Sequence[Json] = (), hits: Sequence[Json] = ()
+    ) -> None:
         self.host, self.conversations, self.hits = host, list(conversations), list(hits)
         self.total = len(self.conversations)
         self.hello = Hello("1.0", f"/home/{host.name}/.hermes/state.db", "")
@@ -77,7 +81,13 @@ class FakeLink:
         self.answer: Callable[[str, Json], str] = self._answer
         """Returns what a call prints."""
 
-    def fail(self, code: str = "host-down", *, said: str = "Connection refused", since: float | None = None) -> None:
+    def fail(
+        self,
+        code: str = "host-down",
+        *,
+        said: str = "Connection refused",
+        since: float | None = None,
+    ) -> None:
         """Be away from now on."""
         self.error, self.away_since = fault(self.host, code, said=said), since
 
@@ -94,7 +104,12 @@ class FakeLink:
     reconnect = open
 
     def call(
-        self, name: str, values: Json, *, seconds: float = 0, sent: Callable[[int], object] | None = None
+        self,
+        name: str,
+        values: Json,
+        *,
+        seconds: float = 0,
+        sent: Callable[[int], object] | None = None,
     ) -> Reply:
         """As of `Link`."""
         self.asked.append((name, values))
@@ -125,9 +140,17 @@ class FakeLink:
     def _answer(self, name: str, values: Json) -> str:
         if name == "search":
             query = values["query"][0]
-            return json.dumps({"query": query, "complete": True, "more": False, "hits": self.hits, "notes": []})
+            return json.dumps(
+                {"query": query, "complete": True, "more": False, "hits": self.hits, "notes": []}
+            )
         store = {"sessions": self.total, "bytes": 4096}
-        return json.dumps({"store": store, "total": self.total, "conversations": self.conversations[: values["limit"]]})
+        return json.dumps(
+            {
+                "store": store,
+                "total": self.total,
+                "conversations": self.conversations[: values["limit"]],
+            }
+        )
 
 
 class FakeLinks:

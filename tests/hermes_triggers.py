@@ -1,8 +1,9 @@
 """Triggers of Hermes that no store at hand holds, built from those that one does hold.
 
-Hermes 0.20 to 0.22 keep the two search indexes in one of two ways: a store of 0.19 that was opened later keeps the
-copies of its texts, with other triggers; a new store reads the texts from `messages`. Which rows an index holds while
-it is rebuilt is noted in `state_meta`, and each trigger asks for that.
+Hermes 0.20 to 0.22 keep the two search indexes in one of two ways: a store of 0.19 that was opened
+later keeps the copies of its texts, with other triggers; a new store reads the texts from
+`messages`. Which rows an index holds while it is rebuilt is noted in `state_meta`, and each trigger
+asks for that.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ _FIRST_LETTERS = "CASE WHEN new.role = 'tool' THEN substr(COALESCE(new.content, 
 
 def _is_indexed(row: str) -> str:
     """Whether a row is in an index that may be under way."""
-    number = "COALESCE((SELECT CAST(value AS INTEGER) FROM state_meta WHERE key = 'fts_rebuild_{}'), -1)"
+    number = (
+        "COALESCE((SELECT CAST(value AS INTEGER) FROM state_meta WHERE key = 'fts_rebuild_{}'), -1)"
+    )
     return f"({row}.id > {number.format('high_water')} OR {row}.id <= {number.format('progress')})"
 
 
@@ -34,7 +37,8 @@ def of_6_to_10(name: str) -> dict[str, str]:
 
 
 def of_23_to_26(name: str, *, narrow: bool = True) -> dict[str, str]:
-    """The triggers of an index that reads `messages`; the substring index leaves out what tools said.
+    """The triggers of an index that reads `messages`; the substring index leaves out what tools
+    said.
 
     Args:
         name: Of the index.
@@ -50,7 +54,10 @@ def of_23_to_26(name: str, *, narrow: bool = True) -> dict[str, str]:
     def when(row: str) -> str:
         return f"{row}.role <> 'tool' AND {_is_indexed(row)}" if is_trigram else _is_indexed(row)
 
-    put, take = f"INSERT INTO {name}(rowid, {listed})", f"INSERT INTO {name}({name}, rowid, {listed})"
+    put, take = (
+        f"INSERT INTO {name}(rowid, {listed})",
+        f"INSERT INTO {name}({name}, rowid, {listed})",
+    )
     differs = " OR ".join(f"old.{column} IS NOT new.{column}" for column in changing)
     if is_trigram:
         changed = (
@@ -79,10 +86,14 @@ def upgraded(triggers: Mapping[str, str], release: str) -> dict[str, str]:
     """
     if release == "0.20":
         narrow = "AFTER UPDATE OF content, tool_name, tool_calls ON messages"
-        return {name: sql.replace("AFTER UPDATE ON messages", narrow) for name, sql in triggers.items()}
+        return {
+            name: sql.replace("AFTER UPDATE ON messages", narrow) for name, sql in triggers.items()
+        }
     narrow = "AFTER UPDATE OF content, tool_name, tool_calls, role ON messages"
     return {
-        name: sql.replace("AFTER UPDATE ON messages", narrow).replace("new.content", _FIRST_LETTERS, 1)
+        name: sql.replace("AFTER UPDATE ON messages", narrow).replace(
+            "new.content", _FIRST_LETTERS, 1
+        )
         if name.endswith(("_insert", "_update"))
         else sql
         for name, sql in triggers.items()

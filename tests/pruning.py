@@ -45,7 +45,8 @@ def chosen(line: str = "", *marks: str) -> Selection:
 
 
 def interrupt_measuring(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
-    """Interrupt the next measurement as another key does: a statement fails, `after` so many batches of sessions."""
+    """Interrupt the next measurement as another key does: a statement fails, `after` so many
+    batches of sessions."""
     left = iter(range(after))
 
     def count(reader: Reader, ids: Sequence[str]) -> dict[str, int]:
@@ -68,7 +69,9 @@ def aged(id: str, days: float, *, ended: bool = True, **columns: object) -> dict
     return row | columns
 
 
-def said(session_id: str, days: float, text: str = "hello there", **columns: object) -> dict[str, object]:
+def said(
+    session_id: str, days: float, text: str = "hello there", **columns: object
+) -> dict[str, object]:
     """A message so many days before `NOW`."""
     return {"session_id": session_id, "content": text, "timestamp": NOW - days * DAY} | columns
 
@@ -76,9 +79,10 @@ def said(session_id: str, days: float, text: str = "hello there", **columns: obj
 def family(path: Path, shape: str = "31", **settings: Any) -> Path:
     """A store with one of each: see the ids.
 
-    `old` and `new` ended; `open` never did; `pinned` is. `root` was compressed into `tip`, used yesterday. `boss` has a
-    subagent `helper` by marker, with `helper2` below it, a child `stray` without a marker, and a branch `branch`, used
-    yesterday. `put-away` is archived, `cron…` are runs of two jobs, `hidden` is hidden, `empty` holds nothing.
+    `old` and `new` ended; `open` never did; `pinned` is. `root` was compressed into `tip`, used
+    yesterday. `boss` has a subagent `helper` by marker, with `helper2` below it, a child `stray`
+    without a marker, and a branch `branch`, used yesterday. `put-away` is archived, `cron…` are
+    runs of two jobs, `hidden` is hidden, `empty` holds nothing.
     """
     sessions = [
         aged("old", 100, title="Old plans", cwd="/work/site", model="anthropic/claude-sonnet-4.6"),
@@ -103,7 +107,12 @@ def family(path: Path, shape: str = "31", **settings: Any) -> Path:
             model_config=json.dumps({"_delegate_from": "helper"}),
         ),
         aged("stray", 80.0001, ended=False, parent_session_id="boss"),
-        aged("branch", 79, parent_session_id="boss", model_config=json.dumps({"_branched_from": "boss"})),
+        aged(
+            "branch",
+            79,
+            parent_session_id="boss",
+            model_config=json.dumps({"_branched_from": "boss"}),
+        ),
         aged("put-away", 100, archived=1),
         aged("cron_job1_20260101_030000", 40, source="cron"),
         aged("cron_job1_20260102_030000", 39, source="cron"),
@@ -112,7 +121,9 @@ def family(path: Path, shape: str = "31", **settings: Any) -> Path:
         aged("empty", 20),
     ]
     messages = [
-        said(str(each["id"]), 100 if each["id"] != "empty" else 0) for each in sessions if each["id"] != "empty"
+        said(str(each["id"]), 100 if each["id"] != "empty" else 0)
+        for each in sessions
+        if each["id"] != "empty"
     ]
     fresh = {"new": 3.0, "tip": 1.0, "branch": 1.0, "open": 50.0, "boss": 80.0, "stray": 80.0}
     for each in messages:

@@ -1,9 +1,10 @@
 """Record the triggers that Hermes makes in its stores: `python tests/record_triggers.py FOLDER`.
 
-Run it in the environment of the tests whenever a release of Hermes is new. FOLDER takes the releases, 10 MB each, and
-is kept for the next time. Each release that pip can get makes a store of its own, and opens a copy of each store in
-`tests/data`, which brings that up to its schema; the triggers of all these files are recorded, and those of the files
-in `tests/data` themselves. Those of `hermes_triggers.py` were read in Hermes' sources and are recorded as such.
+Run it in the environment of the tests whenever a release of Hermes is new. FOLDER takes the
+releases, 10 MB each, and is kept for the next time. Each release that pip can get makes a store of
+its own, and opens a copy of each store in `tests/data`, which brings that up to its schema; the
+triggers of all these files are recorded, and those of the files in `tests/data` themselves. Those
+of `hermes_triggers.py` were read in Hermes' sources and are recorded as such.
 
 A release that pip cannot get keeps what was recorded of it before.
 """
@@ -28,7 +29,9 @@ from releases import KNOWN, Releases
 
 from hermes_browse.store.edit import known_triggers
 
-_OPEN = "import sys, pathlib, hermes_state; hermes_state.SessionDB(pathlib.Path(sys.argv[1])).close()"
+_OPEN = (
+    "import sys, pathlib, hermes_state; hermes_state.SessionDB(pathlib.Path(sys.argv[1])).close()"
+)
 
 Trigger = tuple[str, str, str]
 """Table in lower case, name, SQL."""
@@ -37,7 +40,9 @@ Trigger = tuple[str, str, str]
 def triggers_in(path: Path) -> list[Trigger]:
     """The triggers of a store."""
     connection = sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)
-    rows = connection.execute("SELECT lower(tbl_name), name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+    rows = connection.execute(
+        "SELECT lower(tbl_name), name, sql FROM sqlite_master WHERE type = 'trigger'"
+    ).fetchall()
     connection.close()
     return rows
 
@@ -53,8 +58,13 @@ def writer_of(path: Path) -> str:
 
 
 def made_by(release: Path, version: str) -> Iterator[Trigger]:
-    """The triggers a release makes: in a new store, and in each older one of `tests/data` that it opens."""
-    older = [path for path in shapes.DATA.glob("state-v*.db") if number(writer_of(path)) <= number(version)]
+    """The triggers a release makes: in a new store, and in each older one of `tests/data` that it
+    opens."""
+    older = [
+        path
+        for path in shapes.DATA.glob("state-v*.db")
+        if number(writer_of(path)) <= number(version)
+    ]
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder) / "new" / "state.db"]
         for path in older:
@@ -63,8 +73,14 @@ def made_by(release: Path, version: str) -> Iterator[Trigger]:
             shutil.copyfile(path, paths[-1])
         for path in paths:
             path.parent.mkdir(exist_ok=True)
-            env = {"PYTHONPATH": str(release), "HERMES_HOME": str(path.parent), "PATH": "/usr/bin:/bin"}
-            subprocess.run([sys.executable, "-c", _OPEN, str(path)], env=env, check=True, capture_output=True)
+            env = {
+                "PYTHONPATH": str(release),
+                "HERMES_HOME": str(path.parent),
+                "PATH": "/usr/bin:/bin",
+            }
+            subprocess.run(
+                [sys.executable, "-c", _OPEN, str(path)], env=env, check=True, capture_output=True
+            )
             yield from triggers_in(path)
 
 
@@ -73,7 +89,9 @@ def read_in_sources() -> Iterator[tuple[str, Trigger]]:
     inline = shapes.shape("22").triggers
     found = {
         "schema 6 to 10 (source)": [hermes_triggers.of_6_to_10(name) for name in indexes()],
-        "schema 23 to 25 (source)": [hermes_triggers.of_23_to_26(name, narrow=False) for name in indexes()],
+        "schema 23 to 25 (source)": [
+            hermes_triggers.of_23_to_26(name, narrow=False) for name in indexes()
+        ],
         "schema 26 (source)": [
             *(hermes_triggers.of_23_to_26(name) for name in indexes()),
             hermes_triggers.upgraded(inline, "0.20"),

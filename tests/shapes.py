@@ -1,7 +1,7 @@
 """What stores of each Hermes version look like inside, as statements a test can build a store from.
 
-Schemas 11, 14, 22 and 31 are taken from stores the real Hermes wrote (`tests/data`). 6, 26 and the upgraded 31 are
-derived: no such file was at hand.
+Schemas 11, 14, 22 and 31 are taken from stores the real Hermes wrote (`tests/data`). 6, 26 and the
+upgraded 31 are derived: no such file was at hand.
 """
 
 from __future__ import annotations
@@ -67,8 +67,9 @@ class Shape:
         """The same shape with something missing.
 
         Args:
-            names: Tables, views, full-text tables, indexes, triggers, or columns as `table.column`. What needs the
-                missing thing goes too: the triggers of a search table, an index on a column.
+            names: Tables, views, full-text tables, indexes, triggers, or columns as `table.column`.
+                What needs the missing thing goes too: the triggers of a search table, an index on a
+                column.
 
         Raises:
             ValueError: There is no such thing in this shape.
@@ -81,7 +82,9 @@ class Shape:
 
     def without_search(self) -> Shape:
         """The same shape without full-text search."""
-        triggers = {name: sql for name, sql in self.triggers.items() if not name.startswith(sample.WORDS)}
+        triggers = {
+            name: sql for name, sql in self.triggers.items() if not name.startswith(sample.WORDS)
+        }
         return replace(self, search={}, fill={}, triggers=triggers)
 
     def _without_column(self, table: str, column: str) -> Shape:
@@ -91,7 +94,11 @@ class Shape:
 
         def keep(statements: Mapping[str, str]) -> dict[str, str]:
             on = re.compile(rf"\b{table}\b")
-            return {name: sql for name, sql in statements.items() if not (word.search(sql) and on.search(sql))}
+            return {
+                name: sql
+                for name, sql in statements.items()
+                if not (word.search(sql) and on.search(sql))
+            }
 
         kept = tuple(line for line in self.tables[table] if not word.search(line))
         shape = replace(
@@ -103,7 +110,9 @@ class Shape:
         )
         if table == "messages":
             for name, sql in self.search.items():
-                if name in shape.search and (word.search(sql) or (name in self.fill and name not in shape.fill)):
+                if name in shape.search and (
+                    word.search(sql) or (name in self.fill and name not in shape.fill)
+                ):
                     shape = shape._without_object(name)
         return shape
 
@@ -115,10 +124,16 @@ class Shape:
         gone: set[str] = set()
         while needed:  # a view takes the search tables over it along, and those their triggers
             gone.add(needed.pop())
-            needed += [key for key, sql in self.search.items() if key not in gone and _names(sql, gone)]
+            needed += [
+                key for key, sql in self.search.items() if key not in gone and _names(sql, gone)
+            ]
 
         def keep(statements: Mapping[str, str]) -> dict[str, str]:
-            return {key: sql for key, sql in statements.items() if key not in gone and not _names(sql, gone)}
+            return {
+                key: sql
+                for key, sql in statements.items()
+                if key not in gone and not _names(sql, gone)
+            }
 
         return replace(
             self,
@@ -160,10 +175,16 @@ def _definitions(sql: str) -> tuple[str, ...]:
 def _fixture(name: str) -> Shape:
     # Immutable, or SQLite would leave -wal and -shm files beside the fixture.
     connection = sqlite3.connect(f"file:{DATA / _FIXTURES[name]}?immutable=1", uri=True)
-    objects = connection.execute("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+    objects = connection.execute(
+        "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL"
+    ).fetchall()
     version = int(connection.execute("SELECT version FROM schema_version").fetchone()[0])
     connection.close()
-    search = {str(key): str(sql) for _, key, sql in objects if sql.startswith(("CREATE VIRTUAL", "CREATE VIEW"))}
+    search = {
+        str(key): str(sql)
+        for _, key, sql in objects
+        if sql.startswith(("CREATE VIRTUAL", "CREATE VIEW"))
+    }
     shadows = tuple(f"{key}_" for key, sql in search.items() if sql.startswith("CREATE VIRTUAL"))
     plain = {key: sql for kind, key, sql in objects if kind == "table" and key not in search}
     tables = {
@@ -185,12 +206,17 @@ def _fixture(name: str) -> Shape:
 
 
 def _inline(name: str) -> str:
-    """The statement that fills a search table of schema 11 to 22, which holds its own copy of the text."""
-    text = " || ' ' || ".join(f"COALESCE({column}, '')" for column in ("content", "tool_name", "tool_calls"))
+    """The statement that fills a search table of schema 11 to 22, which holds its own copy of the
+    text."""
+    text = " || ' ' || ".join(
+        f"COALESCE({column}, '')" for column in ("content", "tool_name", "tool_calls")
+    )
     return f"INSERT INTO {name}(rowid, content) SELECT id, {text} FROM messages"
 
 
-def _drop(shape: Shape, columns: frozenset[str], tables: frozenset[str] = frozenset()) -> dict[str, tuple[str, ...]]:
+def _drop(
+    shape: Shape, columns: frozenset[str], tables: frozenset[str] = frozenset()
+) -> dict[str, tuple[str, ...]]:
     return {
         table: tuple(line for line in lines if column_name(line) not in columns)
         for table, lines in shape.tables.items()
@@ -219,27 +245,40 @@ def _shape_26() -> Shape:
         sample.TRIGRAM: f"CREATE VIRTUAL TABLE {sample.TRIGRAM} USING fts5({listed}, content='{view}', "
         "content_rowid='id', tokenize='trigram')",
     }
-    triggers = hermes_triggers.of_23_to_26(sample.WORDS) | hermes_triggers.of_23_to_26(sample.TRIGRAM)
-    later = re.compile("|".join(rf"\b{name}\b" for name in (*_SINCE_27_TO_31, "idx_sessions_effective_activity")))
+    triggers = hermes_triggers.of_23_to_26(sample.WORDS) | hermes_triggers.of_23_to_26(
+        sample.TRIGRAM
+    )
+    later = re.compile(
+        "|".join(rf"\b{name}\b" for name in (*_SINCE_27_TO_31, "idx_sessions_effective_activity"))
+    )
     indexes = {name: sql for name, sql in base.indexes.items() if not later.search(sql)}
     fill = {name: sample.fill_statement(name) for name in (sample.WORDS, sample.TRIGRAM)}
-    return Shape("26", 26, _drop(base, _SINCE_27_TO_31, _TABLES_OF_31), indexes, search, triggers, fill)
+    return Shape(
+        "26", 26, _drop(base, _SINCE_27_TO_31, _TABLES_OF_31), indexes, search, triggers, fill
+    )
 
 
 def _shape_31_migrated() -> Shape:
-    """A store of schema 22 opened by 0.22: new columns at the end, the search tables still inline."""
+    """A store of schema 22 opened by 0.22: new columns at the end, the search tables still
+    inline."""
     old, new = _fixture("22"), _fixture("31")
     tables = dict(new.tables)
     for table, lines in old.tables.items():
         known = {column_name(line) for line in lines}
-        added = [line for line in new.tables[table] if column_name(line) and column_name(line) not in known]
+        added = [
+            line
+            for line in new.tables[table]
+            if column_name(line) and column_name(line) not in known
+        ]
         # ALTER TABLE appends columns, and constraints of the table come after all of them.
         columns = [line for line in lines if column_name(line)]
         tables[table] = (*columns, *added, *(line for line in lines if not column_name(line)))
     plain = {name: sql for name, sql in new.triggers.items() if not name.startswith(sample.WORDS)}
     rewritten = hermes_triggers.upgraded(old.triggers, "0.22")
     meta = {"fts_optimize_available": "1"}
-    return Shape("31-migrated", 31, tables, new.indexes, old.search, plain | rewritten, old.fill, meta)
+    return Shape(
+        "31-migrated", 31, tables, new.indexes, old.search, plain | rewritten, old.fill, meta
+    )
 
 
 def shape(name: str) -> Shape:

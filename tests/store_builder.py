@@ -1,6 +1,7 @@
 """Rows collected and written as a store of any shape.
 
-Columns a shape lacks are left out, so one list of rows serves all shapes; a column no shape has raises.
+Columns a shape lacks are left out, so one list of rows serves all shapes; a column no shape has
+raises.
 """
 
 from __future__ import annotations
@@ -21,7 +22,13 @@ class StoreBuilder:
     """Collects rows and writes them as a store of one shape."""
 
     def __init__(
-        self, path: Path, shape: str = "22", *, journal: str = "wal", without: Iterable[str] = (), fts: bool = True
+        self,
+        path: Path,
+        shape: str = "22",
+        *,
+        journal: str = "wal",
+        without: Iterable[str] = (),
+        fts: bool = True,
     ) -> None:
         """
         Args:
@@ -41,20 +48,32 @@ class StoreBuilder:
         self._message_id = 0
 
     def session(self, id: str, **columns: object) -> str:
-        """Add a session; it is `cli` and starts a minute after the one before unless told otherwise. Returns its id."""
+        """Add a session; it is `cli` and starts a minute after the one before unless told
+        otherwise. Returns its id."""
         rows = self.tables.setdefault("sessions", [])
-        self._add("sessions", {"id": id, "source": "cli", "started_at": T0 + 60 * len(rows)} | columns)
+        self._add(
+            "sessions", {"id": id, "source": "cli", "started_at": T0 + 60 * len(rows)} | columns
+        )
         return id
 
-    def message(self, session_id: str, role: str = "user", content: object = None, **columns: object) -> int:
+    def message(
+        self, session_id: str, role: str = "user", content: object = None, **columns: object
+    ) -> int:
         """Add a message; lists and dicts as content are stored multimodal. Returns its id."""
         self._message_id = int(str(columns.get("id", self._message_id + 1)))
         number = self._message_id
-        row: dict[str, object] = {"id": number, "session_id": session_id, "role": role, "content": content}
+        row: dict[str, object] = {
+            "id": number,
+            "session_id": session_id,
+            "role": role,
+            "content": content,
+        }
         row |= {"timestamp": T0 + number}
         if self.shape.version >= 31:
             row |= {"message_uid": f"{number:032x}"}
-            if self.shape.name == "31":  # an upgraded file holds NULL until Hermes shows the session
+            if (
+                self.shape.name == "31"
+            ):  # an upgraded file holds NULL until Hermes shows the session
                 row |= {"display_order": number}
         self._add("messages", row | columns)
         return number
@@ -95,7 +114,11 @@ class StoreBuilder:
                 insert(connection, "schema_version", [{"version": self.version}])
             if "state_meta" in shape.tables:
                 given = {row["key"] for row in self.tables.get("state_meta", ())}
-                meta = [{"key": key, "value": value} for key, value in shape.meta.items() if key not in given]
+                meta = [
+                    {"key": key, "value": value}
+                    for key, value in shape.meta.items()
+                    if key not in given
+                ]
                 insert(connection, "state_meta", meta)
             for table, rows in self.tables.items():
                 insert(connection, table, rows)
@@ -126,4 +149,9 @@ def _calls(stored: Value) -> int:
 def tool_call(name: str, arguments: object = None, *, id: str = "call_1") -> dict[str, object]:
     """One item of `tool_calls` as Hermes stores it; arguments that are no text become JSON."""
     given = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
-    return {"id": id, "call_id": id, "type": "function", "function": {"name": name, "arguments": given}}
+    return {
+        "id": id,
+        "call_id": id,
+        "type": "function",
+        "function": {"name": name, "arguments": given},
+    }

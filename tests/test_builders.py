@@ -1,4 +1,5 @@
-"""The builders build what they promise: every shape, sound indexes, the hostile and the large store."""
+"""The builders build what they promise: every shape, sound indexes, the hostile and the large
+store."""
 
 from __future__ import annotations
 
@@ -39,9 +40,14 @@ def test_every_shape_is_sound_and_indexed(name: str, journal: str, tmp_path: Pat
     connection = _open(path)
     assert connection.execute("PRAGMA journal_mode").fetchone() == (journal,)
     assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-    assert connection.execute("SELECT version FROM schema_version").fetchall() == [(shapes.shape(name).version,)]
-    # What the triggers do later must agree with what the bulk fill did: integrity-check compares with the content.
-    connection.execute("INSERT INTO messages (session_id, role, content, timestamp) VALUES ('a', 'user', 'a buoy', 5)")
+    assert connection.execute("SELECT version FROM schema_version").fetchall() == [
+        (shapes.shape(name).version,)
+    ]
+    # What the triggers do later must agree with what the bulk fill did: integrity-check compares
+    # with the content.
+    connection.execute(
+        "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('a', 'user', 'a buoy', 5)"
+    )
     connection.execute("UPDATE messages SET content = 'a beacon' WHERE content = 'a buoy'")
     connection.execute("DELETE FROM messages WHERE id = 1")
     for index in shapes.shape(name).fill:
@@ -73,7 +79,10 @@ def test_columns_come_and_go_with_the_shape(tmp_path: Path) -> None:
         "11": ({"handoff_state"}, {"cwd", "archived"}),
         "14": ({"cwd", "archived"}, {"session_key", "pinned"}),
         "22": ({"session_key", "profile_name"}, {"pinned", "hidden"}),
-        "26": ({"pinned", "hidden", "title_source", "system_prompt_hash"}, {"auto_archived", "created_source"}),
+        "26": (
+            {"pinned", "hidden", "title_source", "system_prompt_hash"},
+            {"auto_archived", "created_source"},
+        ),
         "31": ({"auto_archived", "tool_names"}, set[str]()),
         "31-migrated": ({"auto_archived", "tool_names"}, set[str]()),
     }
@@ -88,7 +97,9 @@ def test_columns_come_and_go_with_the_shape(tmp_path: Path) -> None:
 def test_a_migrated_store_has_the_new_columns_last_and_inline_search(tmp_path: Path) -> None:
     connection = _open(builders.make_store(tmp_path / "state.db", "31-migrated"))
     columns = _columns(connection, "sessions")
-    sql = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'messages_fts'").fetchone()[0]
+    sql = connection.execute(
+        "SELECT sql FROM sqlite_master WHERE name = 'messages_fts'"
+    ).fetchone()[0]
     meta = connection.execute("SELECT key, value FROM state_meta").fetchall()
     connection.close()
     assert columns[-1] == "tool_names"
@@ -102,10 +113,15 @@ def test_rows_are_filled_in_and_counted(tmp_path: Path) -> None:
     path = builders.make_store(
         tmp_path / "state.db",
         sessions=[{"id": "a"}, {"id": "b", "message_count": 99}],
-        messages=[{"session_id": "a", "role": "assistant", "tool_calls": calls}, {"session_id": "b"}],
+        messages=[
+            {"session_id": "a", "role": "assistant", "tool_calls": calls},
+            {"session_id": "b"},
+        ],
     )
     connection = _open(path)
-    counted = connection.execute("SELECT id, source, message_count, tool_call_count FROM sessions").fetchall()
+    counted = connection.execute(
+        "SELECT id, source, message_count, tool_call_count FROM sessions"
+    ).fetchall()
     connection.close()
     assert counted == [("a", "cli", 1, 2), ("b", "cli", 99, 0)]
 
@@ -138,8 +154,12 @@ def test_things_can_be_left_out(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", shapes.NAMES)
 def test_search_can_be_left_out(name: str, tmp_path: Path) -> None:
-    connection = _open(builders.make_store(tmp_path / "state.db", name, SESSIONS, MESSAGES, fts=False))
-    assert not connection.execute("SELECT 1 FROM sqlite_master WHERE name LIKE 'messages_fts%'").fetchall()
+    connection = _open(
+        builders.make_store(tmp_path / "state.db", name, SESSIONS, MESSAGES, fts=False)
+    )
+    assert not connection.execute(
+        "SELECT 1 FROM sqlite_master WHERE name LIKE 'messages_fts%'"
+    ).fetchall()
     connection.execute("DELETE FROM messages")
     connection.close()
 
@@ -158,27 +178,46 @@ def test_the_hostile_store_is_hostile(tmp_path: Path) -> None:
     assert connection.execute(
         "SELECT count(*) FROM sessions WHERE model_config LIKE '{%' AND NOT json_valid(model_config)"
     ).fetchone() == (2,)
-    kinds = {row[0] for row in connection.execute("SELECT DISTINCT typeof(started_at) FROM sessions").fetchall()}
+    kinds = {
+        row[0]
+        for row in connection.execute("SELECT DISTINCT typeof(started_at) FROM sessions").fetchall()
+    }
     assert kinds == {b"real", b"text", b"blob"}
-    contents = {row[0] for row in connection.execute("SELECT DISTINCT typeof(content) FROM messages").fetchall()}
+    contents = {
+        row[0]
+        for row in connection.execute("SELECT DISTINCT typeof(content) FROM messages").fetchall()
+    }
     assert {b"blob", b"text", b"null"} <= contents
-    invalid = connection.execute("SELECT content FROM messages WHERE instr(hex(content), 'FFFE20')").fetchall()
+    invalid = connection.execute(
+        "SELECT content FROM messages WHERE instr(hex(content), 'FFFE20')"
+    ).fetchall()
     with pytest.raises(UnicodeDecodeError):
         invalid[0][0].decode()
-    ids = {row[0] for row in connection.execute("SELECT id FROM sessions WHERE id IS NOT NULL").fetchall()}
+    ids = {
+        row[0]
+        for row in connection.execute("SELECT id FROM sessions WHERE id IS NOT NULL").fetchall()
+    }
     assert {b"", b"-rf", b"--help", b"../../etc/passwd"} <= ids
-    ring = connection.execute("SELECT parent_session_id FROM sessions WHERE id LIKE 'ring-%' ORDER BY id").fetchall()
+    ring = connection.execute(
+        "SELECT parent_session_id FROM sessions WHERE id LIKE 'ring-%' ORDER BY id"
+    ).fetchall()
     assert ring == [(b"ring-c",), (b"ring-a",), (b"ring-b",)]
     dangling = "SELECT count(*) FROM messages WHERE session_id NOT IN (SELECT id FROM sessions WHERE id IS NOT NULL)"
     assert connection.execute(dangling).fetchone() == (1,)
-    triggers = connection.execute("SELECT count(*) FROM sqlite_master WHERE type = 'trigger'").fetchone()
+    triggers = connection.execute(
+        "SELECT count(*) FROM sqlite_master WHERE type = 'trigger'"
+    ).fetchone()
     assert triggers == (5,)
     connection.close()
 
 
-def test_the_real_hermes_cannot_list_the_hostile_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_real_hermes_cannot_list_the_hostile_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HERMES_HOME", str(tmp_path / "home"))
-    db = importlib.import_module("hermes_state").SessionDB(db_path=builders.hostile_store(tmp_path / "state.db"))
+    db = importlib.import_module("hermes_state").SessionDB(
+        db_path=builders.hostile_store(tmp_path / "state.db")
+    )
     with pytest.raises(sqlite3.OperationalError):
         db.list_sessions_rich(limit=500)
     db.close()
@@ -192,7 +231,9 @@ def test_the_large_store_is_indexed_and_repeatable(name: str, tmp_path: Path) ->
     assert first.execute("SELECT count(*) FROM messages").fetchone() == (2000,)
     for query in ("SELECT * FROM sessions ORDER BY rowid", "SELECT * FROM messages ORDER BY id"):
         assert first.execute(query).fetchall() == second.execute(query).fetchall()
-    hits = first.execute("SELECT rowid FROM messages_fts WHERE messages_fts MATCH 'needle'").fetchall()
+    hits = first.execute(
+        "SELECT rowid FROM messages_fts WHERE messages_fts MATCH 'needle'"
+    ).fetchall()
     assert len(hits) == 5
     for index in shapes.shape(name).fill:
         first.execute(f"INSERT INTO {index}({index}, rank) VALUES ('integrity-check', 1)")

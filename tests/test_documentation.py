@@ -23,13 +23,17 @@ MAY_BE_SILENT = ("prune_in_days", ">what-it-has.md", "select(.gap)", "no_summary
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_links_lead_somewhere(document: Path) -> None:
     links = re.findall(r"\]\(([^)#]+)", document.read_text(encoding="utf-8"))
-    assert [link for link in links if "://" not in link and not (document.parent / link).exists()] == []
+    assert [
+        link for link in links if "://" not in link and not (document.parent / link).exists()
+    ] == []
 
 
 def examples() -> list[str]:
     """The blocks of shell in documents whose examples only read, or write files of their own."""
     return [
-        block for path in RUN for block in re.findall(r"```sh\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL)
+        block
+        for path in RUN
+        for block in re.findall(r"```sh\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL)
     ]
 
 
@@ -45,7 +49,12 @@ def test_examples_run(example: str, tmp_path: Path) -> None:
     paths = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     env = {**os.environ, "HERMES_HOME": str(home), "HOME": str(tmp_path), "PATH": paths}
     ended = subprocess.run(
-        ["bash", "-o", "pipefail", "-ec", example], cwd=here, env=env, capture_output=True, text=True, timeout=120
+        ["bash", "-o", "pipefail", "-ec", example],
+        cwd=here,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert ended.returncode == 0, ended.stderr
     if "--output" in example:

@@ -1,4 +1,5 @@
-"""The layering, held by the code itself: one direction of imports, and nothing heavy where it does not belong."""
+"""The layering, held by the code itself: one direction of imports, and nothing heavy where it does
+not belong."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ UI_ONLY = (
     *("start", "textual_private", "worker"),
 )
 ON_A_TERMINAL = "terminal"
-"""The one module of the command line that uses Rich; imported inside functions, when there is a terminal."""
+"""The one module of the command line that uses Rich; imported inside functions, when there is a
+terminal."""
 
 
 class Import(NamedTuple):
@@ -49,29 +51,44 @@ def _read_imports(folder: str) -> Iterator[Import]:
     assert files, folder
     for path in files:
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        functions = [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)]
+        functions = [
+            each
+            for each in ast.walk(tree)
+            if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
+        ]
         inside = {node for each in functions for node in ast.walk(each)}
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
                 for alias in node.names:
-                    yield Import(path.relative_to(ROOT), alias.name, 0, node in tree.body, node in inside)
+                    yield Import(
+                        path.relative_to(ROOT), alias.name, 0, node in tree.body, node in inside
+                    )
             elif isinstance(node, ast.ImportFrom):
                 name = node.module or ""
-                yield Import(path.relative_to(ROOT), name, node.level, node in tree.body, node in inside)
+                yield Import(
+                    path.relative_to(ROOT), name, node.level, node in tree.body, node in inside
+                )
 
 
 def test_the_store_stands_on_the_standard_library_and_pyyaml() -> None:
-    """No other third-party module, nothing of the screen, and PyYAML only for the settings of Hermes."""
+    """No other third-party module, nothing of the screen, and PyYAML only for the settings of
+    Hermes."""
     foreign = [each for each in imports_of("store") if not each.level]
     others = [each for each in foreign if each.module.split(".")[0] not in sys.stdlib_module_names]
-    assert [(str(each.path), each.module) for each in others] == [("store/cleanup/hermes_settings.py", "yaml")]
+    assert [(str(each.path), each.module) for each in others] == [
+        ("store/cleanup/hermes_settings.py", "yaml")
+    ]
 
 
 def test_relative_inside_a_folder_absolute_across() -> None:
     """Type checkers see a class twice otherwise."""
     for each in (*imports_of("store"), *imports_of("tui")):
         assert each.level < len(each.path.parts), f"a relative import leaves its folder: {each}"
-    absolute = [each for each in imports_of("store") if each.module.startswith("hermes_browse") and not each.level]
+    absolute = [
+        each
+        for each in imports_of("store")
+        if each.module.startswith("hermes_browse") and not each.level
+    ]
     # Screens are imported by name where the command line must not import them at its top.
     of_screens = [each for each in imports_of("tui") if "cli" not in each.path.parts]
     absolute += [each for each in of_screens if each.module.startswith("hermes_browse.tui")]
@@ -83,16 +100,23 @@ def test_the_screen_knows_no_sql() -> None:
     assert [each for each in imports_of("tui") if each.module.split(".")[0] == "sqlite3"] == []
     for path in sorted((ROOT / "tui").rglob("*.py")):
         text = path.read_text(encoding="utf-8")
-        assert not any(f"{word} " in text for word in ("SELECT", "INSERT INTO", "DELETE FROM", "PRAGMA")), path
+        assert not any(
+            f"{word} " in text for word in ("SELECT", "INSERT INTO", "DELETE FROM", "PRAGMA")
+        ), path
 
 
 def test_the_command_line_knows_no_screen() -> None:
-    """No screen of ours at the top of its modules, Rich in one only, and Textual nowhere, not even in functions."""
+    """No screen of ours at the top of its modules, Rich in one only, and Textual nowhere, not even
+    in functions."""
     for each in imports_of("tui/cli"):
         package = each.module.split(".")[0]
         assert package != "textual", each
         if each.is_at_top:
-            name = package if each.level else each.module.removeprefix("hermes_browse.tui.").split(".")[0]
+            name = (
+                package
+                if each.level
+                else each.module.removeprefix("hermes_browse.tui.").split(".")[0]
+            )
             assert name not in (*UI_ONLY, ON_A_TERMINAL), each
             assert package != "rich" or each.path.stem == ON_A_TERMINAL, each
 
@@ -104,27 +128,37 @@ def test_widgets_know_neither_screens_nor_readers() -> None:
         *("list/conversation_list", "shared/lines", "shared/keys", "shared/text_box", "search/box"),
         *("transcript/ask_line", "transcript/scroll", "transcript/view", "transcript/page"),
     )
-    widgets = [each for each in imports_of("tui") if each.path.with_suffix("").as_posix()[4:].startswith(names)]
+    widgets = [
+        each
+        for each in imports_of("tui")
+        if each.path.with_suffix("").as_posix()[4:].startswith(names)
+    ]
     assert {each.path.stem for each in widgets} == {name.partition("/")[2] for name in names}
     assert [each for each in widgets if each.module.startswith(forbidden)] == []
 
 
 def test_private_names_of_textual_stand_in_one_module() -> None:
-    """With the version in which they were read: a newer one is used when they have been looked at again."""
+    """With the version in which they were read: a newer one is used when they have been looked at
+    again."""
     private = [each for each in imports_of("tui") if each.module.startswith("textual._")]
     assert {each.path.as_posix() for each in private} == {"tui/textual_private.py"}
     assert f"textual=={READ_IN} " in (ROOT / "requirements.lock").read_text(encoding="utf-8")
 
 
 def modules_after(code: str) -> set[str]:
-    """Modules loaded in a fresh interpreter that ran some code; those of others only by their top-level name."""
+    """Modules loaded in a fresh interpreter that ran some code; those of others only by their
+    top-level name."""
     script = f"import sys\n{code}\nprint('\\n'.join(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     names = done.stdout.split()
     return {each if each.startswith("hermes_browse.") else each.split(".")[0] for each in names}
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["--demo", "list"], ["--demo", "search", "boat"]])
+@pytest.mark.parametrize(
+    "arguments", [["--version"], ["--help"], ["--demo", "list"], ["--demo", "search", "boat"]]
+)
 def test_commands_load_no_textual(arguments: list[str]) -> None:
     """Scripts do not pay for a screen they never see; in a pipe not even for Rich."""
     loaded = modules_after(f"from hermes_browse.tui.cli import main\nmain({arguments!r})")
@@ -136,7 +170,11 @@ def test_the_store_loads_nothing_else() -> None:
     before = modules_after("import sqlite3")
     modules = ("sessions.catalog", "search.engine", "sessions.lineage")
     loaded = modules_after("\n".join(f"import hermes_browse.store.{name}" for name in modules))
-    third_party = {name for name in loaded - before if name not in sys.stdlib_module_names and not name.startswith("_")}
+    third_party = {
+        name
+        for name in loaded - before
+        if name not in sys.stdlib_module_names and not name.startswith("_")
+    }
     assert {name.split(".")[0] for name in third_party} <= {"hermes_browse"}
 
 
@@ -146,7 +184,9 @@ IN_FUNCTIONS = 40
 
 def test_without_hosts_nothing_of_them_is_loaded() -> None:
     """The card and the list of profiles need no more than the name of a host."""
-    loaded = modules_after("import hermes_browse.tui.profiles.profiles_card, hermes_browse.tui.profiles.everywhere")
+    loaded = modules_after(
+        "import hermes_browse.tui.profiles.profiles_card, hermes_browse.tui.profiles.everywhere"
+    )
     assert "hermes_browse.tui.profiles.everywhere" in loaded
     of_hosts = {each for each in loaded if ".hosts" in each or each.endswith(".asking")}
     assert of_hosts <= {"hermes_browse.store.hosts", "hermes_browse.store.hosts.host"}
@@ -169,7 +209,9 @@ def _imports_of_ours() -> dict[Path, set[Path]]:
     modules: dict[str, Path] = {}
     for path in sorted([*(ROOT / "store").rglob("*.py"), *(ROOT / "tui").rglob("*.py")]):
         parts = path.relative_to(ROOT).with_suffix("").parts
-        modules[".".join(["hermes_browse", *(parts[:-1] if parts[-1] == "__init__" else parts)])] = path
+        modules[
+            ".".join(["hermes_browse", *(parts[:-1] if parts[-1] == "__init__" else parts)])
+        ] = path
     return {
         path: {
             each
@@ -216,7 +258,8 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["searching", "typing", "finding", "changing", "cleaning", "copying", "resuming", "switching"]
+    "name",
+    ["searching", "typing", "finding", "changing", "cleaning", "copying", "resuming", "switching"],
 )
 def test_controllers_do_not_know_who_creates_them(name: str) -> None:
     """They are created by name, which the graph of imports does not show."""

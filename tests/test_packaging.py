@@ -1,4 +1,5 @@
-"""What is shipped: every package, the styles, one command, and no quarrel with Hermes in one environment."""
+"""What is shipped: every package, the styles, one command, and no quarrel with Hermes in one
+environment."""
 
 from __future__ import annotations
 
@@ -37,7 +38,18 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     names = ("store", "styles", "tui", "pyproject.toml", "README.md", "LICENSE")
     subprocess.run(["cp", "-R", *(str(ROOT / name) for name in names), str(source)], check=True)
     subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", folder, source],
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "wheel",
+            "--quiet",
+            "--no-deps",
+            "--no-build-isolation",
+            "-w",
+            folder,
+            source,
+        ],
         check=True,
     )
     return next(folder.glob("*.whl"))
@@ -59,29 +71,52 @@ def test_the_wheel_holds_styles_types_and_every_module(wheel: Path) -> None:
 
 @pytest.mark.slow
 def test_the_wheel_runs_in_a_clean_environment(wheel: Path, tmp_path: Path) -> None:
-    """Installed away from the checkout it answers as a command and as a module, lists the demo, finds its styles."""
+    """Installed away from the checkout it answers as a command and as a module, lists the demo,
+    finds its styles."""
     target = tmp_path / "site"
     subprocess.run(
-        [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", target, wheel],
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--no-deps",
+            "--no-index",
+            "--target",
+            target,
+            wheel,
+        ],
         check=True,
     )
-    # Dependencies come from this environment, the program from the wheel: an editable install is told
-    # by its finder, which -S keeps out.
+    # Dependencies come from this environment, the program from the wheel: an editable install is
+    # told by its finder, which -S keeps out.
     libraries = [path for path in sys.path if path.endswith("site-packages")]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(target), *libraries])}
 
     def run(*arguments: str) -> str:
         done = subprocess.run(
-            [sys.executable, "-S", *arguments], env=env, cwd=tmp_path, capture_output=True, text=True, check=True
+            [sys.executable, "-S", *arguments],
+            env=env,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
         )
         return done.stdout
 
     version = PROJECT["project"]["version"]
     assert run("-m", "hermes_browse.tui", "--version").strip() == f"hermes-browse {version}"
     if sys.platform != "win32":  # a program there, not a script
-        assert run(str(target / "bin" / "hermes-browse"), "--version").strip() == f"hermes-browse {version}"
+        assert (
+            run(str(target / "bin" / "hermes-browse"), "--version").strip()
+            == f"hermes-browse {version}"
+        )
     assert "Fix auth bug" in run("-m", "hermes_browse.tui", "--demo", "list")
-    where = run("-c", "import hermes_browse.tui.app as app; print(app.__file__); print(*app.BrowseApp.CSS_PATH)")
+    where = run(
+        "-c",
+        "import hermes_browse.tui.app as app; print(app.__file__); print(*app.BrowseApp.CSS_PATH)",
+    )
     assert all(Path(path).is_file() and str(target) in path for path in where.split())
 
 
@@ -89,7 +124,11 @@ def test_the_wheel_runs_in_a_clean_environment(wheel: Path, tmp_path: Path) -> N
 def test_the_wheel_is_a_plug_in_of_hermes(wheel: Path) -> None:
     """In the group that Hermes looks through, a module with a `register`."""
     names = zipfile.ZipFile(wheel).namelist()
-    text = zipfile.ZipFile(wheel).read(next(each for each in names if each.endswith("entry_points.txt"))).decode()
+    text = (
+        zipfile.ZipFile(wheel)
+        .read(next(each for each in names if each.endswith("entry_points.txt")))
+        .decode()
+    )
     assert "[hermes_agent.plugins]\nhermes-browse = hermes_browse.tui.cli.plugin" in text
     from hermes_browse.tui.cli import plugin
 
@@ -111,7 +150,9 @@ def test_no_quarrel_with_hermes_in_one_environment() -> None:
             if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
                 continue
             installed = importlib.metadata.version(requirement.name)
-            assert requirement.specifier.contains(installed, prereleases=True), f"{name}: {text}, not {installed}"
+            assert requirement.specifier.contains(installed, prereleases=True), (
+                f"{name}: {text}, not {installed}"
+            )
 
 
 def test_every_dependency_is_pinned_with_hashes() -> None:

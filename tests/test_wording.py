@@ -12,7 +12,15 @@ import pytest
 from words import LOCALE, MARKS, ROOT, collected, compiled, missing, po_path, sources, translations
 
 from hermes_browse.store import wording
-from hermes_browse.store.wording import LANGUAGES, _, language, language_of, ngettext, pgettext, speak
+from hermes_browse.store.wording import (
+    LANGUAGES,
+    _,
+    language,
+    language_of,
+    ngettext,
+    pgettext,
+    speak,
+)
 
 _TRANSLATED = [each for each in LANGUAGES if each != "en"]
 _TWO_WORDS = re.compile(r"[A-Za-z]{2,}[,;:]? [A-Za-z]{2,}")
@@ -26,20 +34,61 @@ _LOOK = "accent|bold|dim|green|heading|output|reverse|warning|yellow"
 _FOR_MACHINES = re.compile(rf"<[^>]*>|\b[\w-]+:\S+|^\$?({_LOOK})( ({_LOOK}))+$")
 """Tags of HTML, filters with a value, and looks."""
 # Mistakes of ours, and what goes to the log or to SQLite: nobody reads these on a screen.
-_NOT_SHOWN = {"AssertionError", "ValueError", "TypeError", "RuntimeError", "KeyError", "LookupError"}
-_NOT_SHOWN |= {"NotImplementedError", "compile", "sub", "search", "findall", "rows", "value", "execute", "rows_in"}
+_NOT_SHOWN = {
+    "AssertionError",
+    "ValueError",
+    "TypeError",
+    "RuntimeError",
+    "KeyError",
+    "LookupError",
+}
+_NOT_SHOWN |= {
+    "NotImplementedError",
+    "compile",
+    "sub",
+    "search",
+    "findall",
+    "rows",
+    "value",
+    "execute",
+    "rows_in",
+}
 _OF_OTHERS = {
-    *("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]:", "[PRIOR CONTEXT — for reference only; not a new message]"),
-    *("[END OF PRIOR CONTEXT — COMPACTION SUMMARY BELOW]", "Summary generation was unavailable", "Bot Chat"),
+    *(
+        "[CONTEXT COMPACTION",
+        "[CONTEXT SUMMARY]:",
+        "[PRIOR CONTEXT — for reference only; not a new message]",
+    ),
+    *(
+        "[END OF PRIOR CONTEXT — COMPACTION SUMMARY BELOW]",
+        "Summary generation was unavailable",
+        "Bot Chat",
+    ),
     *(
         "Traceback (most recent call last)",
         "traceback (most recent",
         "decode to UTF-8",
         "tmux new-window -n {title} -c {folder} {command}",
     ),
-    *("REMOTE HOST IDENTIFICATION HAS CHANGED", "HAS CHANGED", "Host key verification failed", "Permission denied"),
-    *("Could not resolve hostname", "Too many authentication failures", "Connection refused", "Connection timed out"),
-    *("Operation timed out", "No route to host", "Network is unreachable", "Connection closed", "Connection reset"),
+    *(
+        "REMOTE HOST IDENTIFICATION HAS CHANGED",
+        "HAS CHANGED",
+        "Host key verification failed",
+        "Permission denied",
+    ),
+    *(
+        "Could not resolve hostname",
+        "Too many authentication failures",
+        "Connection refused",
+        "Connection timed out",
+    ),
+    *(
+        "Operation timed out",
+        "No route to host",
+        "Network is unreachable",
+        "Connection closed",
+        "Connection reset",
+    ),
     *("Broken pipe", "not responding", ": Command not found.", "incorrect passphrase"),
     *("create trigger if not exists", "create trigger"),
     "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))",
@@ -52,7 +101,13 @@ _NAMES = {
     "hermes-browse list --old --host {name}",
     *("tool install --force", "&& /bin/pip install  &&"),
     *("hit details", "insight names", "insight rows"),  # jobs of a worker
-    *("after: before:", "hermes-browse export:", "because of", "the terminal is gone", "0 (not installed)"),
+    *(
+        "after: before:",
+        "hermes-browse export:",
+        "because of",
+        "the terminal is gone",
+        "0 (not installed)",
+    ),
     "Browse, search, resume and clean up conversations (hermes-browse)",  # in Hermes, which speaks English
 }
 """What only this program reads, or a reader of any language."""
@@ -60,7 +115,13 @@ _NAMES = {
 
 def _called(node: ast.AST) -> str:
     func = node.func if isinstance(node, ast.Call) else None
-    return func.id if isinstance(func, ast.Name) else func.attr if isinstance(func, ast.Attribute) else ""
+    return (
+        func.id
+        if isinstance(func, ast.Name)
+        else func.attr
+        if isinstance(func, ast.Attribute)
+        else ""
+    )
 
 
 def _texts(node: ast.AST, skip: bool = False) -> Iterator[tuple[int, str]]:
@@ -69,7 +130,10 @@ def _texts(node: ast.AST, skip: bool = False) -> Iterator[tuple[int, str]]:
     skip = skip or called in MARKS or called in _NOT_SHOWN
     if isinstance(node, ast.JoinedStr):
         if not skip:
-            yield node.lineno, "".join(str(each.value) for each in node.values if isinstance(each, ast.Constant))
+            yield (
+                node.lineno,
+                "".join(str(each.value) for each in node.values if isinstance(each, ast.Constant)),
+            )
         for each in node.values:
             if isinstance(each, ast.FormattedValue):
                 yield from _texts(each, skip)
@@ -96,7 +160,8 @@ def unmarked(path: Path) -> list[str]:
 
 
 def early(path: Path) -> list[str]:
-    """Lines of a source that translate while the module is imported, before a language is chosen."""
+    """Lines of a source that translate while the module is imported, before a language is
+    chosen."""
 
     def calls(node: ast.AST) -> Iterator[int]:
         for child in ast.iter_child_nodes(node):
@@ -106,20 +171,27 @@ def early(path: Path) -> list[str]:
                 yield child.lineno
             yield from calls(child)
 
-    return [f"{path.relative_to(ROOT)}:{line}" for line in calls(ast.parse(path.read_text(encoding="utf-8")))]
+    return [
+        f"{path.relative_to(ROOT)}:{line}"
+        for line in calls(ast.parse(path.read_text(encoding="utf-8")))
+    ]
 
 
 def _fields(text: str) -> set[str]:
-    return {f"{name}:{spec}" for _, name, spec, _ in string.Formatter().parse(text) if name is not None}
+    return {
+        f"{name}:{spec}" for _, name, spec, _ in string.Formatter().parse(text) if name is not None
+    }
 
 
 def test_every_text_is_marked() -> None:
-    """Words that stand together in a string are either for people, and marked, or said not to be."""
+    """Words that stand together in a string are either for people, and marked, or said not to
+    be."""
     assert [line for path in sources() for line in unmarked(path)] == []
 
 
 def test_none_is_translated_too_early() -> None:
-    """A table of a module is translated where it is shown: when it is made nobody knows the language yet."""
+    """A table of a module is translated where it is shown: when it is made nobody knows the
+    language yet."""
     assert [line for path in sources() for line in early(path)] == []
 
 
@@ -128,8 +200,18 @@ def test_every_text_is_translated(spoken: str) -> None:
     """None is missing, and none is left of which the sources know nothing."""
     texts, there = collected(), translations(spoken)
     assert len(texts) > 500
-    assert sorted(str(each.id) for each in texts if each.id and there.get(each.id, each.context) is None) == []
-    assert sorted(str(each.id) for each in there if each.id and texts.get(each.id, each.context) is None) == []
+    assert (
+        sorted(
+            str(each.id) for each in texts if each.id and there.get(each.id, each.context) is None
+        )
+        == []
+    )
+    assert (
+        sorted(
+            str(each.id) for each in there if each.id and texts.get(each.id, each.context) is None
+        )
+        == []
+    )
     assert [str(each.id) for each in missing(there)] == []
 
 
@@ -180,7 +262,12 @@ def test_english_is_what_stands_there() -> None:
     """Also for a language nobody has words in."""
     speak("tlh")
     assert language() == "en"
-    assert [_("one"), ngettext("one", "many", 1), ngettext("one", "many", 2), pgettext("here", "one")] == [
+    assert [
+        _("one"),
+        ngettext("one", "many", 1),
+        ngettext("one", "many", 2),
+        pgettext("here", "one"),
+    ] == [
         "one",
         "one",
         "many",
@@ -188,7 +275,9 @@ def test_english_is_what_stands_there() -> None:
     ]
 
 
-def test_without_its_catalog_a_language_is_english(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_its_catalog_a_language_is_english(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A package without compiled catalogs still runs."""
     monkeypatch.setattr(wording, "_FOLDER", tmp_path)
     speak("zh_CN")

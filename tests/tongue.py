@@ -1,4 +1,5 @@
-"""A language for tests in which every text is the English one in brackets, so that what is not translated shows."""
+"""A language for tests in which every text is the English one in brackets, so that what is not
+translated shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What tests of the trash share: whole stores compared value for value, and whether their search indexes agree."""
+"""What tests of the trash share: whole stores compared value for value, and whether their search
+indexes agree."""
 
 from __future__ import annotations
 
@@ -34,15 +35,21 @@ def opened(path: Path, mode: str = "rw") -> Iterator[sqlite3.Connection]:
 
 
 def dump(path: Path) -> Dump:
-    """Every row of every table but those of search indexes: rowid, and storage class and bytes of each column."""
+    """Every row of every table but those of search indexes: rowid, and storage class and bytes of
+    each column."""
     with opened(path, "ro") as connection:
-        tables = connection.execute("SELECT name, COALESCE(sql, '') FROM sqlite_master WHERE type = 'table'").fetchall()
+        tables = connection.execute(
+            "SELECT name, COALESCE(sql, '') FROM sqlite_master WHERE type = 'table'"
+        ).fetchall()
         virtual = [name for name, sql in tables if sql.startswith("CREATE VIRTUAL")]
         found: Dump = {}
         for name, sql in tables:
             if name in virtual or any(name.startswith(f"{each}_") for each in virtual):
                 continue
-            columns = [row[1] for row in connection.execute(f"PRAGMA table_info({sql_name(name)})").fetchall()]
+            columns = [
+                row[1]
+                for row in connection.execute(f"PRAGMA table_info({sql_name(name)})").fetchall()
+            ]
             rowid = "rowid" if "without rowid" not in sql.lower() else "0"
             select = f"SELECT {rowid}, {reading(columns)} FROM {sql_name(name)} ORDER BY 1, 2, 3"
             found[name] = connection.execute(select).fetchall()
@@ -88,11 +95,15 @@ def health(path: Path) -> dict[str, str]:
     """What SQLite says of the file, and FTS5 of each search index compared with its rows."""
     with opened(path) as connection:
         said = {"file": str(connection.execute("PRAGMA integrity_check").fetchone()[0])}
-        virtual = connection.execute("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL%'").fetchall()
+        virtual = connection.execute(
+            "SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL%'"
+        ).fetchall()
         for (name,) in virtual:
             connection.execute("BEGIN IMMEDIATE")
             try:
-                connection.execute(f"INSERT INTO {name}({name}, rank) VALUES ('integrity-check', 1)")
+                connection.execute(
+                    f"INSERT INTO {name}({name}, rank) VALUES ('integrity-check', 1)"
+                )
                 said[name] = "ok"
             except sqlite3.DatabaseError as error:
                 said[name] = str(error)
@@ -104,7 +115,9 @@ def health(path: Path) -> dict[str, str]:
 def matches(path: Path, word: str, index: str = "messages_fts") -> list[int]:
     """Ids of the messages a search index finds."""
     with opened(path, "ro") as connection:
-        rows = connection.execute(f"SELECT rowid FROM {index} WHERE {index} MATCH ? ORDER BY 1", [f'"{word}"'])
+        rows = connection.execute(
+            f"SELECT rowid FROM {index} WHERE {index} MATCH ? ORDER BY 1", [f'"{word}"']
+        )
         return [row[0] for row in rows.fetchall()]
 
 
@@ -119,7 +132,8 @@ def put_back(path: Path, name: str, **settings: object) -> Restored:
 
 
 def allow_any_trigger(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Write to stores with triggers of anybody's, to see what else stands between them and a loss."""
+    """Write to stores with triggers of anybody's, to see what else stands between them and a
+    loss."""
     for module in (guards, deleting, restoring):
         monkeypatch.setattr(module, "check_triggers", lambda rows, tables: None)
 
@@ -131,10 +145,11 @@ def deleted(folder: Path, shape: str = "31") -> tuple[Path, str]:
 
 
 def family(path: Path, shape: str = "31", **settings: object) -> Path:
-    """A store with one conversation of everything: segments, subagents, a branch, rows in all tables that refer to it.
+    """A store with one conversation of everything: segments, subagents, a branch, rows in all
+    tables that refer to it.
 
-    `root` → `next` → `tip`, `stale` beside `next`; `helper` and its own `nested` are subagents, `branch` is a branch,
-    `other` has nothing to do with any of it.
+    `root` → `next` → `tip`, `stale` beside `next`; `helper` and its own `nested` are subagents,
+    `branch` is a branch, `other` has nothing to do with any of it.
     """
     delegate = '{"_delegate_from": "%s"}'
     sessions: list[dict[str, object]] = [
@@ -152,7 +167,9 @@ def family(path: Path, shape: str = "31", **settings: object) -> Path:
     ]  # fmt: skip
     for session in sessions:
         if shape in ("26", "31", "31-migrated"):
-            session |= {"system_prompt_hash": "shared" if session["id"] in ("root", "other") else "own"}
+            session |= {
+                "system_prompt_hash": "shared" if session["id"] in ("root", "other") else "own"
+            }
             if session["id"] == "branch":
                 session |= {"system_prompt_hash": None}
     messages: list[dict[str, object]] = []
@@ -160,9 +177,24 @@ def family(path: Path, shape: str = "31", **settings: object) -> Path:
         name = str(session["id"])
         messages += [
             {"session_id": name, "content": f"lantern {name}"},
-            {"session_id": name, "role": "assistant", "content": "", "tool_calls": [tool_call("terminal")]},
-            {"session_id": name, "role": "tool", "content": f"rope {name} " * 40, "tool_name": "terminal"},
-            {"session_id": name, "role": "assistant", "content": f"gangway {name}", "reasoning": "because"},
+            {
+                "session_id": name,
+                "role": "assistant",
+                "content": "",
+                "tool_calls": [tool_call("terminal")],
+            },
+            {
+                "session_id": name,
+                "role": "tool",
+                "content": f"rope {name} " * 40,
+                "tool_name": "terminal",
+            },
+            {
+                "session_id": name,
+                "role": "assistant",
+                "content": f"gangway {name}",
+                "reasoning": "because",
+            },
         ]
     tables: dict[str, list[dict[str, object]]] = {
         "session_model_usage": [{"session_id": name, "model": "m", "input_tokens": 7} for name in ("root", "other")],

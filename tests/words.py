@@ -1,6 +1,8 @@
-"""The texts of the program and their translations: `make words` brings the catalogs up to date with the sources.
+"""The texts of the program and their translations: `make words` brings the catalogs up to date with
+the sources.
 
-A text that is new has no translation until somebody writes one into the .po file; a test names those.
+A text that is new has no translation until somebody writes one into the .po file; a test names
+those.
 """
 
 from __future__ import annotations
@@ -32,14 +34,20 @@ def po_path(language: str) -> Path:
 def _marked(path: Path) -> Iterator[tuple[str | None, str | tuple[str, str]]]:
     """Contexts and texts of a source, in order.
 
-    Read from the syntax tree: to Babel's own collector an f-string is one token before Python 3.12, and what is
-    translated within its braces is not seen.
+    Read from the syntax tree: to Babel's own collector an f-string is one token before Python 3.12,
+    and what is translated within its braces is not seen.
     """
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        name = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+        name = (
+            node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+        )
         if not isinstance(node, ast.Call) or name not in MARKS:
             continue
-        texts = [each.value for each in node.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+        texts = [
+            each.value
+            for each in node.args
+            if isinstance(each, ast.Constant) and isinstance(each.value, str)
+        ]
         match name, texts:
             case "_" | "N_", [text]:
                 yield None, text
@@ -92,7 +100,9 @@ def write(language: str, catalog: Catalog) -> None:
     """Write a language's translations, as text and compiled."""
     catalog.creation_date = catalog.revision_date = _WHEN
     catalog.project, catalog.version, catalog.fuzzy = _DOMAIN, "", False
-    catalog.header_comment = "# Translations of hermes-browse, by its contributors; under its license."
+    catalog.header_comment = (
+        "# Translations of hermes-browse, by its contributors; under its license."
+    )
     catalog.msgid_bugs_address = catalog.last_translator = catalog.language_team = ""
     path = po_path(language)
     with open(path, "wb") as file:
@@ -107,7 +117,9 @@ def main() -> None:
         catalog = translations(folder.name)
         catalog.update(texts, no_fuzzy_matching=True)
         write(folder.name, catalog)
-        print(f"{folder.name}: {len(catalog):,} texts, {sum(1 for _ in missing(catalog)):,} of them not translated")
+        print(
+            f"{folder.name}: {len(catalog):,} texts, {sum(1 for _ in missing(catalog)):,} of them not translated"
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""What tests share: a small store, a write to it, its open handles, and other processes and users that use it."""
+"""What tests share: a small store, a write to it, its open handles, and other processes and users
+that use it."""
 
 from __future__ import annotations
 
@@ -44,7 +45,8 @@ def check(reader: Reader, title: str) -> None:
 
 
 def handles(path: Path, pid: int | str = "self") -> list[str]:
-    """Files a process has open that are the store or stand beside it; none where the system does not tell."""
+    """Files a process has open that are the store or stand beside it; none where the system does
+    not tell."""
     folder, found = Path(f"/proc/{pid}/fd"), []
     for descriptor in folder.iterdir() if folder.is_dir() else ():
         with suppress(OSError):  # closed meanwhile, as the one that the folder itself was read by
@@ -56,7 +58,9 @@ def handles(path: Path, pid: int | str = "self") -> list[str]:
 def another_process(script: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     """A process that is ready; it goes on when it is sent a line, or at the end of the block."""
     command = [sys.executable, "-c", script, *arguments]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdin is not None and process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         yield process
@@ -65,7 +69,8 @@ def another_process(script: str, *arguments: str) -> Iterator[subprocess.Popen[s
 
 
 def as_nobody(work: Callable[[], object]) -> str:
-    """What a piece of work says to a user without privileges: its answer or the kind of its error."""
+    """What a piece of work says to a user without privileges: its answer or the kind of its
+    error."""
     receive, send = os.pipe()
     child = os.fork()
     if child == 0:  # a fork has all it needs imported: nobody may not read this environment
@@ -89,12 +94,16 @@ def as_nobody(work: Callable[[], object]) -> str:
 
 @contextmanager
 def writing_until(enough: Path, program: str, store: Path) -> Iterator[subprocess.Popen[str]]:
-    """Run a Python program that writes to a store until the file `enough` is there, from when it has said "ready".
+    """Run a Python program that writes to a store until the file `enough` is there, from when it
+    has said "ready".
 
-    Its arguments are both paths. At the end of the block the file is there, so a failure ends the program too.
+    Its arguments are both paths. At the end of the block the file is there, so a failure ends the
+    program too.
     """
     command = [sys.executable, "-c", program, str(store), str(enough)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         try:
             assert process.stdout is not None and process.stdout.readline().strip() == "ready"
             yield process

@@ -1,4 +1,5 @@
-"""The application: themes, the main screen of each store, the command palette, signals and the end."""
+"""The application: themes, the main screen of each store, the command palette, signals and the
+end."""
 
 from __future__ import annotations
 
@@ -66,7 +67,8 @@ _STYLES = Path(__file__).resolve().parent.parent / "styles"
 
 
 def _driver(*, is_painted: bool) -> type[Driver] | None:
-    """Return our own driver; None, for Textual's, on Windows and where the environment names one."""
+    """Return our own driver; None, for Textual's, on Windows and where the environment names
+    one."""
     if sys.platform == "win32" or "TEXTUAL_DRIVER" in os.environ:
         return None
     return PaintedScreenDriver if is_painted else BrowserDriver
@@ -82,7 +84,12 @@ class Commands(Provider):
     async def discover(self) -> Hits:
         """All of them."""
         for command, keys in self._every():
-            yield DiscoveryHit(_with_keys(Content(command.title), keys), command.callback, command.title, command.help)
+            yield DiscoveryHit(
+                _with_keys(Content(command.title), keys),
+                command.callback,
+                command.title,
+                command.help,
+            )
 
     async def search(self, query: str) -> Hits:
         """Those whose name is like what was typed."""
@@ -95,7 +102,11 @@ class Commands(Provider):
 
 def _with_keys(title: Content, keys: str) -> Content:
     """A name, and its keys in a column."""
-    return Content.assemble(title, " " * max(2, 28 - title.cell_length), (keys, "bold $accent")) if keys else title
+    return (
+        Content.assemble(title, " " * max(2, 28 - title.cell_length), (keys, "bold $accent"))
+        if keys
+        else title
+    )
 
 
 class BrowseApp(_App):
@@ -162,7 +173,9 @@ class BrowseApp(_App):
         """Apply the configuration; there is no screen yet."""
         set_rows(self.start.options)
         if self.start.configuration is not None:
-            self.keymap, self.trouble = load("keymap")(self.start.configuration, self.available_themes)
+            self.keymap, self.trouble = load("keymap")(
+                self.start.configuration, self.available_themes
+            )
             self.set_keymap(self.keymap)
 
     def take_early_cursor(self) -> int:
@@ -173,20 +186,22 @@ class BrowseApp(_App):
     def refresh_css(self, animate: bool = True) -> None:
         """Apply the style sheets with the colours of the current theme.
 
-        Textual 8 calls this at the start too and parses the style sheets a second time, which takes longer than the
-        first layout. That call is skipped: they were parsed with the first theme's colours.
+        Textual 8 calls this at the start too and parses the style sheets a second time, which takes
+        longer than the first layout. That call is skipped: they were parsed with the first theme's
+        colours.
         """
         first, self._first_variables = self._first_variables, {}
         if first != self.get_css_variables():
             super().refresh_css(animate)
 
     def _fatal_error(self) -> None:
-        """End with one sentence: Textual's traceback prints local variables, and so parts of conversations."""
+        """End with one sentence: Textual's traceback prints local variables, and so parts of
+        conversations."""
         kind = sys.exc_info()[0]
         name = kind.__name__ if kind is not None else "failure"
-        sentence = _("hermes-browse: something unexpected went wrong ({kind}). Details: {log}").format(
-            kind=name, log=log_failure()
-        )
+        sentence = _(
+            "hermes-browse: something unexpected went wrong ({kind}). Details: {log}"
+        ).format(kind=name, log=log_failure())
         end_with(self, Text(sentence))
 
     def pop_screen(self) -> AwaitComplete:
@@ -197,14 +212,16 @@ class BrowseApp(_App):
 
     @contextmanager
     def lend_terminal(self) -> Iterator[None]:
-        """Give the terminal to another program, with the settings it had before the browser started.
+        """Give the terminal to another program, with the settings it had before the browser
+        started.
 
         Raises:
             SuspendNotSupported: The driver has no terminal.
         """
         with self.suspend():
             self.handover.restore_settings()
-            # Ctrl+c is for that program. It would inherit SIG_IGN, but it does not inherit a handler.
+            # Ctrl+c is for that program. It would inherit SIG_IGN, but it does not inherit a
+            # handler.
             before = signal.signal(signal.SIGINT, lambda number, frame: None)
             try:
                 yield
@@ -212,9 +229,15 @@ class BrowseApp(_App):
                 signal.signal(signal.SIGINT, before)
 
     def switch_to(
-        self, location: Location, store: Store, first: Catalog, shown: Sequence[Conversation], arrival: Arrival
+        self,
+        location: Location,
+        store: Store,
+        first: Catalog,
+        shown: Sequence[Conversation],
+        arrival: Arrival,
     ) -> None:
-        """Replace this store by another, in the same view and order; the arguments are those of `MainScreen`."""
+        """Replace this store by another, in the same view and order; the arguments are those of
+        `MainScreen`."""
         before = self._main
         self.location, self.store = location, store
         self.here = self.here if location.host is not None else location
@@ -256,7 +279,9 @@ class BrowseApp(_App):
         filters = super().get_line_filters()
         if self.no_color:  # greys of the colours that a terminal has by default are black on black
             right = _NO_COLOURS if self.native_ansi_color else _GREYS
-            filters = [right if isinstance(each, NoColor | Monochrome) else each for each in filters]
+            filters = [
+                right if isinstance(each, NoColor | Monochrome) else each for each in filters
+            ]
         return filters
 
     def get_key_display(self, binding: Binding) -> str:
@@ -271,7 +296,8 @@ class BrowseApp(_App):
         return screen
 
     def on_mount(self) -> None:
-        """Make SIGINT, SIGTERM and SIGHUP end the browser like `q`, so that the terminal is restored."""
+        """Make SIGINT, SIGTERM and SIGHUP end the browser like `q`, so that the terminal is
+        restored."""
         loop = asyncio.get_running_loop()
         if threading.current_thread() is threading.main_thread():
             for number in ENDING:
@@ -281,10 +307,13 @@ class BrowseApp(_App):
         """End the browser by a signal; before its first screen is up, remember it until then."""
         self.handover.signal = number
         if self._is_ready:
-            self.exit(return_code=128 + number if number == signal.SIGINT else 0)  # 130: interrupted
+            self.exit(
+                return_code=128 + number if number == signal.SIGINT else 0
+            )  # 130: interrupted
 
     def _end_by(self, number: int, loop: asyncio.AbstractEventLoop) -> None:
-        """End the browser on a signal. A closed event loop has removed its own handlers, so this is one of `signal`."""
+        """End the browser on a signal. A closed event loop has removed its own handlers, so this is
+        one of `signal`."""
 
         def end(number: int, frame: FrameType | None) -> None:
             if not loop.is_closed():
@@ -295,7 +324,8 @@ class BrowseApp(_App):
         before = signal.signal(number, end)
 
     def on_ready(self) -> None:
-        """Report what is wrong in the configuration, now that there is a status line; or end by an early signal."""
+        """Report what is wrong in the configuration, now that there is a status line; or end by an
+        early signal."""
         self._is_ready = True
         if self.handover.signal:
             self._end(self.handover.signal)
@@ -305,16 +335,19 @@ class BrowseApp(_App):
     def stop_input(self) -> None:
         """Stop the thread that reads the terminal.
 
-        If the terminal disappears while Textual 8 restores it, that thread goes on waiting, and Python waits for it.
+        If the terminal disappears while Textual 8 restores it, that thread goes on waiting, and
+        Python waits for it.
         """
-        if (driver := driver_of(self)) is not None and (event := getattr(driver, "exit_event", None)) is not None:
+        if (driver := driver_of(self)) is not None and (
+            event := getattr(driver, "exit_event", None)
+        ) is not None:
             event.set()
 
     def new_memory(self) -> LastState:
         """Return what the next start begins with.
 
-        View and order of the sample store are not remembered, nor is a theme unless it was chosen in the palette and
-        none is configured.
+        View and order of the sample store are not remembered, nor is a theme unless it was chosen
+        in the palette and none is configured.
         """
         before, sizes = self.start.memory, self.pane_sizes
         is_theme_chosen = self.start.options.theme is None and self.theme != self.start.theme
@@ -334,21 +367,39 @@ class BrowseApp(_App):
         return (command for command, _keys in self.palette_commands(screen))
 
     def palette_commands(self, screen: Screen[object]) -> Iterator[tuple[SystemCommand, str]]:
-        """Yield the entries of the palette with their keys: first what works where the focus is, then the rest."""
-        of_panes = [*TRANSCRIPT, *MAIN] if isinstance(screen, MainScreen) else list(getattr(screen, "KEYS", ()))
+        """Yield the entries of the palette with their keys: first what works where the focus is,
+        then the rest."""
+        of_panes = (
+            [*TRANSCRIPT, *MAIN]
+            if isinstance(screen, MainScreen)
+            else list(getattr(screen, "KEYS", ()))
+        )
         here = working((each for each in of_panes if each.task != "Move"), screen.active_bindings)
         known = {each.action for _keys, each in here}
         # The commands of the transcript that its screen carries out work from everywhere, by name.
         rest = [
-            each for each in of_panes if each.action not in known and (each.place == "main" or "screen." in each.call)
+            each
+            for each in of_panes
+            if each.action not in known and (each.place == "main" or "screen." in each.call)
         ]
         at = screen.focused or screen
         for keys, each in [*here, *working(final_keys(rest, self.keymap))]:
             # Capitals follow other rules in other languages, so translated titles stay as they are.
             title = _(each.title).capitalize() if language() == "en" else _(each.title)
             node = at if each.place == "transcript" else screen
-            yield SystemCommand(title, _(each.tooltip), partial(self.call_later, node.run_action, each.action)), keys
-        ours = {"Keys", "Screenshot", "Maximize", "Minimize", *(("Quit",) if isinstance(screen, MainScreen) else ())}
+            yield (
+                SystemCommand(
+                    title, _(each.tooltip), partial(self.call_later, node.run_action, each.action)
+                ),
+                keys,
+            )
+        ours = {
+            "Keys",
+            "Screenshot",
+            "Maximize",
+            "Minimize",
+            *(("Quit",) if isinstance(screen, MainScreen) else ()),
+        }
         for command in super().get_system_commands(screen):
             if command.title not in ours:
                 keys = key_names("ctrl+q") if command.title == "Quit" else ""
@@ -361,4 +412,6 @@ class BrowseApp(_App):
 
     def search_themes(self) -> None:
         """Open the list of themes with a translated prompt."""
-        self.push_screen(CommandPalette(providers=[ThemeProvider], placeholder=_("Search for themes…")))
+        self.push_screen(
+            CommandPalette(providers=[ThemeProvider], placeholder=_("Search for themes…"))
+        )

@@ -1,4 +1,5 @@
-"""Commands as Textual's bindings, which of them work where they are pressed, and the names of their keys."""
+"""Commands as Textual's bindings, which of them work where they are pressed, and the names of their
+keys."""
 
 from __future__ import annotations
 
@@ -71,7 +72,8 @@ def _key_name(key: str) -> str:
 
 
 def key_names(keys: str) -> str:
-    """Return the keys of a binding as printed on a keyboard: `Ctrl+R`, `F5`, `Space`, `Enter`, `Esc`, `q`."""
+    """Return the keys of a binding as printed on a keyboard: `Ctrl+R`, `F5`, `Space`, `Enter`,
+    `Esc`, `q`."""
     return " ".join(map(_key_name, keys.split(",")))
 
 
@@ -82,8 +84,8 @@ def working(
 
     Args:
         commands: Tables, in the order in which they are wanted.
-        active: What keys do where they are pressed, as Textual has it; commands without a key there are left out.
-            None for the keys that commands have by default.
+        active: What keys do where they are pressed, as Textual has it; commands without a key there
+            are left out. None for the keys that commands have by default.
     """
     keys: dict[str, list[str]] = {}
     first: dict[str, Command] = {}
@@ -94,7 +96,11 @@ def working(
     for key, found in (active or {}).items():
         if found.enabled:
             keys.setdefault(found.binding.action, []).append(key)
-    return [(key_names(",".join(keys[action])), each) for action, each in first.items() if keys.get(action)]
+    return [
+        (key_names(",".join(keys[action])), each)
+        for action, each in first.items()
+        if keys.get(action)
+    ]
 
 
 def meaningless(screen: Screen[Any], event: Key) -> str:

@@ -67,7 +67,12 @@ class Application(Protocol):
         """End the browser, with a plan to be carried out."""
 
     def switch_to(
-        self, location: Location, store: Store, first: Catalog, shown: list[Conversation], arrival: Arrival
+        self,
+        location: Location,
+        store: Store,
+        first: Catalog,
+        shown: list[Conversation],
+        arrival: Arrival,
     ) -> None:
         """Replace this store by another."""
 
@@ -81,7 +86,12 @@ class Context:
     """
 
     def __init__(
-        self, host: Application, location: Location, store: Store, first: Catalog, post: Callable[[Message], bool]
+        self,
+        host: Application,
+        location: Location,
+        store: Store,
+        first: Catalog,
+        post: Callable[[Message], bool],
     ) -> None:
         self.host, self.location, self.store = host, location, store
         self.clock = host.clock
@@ -90,7 +100,8 @@ class Context:
         self.details = RowDetails()
         """Previews and counts read so far."""
         self.sizes: dict[str, Sizes] = {}
-        """Bytes of the sessions measured so far. The threads of `plan_worker` and of the space map add to it."""
+        """Bytes of the sessions measured so far. The threads of `plan_worker` and of the space map
+        add to it."""
         self.list_worker = Worker(store, post, self.failed, "list", watch=True)
         self.page_worker = Worker(store, post, self.failed, "page")
         self.transcript_worker = Worker(store, post, self.failed, "transcript")
@@ -108,7 +119,8 @@ class Context:
         self.show_header: Callable[[], None] = lambda: None
         """Redraws the header; set by the main screen."""
         self.tell: Callable[[Content, Content], None] = lambda own, others: None
-        """Shows a text in the status line of the main screen, and one in those over it; set by the main screen."""
+        """Shows a text in the status line of the main screen, and one in those over it; set by the
+        main screen."""
         self.writing = ""
         """A sentence while another process writes to the store, else empty."""
         self._status: str | None = ""
@@ -136,11 +148,14 @@ class Context:
         """Show the sentence; without one, the main screen describes the row under the cursor."""
         status = self._status or ""
         is_repeated = not status and self._is_row_live
-        own = header.status(status or self._about, "" if is_repeated else self.writing, look="" if status else "dim")
+        own = header.status(
+            status or self._about, "" if is_repeated else self.writing, look="" if status else "dim"
+        )
         self.tell(own, header.status(status, self.writing, look=""))
 
     def about_row(self, text: str, *, is_live: bool) -> None:
-        """Describe the row under the cursor, by a sentence or none, wherever there is no other sentence.
+        """Describe the row under the cursor, by a sentence or none, wherever there is no other
+        sentence.
 
         Args:
             is_live: It says that Hermes is writing.

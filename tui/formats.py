@@ -1,9 +1,10 @@
-"""Format times, numbers, money, sizes, counts and names for people, on the screen and on the command line.
+"""Format times, numbers, money, sizes, counts and names for people, on the screen and on the
+command line.
 
-`age`, `clock`, `number` and `fit` are for columns of the screen and never exceed their documented width.
-The command line uses `timestamp` and `dollars`, which other programs can sort and sum, and `long_number`, which has one
-decimal more than `number`.
-Nothing here raises, whatever number a damaged row holds.
+`age`, `clock`, `number` and `fit` are for columns of the screen and never exceed their documented
+width. The command line uses `timestamp` and `dollars`, which other programs can sort and sum, and
+`long_number`, which has one decimal more than `number`. Nothing here raises, whatever number a
+damaged row holds.
 """
 
 from __future__ import annotations
@@ -49,7 +50,10 @@ _END_REASONS = {
 
 @cache
 def _of_rich() -> tuple[Callable[[str], int], Callable[[str, int], str]]:
-    from rich.cells import cell_len, set_cell_size  # start time: output into a pipe goes without Rich
+    from rich.cells import (
+        cell_len,
+        set_cell_size,
+    )  # start time: output into a pipe goes without Rich
 
     return cell_len, set_cell_size
 
@@ -88,7 +92,8 @@ AGE_WIDTH = 8
 
 
 def age(moment: float | None, now: float) -> str:
-    """Format an age in at most `AGE_WIDTH` cells, as it is typed: `now`, `5min`, `2h`, `3d`, `6w`; then `Jan 2024`."""
+    """Format an age in at most `AGE_WIDTH` cells, as it is typed: `now`, `5min`, `2h`, `3d`, `6w`;
+    then `Jan 2024`."""
     if moment is None or not math.isfinite(moment):
         return ""
     elapsed = now - moment
@@ -141,7 +146,11 @@ def _strftime(moment: float, pattern: str) -> str:
 
 def timestamp(moment: float | None, *, seconds: bool = False) -> str:
     """Format a local time as `2026-03-05 14:02`; empty for None."""
-    return "" if moment is None else _strftime(moment, "%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M")
+    return (
+        ""
+        if moment is None
+        else _strftime(moment, "%Y-%m-%d %H:%M:%S" if seconds else "%Y-%m-%d %H:%M")
+    )
 
 
 def clock(moment: float | None) -> str:
@@ -170,7 +179,9 @@ def number(value: float) -> str:
     for size, unit in _UNITS:
         if value >= size * 0.9995:
             scaled = value / size
-            return f"{scaled:.0f}{unit}" if scaled >= 99.5 else f"{scaled:.1f}{unit}".replace(".0", "")
+            return (
+                f"{scaled:.0f}{unit}" if scaled >= 99.5 else f"{scaled:.1f}{unit}".replace(".0", "")
+            )
     return f"{value:.0f}"
 
 
@@ -186,7 +197,9 @@ def long_number(value: float) -> str:
 _COUNTED: dict[str, Callable[[int], str]] = {
     "conversation": lambda count: ngettext("1 conversation", "{count:,} conversations", count),
     "session": lambda count: ngettext("1 session", "{count:,} sessions", count),
-    "subagent session": lambda count: ngettext("1 subagent session", "{count:,} subagent sessions", count),
+    "subagent session": lambda count: ngettext(
+        "1 subagent session", "{count:,} subagent sessions", count
+    ),
     "open session": lambda count: ngettext("1 open session", "{count:,} open sessions", count),
     "message": lambda count: ngettext("1 message", "{count:,} messages", count),
     "hit": lambda count: ngettext("{count:,} hit", "{count:,} hits", count),
@@ -245,7 +258,8 @@ def dollars(value: float | None) -> str:
 
 
 def costs(conversation: Conversation, amount: Callable[[float | None], str] = money) -> str:
-    """Format what a conversation cost itself, and with its subagents: `$2.72 · with 10 subagents $6.41`.
+    """Format what a conversation cost itself, and with its subagents: `$2.72 · with 10 subagents
+    $6.41`.
 
     `amount` formats one cost. A part without a known cost is left out.
     """
@@ -256,8 +270,11 @@ def costs(conversation: Conversation, amount: Callable[[float | None], str] = mo
     return " · ".join(filter(None, (amount(own), words.format(count=count, cost=amount(tree)))))
 
 
-def cost_below(own: float | None, tree: float | None, amount: Callable[[float | None], str] = money) -> str:
-    """Format the cost with all below a session of a lineage, for use behind its own: `of $6.41`; empty if equal."""
+def cost_below(
+    own: float | None, tree: float | None, amount: Callable[[float | None], str] = money
+) -> str:
+    """Format the cost with all below a session of a lineage, for use behind its own: `of $6.41`;
+    empty if equal."""
     return "" if tree == own else _("of {cost}").format(cost=amount(tree))
 
 
@@ -297,7 +314,8 @@ def source(name: str) -> str:
 
 
 def name(conversation: Conversation) -> str:
-    """Return the display name of a conversation: its title, else its preview, else why it has neither."""
+    """Return the display name of a conversation: its title, else its preview, else why it has
+    neither."""
     if known := conversation.title or conversation.preview:
         return known
     return _("no messages") if conversation.status is Status.EMPTY else _("no text")
@@ -305,11 +323,14 @@ def name(conversation: Conversation) -> str:
 
 def messages(count: float) -> str:
     """Format a number of messages: `120k msgs`."""
-    return ngettext("{count} msg", "{count} msgs", 1 if count == 1 else 2).format(count=number(count))
+    return ngettext("{count} msg", "{count} msgs", 1 if count == 1 else 2).format(
+        count=number(count)
+    )
 
 
 def status(value: str) -> str:
-    """Translate the state of a conversation: a `Status`, a `cleanup.protection.Standing`, `pinned` or `archived`."""
+    """Translate the state of a conversation: a `Status`, a `cleanup.protection.Standing`, `pinned`
+    or `archived`."""
     names = {
         "live": pgettext("status", "live"),
         "open": pgettext("status", "open"),

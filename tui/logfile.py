@@ -1,6 +1,7 @@
 """The log: unexpected exceptions, in a private file that contains nothing of any conversation.
 
-With `--debug` also expected errors, and every SQL statement with its time and without its parameters.
+With `--debug` also expected errors, and every SQL statement with its time and without its
+parameters.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ def _write(lines: Sequence[str]) -> str:
     try:
         with _lock:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            if path.exists() and path.stat().st_size > (_MAX_BYTES_DEBUGGING if _is_debugging else _MAX_BYTES):
+            if path.exists() and path.stat().st_size > (
+                _MAX_BYTES_DEBUGGING if _is_debugging else _MAX_BYTES
+            ):
                 path.replace(path.with_suffix(".log.1"))
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _NO_WAITING, 0o600)
             with os.fdopen(handle, "a", encoding="utf-8", errors="replace") as file:
@@ -61,7 +64,8 @@ def _frames() -> list[str]:
         kind = type(error).__name__ + (f" ({name})" if name else "")
         lines.append(f"{_stamp()} {kind}" if not lines else f"  because of {kind}")
         lines += [
-            f"  {frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)
+            f"  {frame.filename}:{frame.lineno} {frame.name}"
+            for frame in traceback.extract_tb(error.__traceback__)
         ]
         error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
     return lines or [f"{_stamp()} failure"]
@@ -85,7 +89,8 @@ def log_expected() -> None:
 
 
 def start_debugging(command: str) -> str:
-    """Log more from now on: versions, the terminal, each statement with its time and number of rows.
+    """Log more from now on: versions, the terminal, each statement with its time and number of
+    rows.
 
     Args:
         command: The name of the command, without arguments: these may be words of a conversation.
@@ -110,4 +115,8 @@ def start_debugging(command: str) -> str:
 def _observe(sql: str, seconds: float, rows: int | None) -> None:
     result = f"{rows:,} rows" if rows is not None else "failed"
     thread = threading.current_thread().name
-    _write([f"{_stamp()} {seconds * 1000:8.1f} ms {result:>12} [{thread}] {one_line(' '.join(sql.split()), _MAX_SQL)}"])
+    _write(
+        [
+            f"{_stamp()} {seconds * 1000:8.1f} ms {result:>12} [{thread}] {one_line(' '.join(sql.split()), _MAX_SQL)}"
+        ]
+    )

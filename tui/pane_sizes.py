@@ -30,7 +30,8 @@ class PaneSizes:
         self.width, self.height, self.is_alone = width, height, is_alone
 
     def change(self, steps: int, *, is_narrow: bool) -> bool:
-        """Make the list larger, or smaller by negative steps: its height if it is above the transcript.
+        """Make the list larger, or smaller by negative steps: its height if it is above the
+        transcript.
 
         Returns:
             False at the limit.
@@ -44,7 +45,8 @@ class PaneSizes:
         return after != before
 
     def of(self, columns: int, lines: int) -> tuple[int, int]:
-        """Return columns and lines of the list, of the terminal's columns and the lines of both panes."""
+        """Return columns and lines of the list, of the terminal's columns and the lines of both
+        panes."""
         if self.is_alone:
             return columns, lines
         if columns < NARROW:

@@ -1,4 +1,5 @@
-"""Paths of files that belong to a store: trash, session files, `.env` files, Hermes' configuration."""
+"""Paths of files that belong to a store: trash, session files, `.env` files, Hermes'
+configuration."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 
 
 def trash_folder(location: Location) -> Path:
-    """The folder of deleted conversations: the sample store's is beside it, all others share the user's."""
+    """The folder of deleted conversations: the sample store's is beside it, all others share the
+    user's."""
     return (location.path.parent if location.demo else user_folder("data")) / "trash"
 
 
@@ -26,7 +28,8 @@ def sessions_folder(location: Location) -> Path | None:
 
 
 def env_files(location: Location) -> list[Path]:
-    """The `.env` files whose values may occur in a store: of its folder, its root and the user's homes."""
+    """The `.env` files whose values may occur in a store: of its folder, its root and the user's
+    homes."""
     if location.demo:
         return []
     folders = [location.path.parent, location.root, default_root()]
@@ -41,8 +44,12 @@ def store_files(path: Path) -> list[Path]:
 
 
 def read_radar_at(location: Location, reader: Reader, now: float) -> Radar:
-    """Read what Hermes will delete by itself, by the `config.yaml` of the store's home; `now` is in Unix seconds."""
-    from hermes_browse.store.cleanup import hermes_settings, retention  # start: only details and reports need it
+    """Read what Hermes will delete by itself, by the `config.yaml` of the store's home; `now` is in
+    Unix seconds."""
+    from hermes_browse.store.cleanup import (
+        hermes_settings,
+        retention,
+    )  # start: only details and reports need it
 
     config = location.path.parent / "config.yaml" if location.root is not None else None
     # The sample is the same on every machine.

@@ -1,22 +1,29 @@
-"""Every private name of Textual that the browser relies on; other modules take what they need from here.
+"""Every private name of Textual that the browser relies on; other modules take what they need from
+here.
 
-Another version may name or use them otherwise: look at each again before `READ_IN` and the pin move.
+Another version may name or use them otherwise: look at each again before `READ_IN` and the pin
+move.
 
-- Layout of a screen: `_compositor.Compositor` and `ChopsUpdate`, `_dirty_regions`, `_get_renders`, `_visible_widgets`;
+- Layout of a screen: `_compositor.Compositor` and `ChopsUpdate`, `_dirty_regions`, `_get_renders`,
+  `_visible_widgets`;
   `Screen._compositor`.
-- Lines of a widget with its borders: `_styles_cache.StylesCache`, `get_inner_outer`, `Widget._styles_cache`.
+- Lines of a widget with its borders: `_styles_cache.StylesCache`, `get_inner_outer`,
+  `Widget._styles_cache`.
 - Sizes of texts: `Widget._layout_updates`.
-- Timers: `message_pump.Timer`, the class of what `set_timer` and `set_interval` make; it is replaced here.
+- Timers: `message_pump.Timer`, the class of what `set_timer` and `set_interval` make; it is
+  replaced here.
 - Scrolling: `ScrollView._scroll_update`.
 - Keys of a widget: `DOMNode._bindings`.
-- The terminal, keys in what it sends, the end of an app: `App._driver`, `_xterm_parser.XTermParser`,
+- The terminal, keys in what it sends, the end of an app: `App._driver`,
+  `_xterm_parser.XTermParser`,
   `App._exit_renderables`, `App._close_messages_no_wait`.
 
-Some are overridden, which is done where the class is: `App._fatal_error` (app.py), `Input._on_key` (text_box.py),
-`Widget._on_mouse_scroll_down` and `_on_mouse_scroll_up` (list, transcript), and in driver.py, which only Unix loads,
-`LinuxDriver._sigcont_application` with what it reads: `_must_signal_resume`, `_auto_restart`, `_writer_thread`,
-`_file`, `_loop`, `_app`, `_mouse`, `_debug`, `_enable_mouse_support` and `_disable_mouse_support`;
-its thread that reads keys calls `run_input_thread`, which is replaced.
+Some are overridden, which is done where the class is: `App._fatal_error` (app.py), `Input._on_key`
+(text_box.py), `Widget._on_mouse_scroll_down` and `_on_mouse_scroll_up` (list, transcript), and in
+driver.py, which only Unix loads, `LinuxDriver._sigcont_application` with what it reads:
+`_must_signal_resume`, `_auto_restart`, `_writer_thread`, `_file`, `_loop`, `_app`, `_mouse`,
+`_debug`, `_enable_mouse_support` and `_disable_mouse_support`; its thread that reads keys calls
+`run_input_thread`, which is replaced.
 """
 
 from __future__ import annotations
@@ -45,19 +52,29 @@ if TYPE_CHECKING:
 
 READ_IN = "8.2.8"
 """The version of Textual in which all of this was read."""
-_OVER = ("tint", "hatch", "text_opacity", "outline_top", "outline_right", "outline_bottom", "outline_left")
+_OVER = (
+    "tint",
+    "hatch",
+    "text_opacity",
+    "outline_top",
+    "outline_right",
+    "outline_bottom",
+    "outline_left",
+)
 """Rules of a style sheet that change lines without taking room."""
 
 
 class SureTimer(Timer):
     """A timer that rings, even if it is late.
 
-    Textual 8 skips the rings for which a timer was too late. A timer of `set_timer` has only one, and it is skipped if
-    the thread stands still for the whole interval while the timer starts: what it was to do is never done. With 25 ms
-    that happens now and then on a machine with much to do.
+    Textual 8 skips the rings for which a timer was too late. A timer of `set_timer` has only one,
+    and it is skipped if the thread stands still for the whole interval while the timer starts: what
+    it was to do is never done. With 25 ms that happens now and then on a machine with much to do.
     """
 
-    def __init__(self, *given: Any, repeat: int | None = None, skip: bool = True, **named: Any) -> None:
+    def __init__(
+        self, *given: Any, repeat: int | None = None, skip: bool = True, **named: Any
+    ) -> None:
         super().__init__(*given, repeat=repeat, skip=skip and repeat != 0, **named)
 
 
@@ -67,9 +84,10 @@ message_pump.Timer = SureTimer  # type: ignore[attr-defined]  # imported there, 
 class NearCompositor(Compositor):
     """Textual's compositor, which passes over widgets and lines where nothing has changed.
 
-    Textual 8 goes through the lines of every widget whose *container* overlaps the smallest rectangle around all that
-    changed: with a step in the list that is each widget of the screen, line by line, and more than half of the time
-    that the step takes. What a widget without a change has drawn is not written anyway.
+    Textual 8 goes through the lines of every widget whose *container* overlaps the smallest
+    rectangle around all that changed: with a step in the list that is each widget of the screen,
+    line by line, and more than half of the time that the step takes. What a widget without a change
+    has drawn is not written anyway.
     """
 
     _changed: tuple[Region, ...] = ()
@@ -82,7 +100,9 @@ class NearCompositor(Compositor):
         finally:
             self._changed = ()
 
-    def _get_renders(self, crop: Region | None = None) -> Iterable[tuple[Region, Region, list[Strip]]]:
+    def _get_renders(
+        self, crop: Region | None = None
+    ) -> Iterable[tuple[Region, Region, list[Strip]]]:
         changed = self._changed
         if crop is None or not changed:
             return super()._get_renders(crop)
@@ -102,10 +122,11 @@ class NearCompositor(Compositor):
 
 
 class BareLines(StylesCache):
-    """Takes the lines of a view as they are, where its style sheet puts nothing around or over them.
+    """Takes the lines of a view as they are, where its style sheet puts nothing around or over
+    them.
 
-    Textual 8 looks at border, padding, outline, hatch, tint and opacity for every line anew, which takes as long as
-    making a line of the list.
+    Textual 8 looks at border, padding, outline, hatch, tint and opacity for every line anew, which
+    takes as long as making a line of the list.
     """
 
     _is_bare = False
@@ -114,8 +135,12 @@ class BareLines(StylesCache):
     def render_widget(self, widget: Widget, crop: Region) -> list[Strip]:
         """The lines of a widget; see `StylesCache`."""
         styles = widget.styles
-        self._is_bare = not styles.gutter and widget.opacity == 1.0 and not any(map(styles.has_rule, _OVER))
-        self._free_width = widget.scrollable_content_region.width if any(widget.scrollbars_enabled) else -1
+        self._is_bare = (
+            not styles.gutter and widget.opacity == 1.0 and not any(map(styles.has_rule, _OVER))
+        )
+        self._free_width = (
+            widget.scrollable_content_region.width if any(widget.scrollbars_enabled) else -1
+        )
         return super().render_widget(widget, crop)
 
     def render_line(
@@ -135,9 +160,19 @@ class BareLines(StylesCache):
             line = render_content_line(y)
             if line.cell_length == self._free_width:
                 return line  # what is missing is behind the scroll bar
-            return line.adjust_cell_length(size.width, self.get_inner_outer(base_background, background)[0].rich_style)
+            return line.adjust_cell_length(
+                size.width, self.get_inner_outer(base_background, background)[0].rich_style
+            )
         return super().render_line(
-            styles, y, size, content_size, padding, base_background, background, render_content_line, *rest
+            styles,
+            y,
+            size,
+            content_size,
+            padding,
+            base_background,
+            background,
+            render_content_line,
+            *rest,
         )
 
 
@@ -154,8 +189,9 @@ def take_bare_lines(widget: Widget) -> None:
 def forget_colours() -> None:
     """Let go of the widgets that were drawn.
 
-    Textual 8 remembers two colours for each, in a cache of 1,024 entries that is shared by all of them and keeps the
-    widget's lines with it: hours of opening and leaving screens cost some 200 MB.
+    Textual 8 remembers two colours for each, in a cache of 1,024 entries that is shared by all of
+    them and keeps the widget's lines with it: hours of opening and leaving screens cost some 200
+    MB.
     """
     forget = getattr(StylesCache.get_inner_outer, "cache_clear", None)
     if forget is not None:
@@ -170,8 +206,9 @@ def tell_scroll_bar(view: ScrollView, size: Size) -> None:
 def measure_anew(widget: Widget) -> None:
     """Have the next layout measure a widget.
 
-    Textual 8 keeps the size of a widget under the number of its requests for a layout, and does not count a request
-    while another one waits. A layout between the two has measured the older text, and that size would stay.
+    Textual 8 keeps the size of a widget under the number of its requests for a layout, and does not
+    count a request while another one waits. A layout between the two has measured the older text,
+    and that size would stay.
     """
     widget._layout_updates += 1
 

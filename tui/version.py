@@ -9,8 +9,8 @@ from pathlib import Path
 def version() -> str:
     """Return the installed version.
 
-    It is taken from the name of the metadata folder, beside the package or, for a checkout, elsewhere on the path:
-    importing `importlib.metadata` takes longer than the interpreter's start.
+    It is taken from the name of the metadata folder, beside the package or, for a checkout,
+    elsewhere on the path: importing `importlib.metadata` takes longer than the interpreter's start.
     """
     for place in (Path(__file__).resolve().parents[2], *map(Path, sys.path)):
         for folder in place.glob("hermes_browse-*.dist-info"):

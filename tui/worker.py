@@ -1,8 +1,8 @@
 """Threads that read the store for the screen, with one leased reader each.
 
-The screen never waits and never runs SQL. It submits a job to a slot of a worker; a newer job of the same slot replaces
-the older one and interrupts it if it runs. Results come back as Textual messages, and are dropped if a newer job has
-been submitted meanwhile.
+The screen never waits and never runs SQL. It submits a job to a slot of a worker; a newer job of
+the same slot replaces the older one and interrupts it if it runs. Results come back as Textual
+messages, and are dropped if a newer job has been submitted meanwhile.
 """
 
 from __future__ import annotations
@@ -35,13 +35,16 @@ AWAY_POLL_SECONDS = 3.0
 class Answered(Message):
     """The result of a job; the receiver calls `deliver`."""
 
-    def __init__(self, worker: Worker, slot: str, generation: int, deliver: Callable[[], None]) -> None:
+    def __init__(
+        self, worker: Worker, slot: str, generation: int, deliver: Callable[[], None]
+    ) -> None:
         super().__init__()
         self._worker, self._slot, self._generation = worker, slot, generation
         self._deliver = deliver
 
     def deliver(self) -> None:
-        """Pass the result to the job's callback, unless a newer job of the slot has made it stale."""
+        """Pass the result to the job's callback, unless a newer job of the slot has made it
+        stale."""
         self._worker.answer_taken()
         if self._worker.is_current(self._slot, self._generation):
             self._deliver()
@@ -63,13 +66,17 @@ class _Job(Generic[Result]):
 def trim_memory() -> None:
     """Return free memory to the system; takes a few milliseconds, without Python's lock.
 
-    glibc keeps what a thread has freed for that thread. With a dozen threads, each of which needs much memory now and
-    then, that was 13 of 87 MiB after an hour's worth of keys.
+    glibc keeps what a thread has freed for that thread. With a dozen threads, each of which needs
+    much memory now and then, that was 13 of 87 MiB after an hour's worth of keys.
     """
     import ctypes  # only idle workers need it
 
     # Only glibc has `malloc_trim`.
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform.startswith("linux") else None
+    trim = (
+        getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if sys.platform.startswith("linux")
+        else None
+    )
     if trim is not None:
         trim(0)
 
@@ -127,12 +134,14 @@ class Worker:
         Args:
             slot: A newer job of the same slot replaces this one.
             work: Runs on the worker's thread with a reader, which it must not keep.
-            wait: Seconds, less than a frame, to wait for the result. It is delivered before this returns if it
-                comes in time, else as a message.
+            wait: Seconds, less than a frame, to wait for the result. It is delivered before this
+                returns if it comes in time, else as a message.
         """
         with self._condition:
             self._awaited = slot if wait else ""
-            job: _Job[Result] = _Job(slot, self._supersede(slot), work, done, failed or self._failed)
+            job: _Job[Result] = _Job(
+                slot, self._supersede(slot), work, done, failed or self._failed
+            )
             self._waiting[slot] = job  # type: ignore[assignment]  # only the job knows the type of its result
             self._condition.notify_all()
             if not wait:
@@ -148,7 +157,8 @@ class Worker:
             self._supersede(slot)
 
     def _supersede(self, slot: str) -> int:
-        """Drop what a slot waits for, interrupt what it runs, and return the generation of its next job."""
+        """Drop what a slot waits for, interrupt what it runs, and return the generation of its next
+        job."""
         self._generations[slot] = generation = self._generations.get(slot, 0) + 1
         self._waiting.pop(slot, None)
         if self._running is not None and self._running.slot == slot and self._reader is not None:

@@ -36,7 +36,9 @@ class Writer:
         failed: Called with the error of a job that has no callback of its own for errors.
     """
 
-    def __init__(self, post: Callable[[Message], object], failed: Callable[[BrowseError], None]) -> None:
+    def __init__(
+        self, post: Callable[[Message], object], failed: Callable[[BrowseError], None]
+    ) -> None:
         self._post, self._failed = post, failed
         self._queue: queue.Queue[Callable[[], None] | None] = queue.Queue()
         self._thread: threading.Thread | None = None
@@ -60,7 +62,10 @@ class Writer:
             self._thread.start()
 
     def _do(
-        self, work: Callable[[], Result], done: Callable[[Result], None], failed: Callable[[BrowseError], None]
+        self,
+        work: Callable[[], Result],
+        done: Callable[[Result], None],
+        failed: Callable[[BrowseError], None],
     ) -> None:
         try:
             result = work()

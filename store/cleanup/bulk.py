@@ -39,20 +39,22 @@ Raises:
 
 _MOST_AT_ONCE = 25
 _MOST_ROWS = 100
-"""Messages of a unit. Deleting them holds the write lock that a gateway waits for: with twice as many messages and a
-third of the pause, half of its writes took four times as long as without a clean-up."""
+"""Messages of a unit. Deleting them holds the write lock that a gateway waits for: with twice as
+many messages and a third of the pause, half of its writes took four times as long as without a
+clean-up."""
 _LONGEST_PAUSE = 0.3
 """Seconds."""
 _BUSY_TRIES = 20
-"""Attempts in a row, of five seconds each. Hermes merges its search index with every thousandth message and holds the
-lock for some seconds per gigabyte (0.19: 8 to 12 seconds at 1.2 GB)."""
+"""Attempts in a row, of five seconds each. Hermes merges its search index with every thousandth
+message and holds the lock for some seconds per gigabyte (0.19: 8 to 12 seconds at 1.2 GB)."""
 _BUSY_TRIES_LATER = 180
-"""The same once a unit has been done: one merge, which took over two minutes at 2.3 GB on a busy machine, must not end
-a clean-up of thousands. The user can stop it at any time."""
+"""The same once a unit has been done: one merge, which took over two minutes at 2.3 GB on a busy
+machine, must not end a clean-up of thousands. The user can stop it at any time."""
 _BUSY_PAUSE = 0.25
 """Seconds."""
 _STAGES = {"saving": (0.0, 0.25), "checking": (0.25, 0.35), "deleting": (0.35, 1.0)}
-"""Start and end of each stage of a delete as a share of its time; the search index takes most of it."""
+"""Start and end of each stage of a delete as a share of its time; the search index takes most of
+it."""
 _ESTIMATE_FROM = 0.05
 """Share done from which on the remaining time is shown."""
 
@@ -81,12 +83,15 @@ class Step(NamedTuple):
 
     @property
     def words(self) -> str:
-        """`120 of 4,000 · 31 a second · 2:05 left`, or within a unit `0 of 1 · saving 500 of 50,000 messages`."""
+        """`120 of 4,000 · 31 a second · 2:05 left`, or within a unit `0 of 1 · saving 500 of 50,000
+        messages`."""
         parts = [_("{done:,} of {total:,}").format(done=self.done, total=self.total)]
         if self.inside is not None:
             parts.append(self.inside.words)
             if self.share > _ESTIMATE_FROM:
-                parts.append(_("{time} left").format(time=_clock(self.seconds * (1 / self.share - 1))))
+                parts.append(
+                    _("{time} left").format(time=_clock(self.seconds * (1 / self.share - 1)))
+                )
         elif self.is_waiting:
             parts.append(_("waiting: another program keeps the store for itself"))
         elif self.done and self.seconds > 0:
@@ -110,7 +115,8 @@ class Outcome(NamedTuple, Generic[Result]):
     error: BrowseError | None = None
     """What ended it early; what was done before stays done."""
     doubtful: int = 0
-    """In a unit whose commit failed, or that did not read back: `error` says what is known of them."""
+    """In a unit whose commit failed, or that did not read back: `error` says what is known of
+    them."""
 
     def sentence(self, verb: str) -> str:
         """Return a summary; `verb` is translated and in the past tense."""
@@ -118,12 +124,16 @@ class Outcome(NamedTuple, Generic[Result]):
         done = ngettext("{count:,} conversation {done}", "{count:,} conversations {done}", count)
         parts = [done.format(count=count, done=verb)]
         if self.refused:
-            parts.append(_("{count:,} changed meanwhile and were spared").format(count=self.refused))
+            parts.append(
+                _("{count:,} changed meanwhile and were spared").format(count=self.refused)
+            )
         if self.doubtful:
             doubtful = ngettext("{count:,} is uncertain", "{count:,} are uncertain", self.doubtful)
             parts.append(doubtful.format(count=self.doubtful))
         if self.left:
-            left = ngettext("stopped, {count:,} is as it was", "stopped, {count:,} are as they were", self.left)
+            left = ngettext(
+                "stopped, {count:,} is as it was", "stopped, {count:,} are as they were", self.left
+            )
             parts.append(left.format(count=self.left))
         return _("{words}.").format(words=pgettext("between what was done", "; ").join(parts))
 
@@ -139,13 +149,15 @@ def carry_out(
 ) -> Outcome[Result]:
     """Carry out a plan. If interrupted, each conversation is either done or unchanged.
 
-    After each unit, pause for as long as the unit took, so that a gateway can write. A unit that finds the store busy
-    is retried many times, since a clean-up is not urgent.
+    After each unit, pause for as long as the unit took, so that a gateway can write. A unit that
+    finds the store busy is retried many times, since a clean-up is not urgent.
 
-    `pause` sleeps for a number of seconds; `tell` receives a report after each unit; `stop` is polled between units.
+    `pause` sleeps for a number of seconds; `tell` receives a report after each unit; `stop` is
+    polled between units.
     """
-    # This reader is held open and never read from. Without a gateway, each connection of each unit would be the only
-    # one, and SQLite would make the index of the log anew from the whole log, which grows with every unit.
+    # This reader is held open and never read from. Without a gateway, each connection of each unit
+    # would be the only one, and SQLite would make the index of the log anew from the whole log,
+    # which grows with every unit.
     try:
         reader = store.open()
     except BrowseError as failed:
@@ -169,13 +181,24 @@ def carry_out(
                 if len(conversations) > 1:  # maybe because of only one of them
                     queue[:0] = [[each] for each in conversations]
                 else:
-                    spared.append(Spared(conversations[0].conversation, SpareReason("changed", refused.sentence)))
+                    spared.append(
+                        Spared(
+                            conversations[0].conversation, SpareReason("changed", refused.sentence)
+                        )
+                    )
                 continue
             except StoreBusyError as failed:
                 busy += 1
                 if busy < (_BUSY_TRIES_LATER if done else _BUSY_TRIES):
                     queue.insert(0, conversations)
-                    tell(Step(len(done) + len(spared), total, time.monotonic() - began, is_waiting=True))
+                    tell(
+                        Step(
+                            len(done) + len(spared),
+                            total,
+                            time.monotonic() - began,
+                            is_waiting=True,
+                        )
+                    )
                     pause(_BUSY_PAUSE)
                     continue
                 error = failed
@@ -204,7 +227,9 @@ def carry_out(
 
 def _run_unit(store: Store, conversations: Sequence[Planned], unit: Unit[Result]) -> Result:
     with store.reader() as reader:
-        reasons = [reason for each in conversations if (reason := changed_since(reader, each)) is not None]
+        reasons = [
+            reason for each in conversations if (reason := changed_since(reader, each)) is not None
+        ]
     if reasons:
         raise RefusedError(reasons[0])
     return unit(conversations)
@@ -215,7 +240,8 @@ def _clock(seconds: float) -> str:
 
 
 def archive_unit(store: Store, plan: Plan) -> Unit[Change]:
-    """Return the unit that archives conversations; those that the plan spares stay, even members of a lineage."""
+    """Return the unit that archives conversations; those that the plan spares stay, even members of
+    a lineage."""
     spared = [segment.id for each in plan.spared for segment in each.conversation.segments]
     return lambda planned: archive(store, [each.conversation.id for each in planned], spared=spared)
 
@@ -236,6 +262,14 @@ def delete_unit(
 
     def unit(planned: Sequence[Planned]) -> Deleted:
         ids = [each.conversation.id for each in planned]
-        return delete(store, ids, trash, catalog=catalog, sessions_folder=sessions_folder, stop=stop, tell=tell)
+        return delete(
+            store,
+            ids,
+            trash,
+            catalog=catalog,
+            sessions_folder=sessions_folder,
+            stop=stop,
+            tell=tell,
+        )
 
     return unit

@@ -1,9 +1,11 @@
-"""Read from Hermes' `config.yaml`, and its defaults by version, what Hermes does with old sessions by itself.
+"""Read from Hermes' `config.yaml`, and its defaults by version, what Hermes does with old sessions
+by itself.
 
 Import this module lazily: importing PyYAML takes about 15 ms.
 
-Hermes reads the file with PyYAML too (0.19 `utils.fast_safe_load`), substitutes environment variables for `${NAME}`
-afterwards, and uses its defaults if the file is broken. Whatever depends on either of these is unknown here.
+Hermes reads the file with PyYAML too (0.19 `utils.fast_safe_load`), substitutes environment
+variables for `${NAME}` afterwards, and uses its defaults if the file is broken. Whatever depends on
+either of these is unknown here.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from ..regular_files import read_regular
 from ..wording import _
 
 _MAX_BYTES = 250_000
-"""A larger file is no configuration: Hermes' own defaults (0.19) are 15 KB. PyYAML reads about 300 KB in a second."""
+"""A larger file is no configuration: Hermes' own defaults (0.19) are 15 KB. PyYAML reads about 300
+KB in a second."""
 _MAX_NUMBER = 1e9
 """The largest number accepted as days or hours."""
 
@@ -78,7 +81,9 @@ class Retention:
         if not self.auto_prune:
             return _("Hermes deletes no sessions by itself")
         if self.retention_days is None:
-            return _("Hermes deletes sessions that ended and have been idle for an unknown number of days")
+            return _(
+                "Hermes deletes sessions that ended and have been idle for an unknown number of days"
+            )
         deletes = _("Hermes deletes sessions that ended and have been idle for {days:,} days")
         return deletes.format(days=self.retention_days)
 
@@ -86,8 +91,9 @@ class Retention:
 def defaults_of(schema_version: int | None) -> Retention:
     """Return Hermes' defaults by the schema that its releases write.
 
-    `auto_prune` is off up to 0.21.0 (schema 26) and on from 0.21.3 (30) to 0.22 (31), as read in the releases. The
-    defaults for schemas between and beyond are unknown. `vacuum_after_prune` is on from 0.13 on.
+    `auto_prune` is off up to 0.21.0 (schema 26) and on from 0.21.3 (30) to 0.22 (31), as read in
+    the releases. The defaults for schemas between and beyond are unknown. `vacuum_after_prune` is
+    on from 0.13 on.
     """
     if schema_version is None or not (schema_version <= 26 or schema_version in (30, 31)):
         return Retention()
@@ -103,11 +109,14 @@ def managed_config() -> Path | None:
     return folder / "config.yaml" if folder.is_dir() else None
 
 
-def read_retention(config: Path, schema_version: int | None, managed: Path | None = None) -> Retention:
+def read_retention(
+    config: Path, schema_version: int | None, managed: Path | None = None
+) -> Retention:
     """Read what Hermes will do by itself, from its configuration and the defaults of its version.
 
-    `schema_version` is that of the store, which tells the version of Hermes that wrote to it last. Settings in
-    `managed`, from `managed_config`, override those in `config`, the `config.yaml` in the home of the profile.
+    `schema_version` is that of the store, which tells the version of Hermes that wrote to it last.
+    Settings in `managed`, from `managed_config`, override those in `config`, the `config.yaml` in
+    the home of the profile.
     """
     retention = defaults_of(schema_version)
     for path in filter(None, (config, managed)):
@@ -119,7 +128,9 @@ def read_retention(config: Path, schema_version: int | None, managed: Path | Non
         if "retention_days" in block:
             retention = replace(retention, retention_days=_whole_number(block["retention_days"]))
         if "min_interval_hours" in block:
-            retention = replace(retention, min_interval_hours=_whole_number(block["min_interval_hours"]))
+            retention = replace(
+                retention, min_interval_hours=_whole_number(block["min_interval_hours"])
+            )
         if "vacuum_after_prune" in block:
             retention = replace(retention, vacuum_after_prune=_flag(block["vacuum_after_prune"]))
     return retention

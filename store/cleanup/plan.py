@@ -1,7 +1,8 @@
-"""Plan a clean-up: which conversations would go, with their bytes, cost and subagents, and which stay, and why.
+"""Plan a clean-up: which conversations would go, with their bytes, cost and subagents, and which
+stay, and why.
 
-A plan has only whole conversations. As in a delete of one conversation, subagents go with their parents, and branches
-stay and lose their parent.
+A plan has only whole conversations. As in a delete of one conversation, subagents go with their
+parents, and branches stay and lose their parent.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ from .sizes import Sizes, added, batches, forget_changed, measure
 from .space_map import read_file_space
 
 _PIECE = 20_000
-"""Messages that `measure_more` measures: some 30 ms, a delay acceptable for a rule typed meanwhile."""
+"""Messages that `measure_more` measures: some 30 ms, a delay acceptable for a rule typed
+meanwhile."""
 
 
 class Planned(NamedTuple):
@@ -40,7 +42,8 @@ class Planned(NamedTuple):
     subagents: tuple[Session, ...]
     """Sessions that a delete removes with it; an archive leaves them alone."""
     own: Sizes
-    """Sizes of its segments; only their rows until they are measured. `own.shown` is its number of messages."""
+    """Sizes of its segments; only their rows until they are measured. `own.shown` is its number of
+    messages."""
     of_subagents: Sizes
     """Sizes of the subagents, likewise."""
 
@@ -116,7 +119,9 @@ class Plan(NamedTuple):
 
     def without_archived(self) -> Plan:
         """Leave out conversations that are archived already: an undo must not unarchive them."""
-        return self._replace(selected=tuple(each for each in self.selected if not each.conversation.archived))
+        return self._replace(
+            selected=tuple(each for each in self.selected if not each.conversation.archived)
+        )
 
     @property
     def is_measured(self) -> bool:
@@ -125,16 +130,21 @@ class Plan(NamedTuple):
 
     def unmeasured(self) -> list[Session]:
         """List the sessions that are not measured, in the order of the plan."""
-        return [session for each in self.selected if not each.is_measured for session in each.sessions]
+        return [
+            session for each in self.selected if not each.is_measured for session in each.sessions
+        ]
 
     def measured(self, sizes: Mapping[str, Sizes]) -> Plan:
         """Fill in sizes, given by session id; the order stays."""
         return self._replace(
-            selected=tuple(each if each.is_measured else each.measured(sizes) for each in self.selected)
+            selected=tuple(
+                each if each.is_measured else each.measured(sizes) for each in self.selected
+            )
         )
 
     def with_details(self, reader: Reader, selected: int | None, spared: int = 0) -> Plan:
-        """Add previews and message counts to so many conversations that would go, None for all, and that are spared."""
+        """Add previews and message counts to so many conversations that would go, None for all, and
+        that are spared."""
         shown = [each.conversation for each in self.selected[:selected]]
         shown += [each.conversation for each in self.spared[:spared]]
         detailed = {each.root_id: each for each in with_details(reader, shown)}
@@ -143,19 +153,26 @@ class Plan(NamedTuple):
             return detailed.get(conversation.root_id, conversation)
 
         return self._replace(
-            selected=tuple(each._replace(conversation=completed(each.conversation)) for each in self.selected),
-            spared=tuple(each._replace(conversation=completed(each.conversation)) for each in self.spared),
+            selected=tuple(
+                each._replace(conversation=completed(each.conversation)) for each in self.selected
+            ),
+            spared=tuple(
+                each._replace(conversation=completed(each.conversation)) for each in self.spared
+            ),
         )
 
     def narrowed(self, catalog: Catalog, left_out: Container[str]) -> Plan:
         """Leave out conversations, given by the ids of their root segments."""
-        selected = tuple(each for each in self.selected if each.conversation.root_id not in left_out)
+        selected = tuple(
+            each for each in self.selected if each.conversation.root_id not in left_out
+        )
         if len(selected) == len(self.selected):
             return self
         return self._replace(selected=selected, reparented=_reparented(catalog, selected))
 
     def totals(self, *, subagents: bool = True) -> Totals:
-        """Add up the conversations that would go; `subagents` is False for an archive, which leaves subagents alone."""
+        """Add up the conversations that would go; `subagents` is False for an archive, which leaves
+        subagents alone."""
         sizes = added(each.own for each in self.selected)
         sessions = sum(len(each.conversation.segments) for each in self.selected)
         cost = known_sum(each.conversation.cost_usd for each in self.selected)
@@ -167,14 +184,21 @@ class Plan(NamedTuple):
 
 
 def _candidates(
-    reader: Reader, catalog: Catalog, selection: Selection, now: float, known: MutableMapping[str, Sizes]
+    reader: Reader,
+    catalog: Catalog,
+    selection: Selection,
+    now: float,
+    known: MutableMapping[str, Sizes],
 ) -> tuple[list[Conversation], frozenset[str]]:
     """Return the chosen conversations, and the ids of the roots of those that were marked.
 
-    Archived ones, and subagents that go with their parent, are left out unless a filter names them or they are marked.
+    Archived ones, and subagents that go with their parent, are left out unless a filter names them
+    or they are marked.
     """
     forest = catalog.forest
-    marked = frozenset(root for each in selection.marks if (root := forest.root_of(each)) is not None)
+    marked = frozenset(
+        root for each in selection.marks if (root := forest.root_of(each)) is not None
+    )
     chains = [forest.chain_of(root) for root in sorted(marked)]
     if not selection.has_filters:
         return chains, marked
@@ -191,7 +215,8 @@ def _candidates(
 
 
 def _why_open(conversation: Conversation, states: Container[str], now: float) -> SpareReason | None:
-    """Return why a conversation that was never ended stays; None if it was ended, or a filter names it."""
+    """Return why a conversation that was never ended stays; None if it was ended, or a filter names
+    it."""
     is_named = "open" in states or ("stale" in states and is_stale(conversation, now))
     if is_named or standing(conversation, now) is Standing.ENDED:
         return None
@@ -225,7 +250,9 @@ def _why_spared(
         why = protection.why(dependent)
         if why is not None:
             stays = _("its subagent {session} stays: {reason}")
-            return SpareReason("subagent", stays.format(session=dependent.root.id, reason=why.words))
+            return SpareReason(
+                "subagent", stays.format(session=dependent.root.id, reason=why.words)
+            )
     return None
 
 
@@ -240,14 +267,16 @@ def make_plan(
 ) -> Plan:
     """Plan a clean-up; nothing is written, and nothing is held between statements.
 
-    Measuring is most of the work. A screen skips it at first and then calls `measure_more` for a piece at a time.
+    Measuring is most of the work. A screen skips it at first and then calls `measure_more` for a
+    piece at a time.
 
     Args:
         reader: An open reader.
         catalog: Of the whole store.
         selection: May choose nothing; then nothing goes.
         now: Unix seconds.
-        known: Cache of sizes by session id, added to. A session with another number of rows by now is measured again.
+        known: Cache of sizes by session id, added to. A session with another number of rows by now
+            is measured again.
         measure_sizes: False skips measuring, unless a filter on bytes needs it.
     """
     if selection.nothing:
@@ -280,7 +309,9 @@ def make_plan(
         forget_changed(reader, sessions, sizes, counts)
     if measure_sizes:
         measure(reader, sessions, known=sizes)
-    planned = (_planned(each, dependents, sizes, counts, now) for each, dependents in going.values())
+    planned = (
+        _planned(each, dependents, sizes, counts, now) for each, dependents in going.values()
+    )
     selected = sorted(planned, key=lambda each: last_use(each.conversation))
     if selection.has_goal:
         file = read_file_space(reader, 0)
@@ -290,11 +321,14 @@ def make_plan(
     return Plan(tuple(selected), tuple(spared), _reparented(catalog, selected))
 
 
-def measure_more(reader: Reader, plan: Plan, known: MutableMapping[str, Sizes], *, most: int = _PIECE) -> Plan:
-    """Measure a piece of a plan, at least one session, longest idle first; call it until `Plan.is_measured`.
+def measure_more(
+    reader: Reader, plan: Plan, known: MutableMapping[str, Sizes], *, most: int = _PIECE
+) -> Plan:
+    """Measure a piece of a plan, at least one session, longest idle first; call it until
+    `Plan.is_measured`.
 
-    Take a new reader for each call, so that the store is not held in between. `known` is the cache of sizes that was
-    passed to `make_plan`, and is added to. It stops after `most` messages.
+    Take a new reader for each call, so that the store is not held in between. `known` is the cache
+    of sizes that was passed to `make_plan`, and is added to. It stops after `most` messages.
     """
     measure(reader, plan.unmeasured(), known=known, most=most)
     return plan.measured(known)
@@ -303,11 +337,17 @@ def measure_more(reader: Reader, plan: Plan, known: MutableMapping[str, Sizes], 
 def _reparented(catalog: Catalog, selected: Iterable[Planned]) -> tuple[Session, ...]:
     """List the sessions that stay and lose their parent, in the order of the plan."""
     deleted = dict.fromkeys(session_id for each in selected for session_id in each.session_ids)
-    return tuple(child for each in deleted for child in catalog.forest.children_of(each) if child.id not in deleted)
+    return tuple(
+        child
+        for each in deleted
+        for child in catalog.forest.children_of(each)
+        if child.id not in deleted
+    )
 
 
 def parents_first(catalog: Catalog, selected: Iterable[Planned]) -> list[Planned]:
-    """Sort parents before their children, so that the catalog stays valid for those not yet deleted."""
+    """Sort parents before their children, so that the catalog stays valid for those not yet
+    deleted."""
     forest = catalog.forest
     depths: dict[str, int] = {}
 
@@ -335,7 +375,9 @@ def changed_since(reader: Reader, planned: Planned) -> str | None:
     if sum(count_stored_rows(reader, ids).values()) != planned.rows:
         return _("written to after the plan was made")
     ended = reader.schema.session("ended_at")
-    rows = reader.rows_in(f"SELECT s.id, {ended} IS NULL FROM sessions s WHERE s.id IN ({{keys}})", ids)
+    rows = reader.rows_in(
+        f"SELECT s.id, {ended} IS NULL FROM sessions s WHERE s.id IN ({{keys}})", ids
+    )
     if len(rows) != len(ids):
         return _("changed after the plan was made: sessions are gone")
     was_open = {session.id for session in planned.sessions if session.ended_at is None}
@@ -345,9 +387,14 @@ def changed_since(reader: Reader, planned: Planned) -> str | None:
 
 
 def _until_freed(
-    reader: Reader, selected: Iterable[Planned], goal: int, marked: Container[str], sizes: MutableMapping[str, Sizes]
+    reader: Reader,
+    selected: Iterable[Planned],
+    goal: int,
+    marked: Container[str],
+    sizes: MutableMapping[str, Sizes],
 ) -> list[Planned]:
-    """Return the marked conversations, and the first ones until so many bytes would be given back."""
+    """Return the marked conversations, and the first ones until so many bytes would be given
+    back."""
     taken: list[Planned] = []
     freed = 0
     for batch in batches(selected, lambda each: each.rows, _PIECE):
@@ -371,5 +418,11 @@ def _planned(
     subagents = tuple(segment for chain in dependents for segment in chain.segments)
     own = Sizes(rows=sum(counts.get(segment.id, 0) for segment in conversation.segments))
     of_subagents = Sizes(rows=sum(counts.get(segment.id, 0) for segment in subagents))
-    planned = Planned(conversation._replace(size=None), standing(conversation, now, 0.0), subagents, own, of_subagents)
+    planned = Planned(
+        conversation._replace(size=None),
+        standing(conversation, now, 0.0),
+        subagents,
+        own,
+        of_subagents,
+    )
     return planned.measured(sizes)

@@ -1,10 +1,11 @@
 """Predict when Hermes itself will delete a conversation, and what protects it.
 
-Since 0.21.3 Hermes deletes, when it starts, sessions that ended and have been idle for `retention_days`, archived ones
-too. It closes open sessions of automation that have been idle for as long, and deletes them the same time after that.
-A pin protects; archiving does not. All thresholds below were observed in runs of 0.19, 0.20.0, 0.20.1, 0.20.4, 0.20.5,
-0.20.6, 0.21.0, 0.21.3, 0.21.4, 0.21.5 and 0.22.2. Their schemas are 22 (0.19), 25 (0.20.0), 26 (up to 0.21.0), 30 (up
-to 0.21.5) and 31 (0.22).
+Since 0.21.3 Hermes deletes, when it starts, sessions that ended and have been idle for
+`retention_days`, archived ones too. It closes open sessions of automation that have been idle for
+as long, and deletes them the same time after that. A pin protects; archiving does not. All
+thresholds below were observed in runs of 0.19, 0.20.0, 0.20.1, 0.20.4, 0.20.5, 0.20.6, 0.21.0,
+0.21.3, 0.21.4, 0.21.5 and 0.22.2. Their schemas are 22 (0.19), 25 (0.20.0), 26 (up to 0.21.0), 30
+(up to 0.21.5) and 31 (0.22).
 """
 
 from __future__ import annotations
@@ -26,17 +27,23 @@ from ..text import as_text
 from ..wording import _
 from .hermes_settings import Retention, read_retention
 
-REAPED_SOURCES = frozenset(["cli", "cron", "kanban", "acp", "api_server", "subagent", "tool", "recovered"])
-"""Sources whose open sessions Hermes closes after a long idle time (0.22 `_AUTO_PRUNE_STALE_OPEN_SOURCES`)."""
+REAPED_SOURCES = frozenset(
+    ["cli", "cron", "kanban", "acp", "api_server", "subagent", "tool", "recovered"]
+)
+"""Sources whose open sessions Hermes closes after a long idle time (0.22
+`_AUTO_PRUNE_STALE_OPEN_SOURCES`)."""
 
 _BY_ACTIVITY = 25
-"""The first schema whose Hermes counts age from the last activity; older ones count from the start."""
+"""The first schema whose Hermes counts age from the last activity; older ones count from the
+start."""
 _REAPS = 30
 """The first schema whose Hermes closes stale open sessions, and counts their age from then."""
 _PINS = 30
-"""The first schema whose Hermes surely spares pins: 0.20.5 does, 0.20.4 does not, and both write schema 26."""
+"""The first schema whose Hermes surely spares pins: 0.20.5 does, 0.20.4 does not, and both write
+schema 26."""
 _WHOLE_CHAINS = 31
-"""The first schema whose Hermes keeps earlier segments as long as a later one; older ones delete them."""
+"""The first schema whose Hermes keeps earlier segments as long as a later one; older ones delete
+them."""
 
 REAPED = "startup_orphan_reap"
 """The `end_reason` of sessions that Hermes closed; their age counts from then."""
@@ -46,8 +53,8 @@ class Fate(NamedTuple):
     """What Hermes will do with a conversation."""
 
     prune_in_days: float | None
-    """Days until it deletes the conversation, or the first of its segments: 0 at its next start, None if never or
-    unknown."""
+    """Days until it deletes the conversation, or the first of its segments: 0 at its next start,
+    None if never or unknown."""
     reason: str
 
 
@@ -80,10 +87,15 @@ class Radar:
     def _keep(self) -> float | None:
         """Seconds that Hermes keeps an idle session; None if it deletes none, or unknown."""
         days = self.retention.retention_days
-        return None if self.beyond_reach or not self.retention.auto_prune or days is None else days * DAY
+        return (
+            None
+            if self.beyond_reach or not self.retention.auto_prune or days is None
+            else days * DAY
+        )
 
     def _due(self, session: Session, keep: float) -> float | None:
-        """Return the Unix seconds when an ended session is deleted; None for an open one or one without times."""
+        """Return the Unix seconds when an ended session is deleted; None for an open one or one
+        without times."""
         if session.ended_at is None:
             return None
         age_from = session.last_active if self._since(_BY_ACTIVITY) else session.started_at
@@ -94,8 +106,13 @@ class Radar:
         return age_from + keep
 
     def _closes(self, session: Session, keep: float) -> float | None:
-        """Return the Unix seconds when an open session of automation is closed; None for all others."""
-        if session.ended_at is not None or session.source not in REAPED_SOURCES or not self._since(_REAPS):
+        """Return the Unix seconds when an open session of automation is closed; None for all
+        others."""
+        if (
+            session.ended_at is not None
+            or session.source not in REAPED_SOURCES
+            or not self._since(_REAPS)
+        ):
             return None
         if session.started_at is None or session.last_active is None:
             return None
@@ -112,8 +129,14 @@ class Radar:
             return Fate(None, self.retention.sentence)
         segments = [conversation.tip]
         if not self._since(_WHOLE_CHAINS):
-            segments = [each for each in conversation.segments if not (each.pinned and self._since(_PINS))]
-        if conversation.pinned and self._since(_PINS) and (self._since(_WHOLE_CHAINS) or not segments):
+            segments = [
+                each for each in conversation.segments if not (each.pinned and self._since(_PINS))
+            ]
+        if (
+            conversation.pinned
+            and self._since(_PINS)
+            and (self._since(_WHOLE_CHAINS) or not segments)
+        ):
             return Fate(None, _("pinned: Hermes does not delete it"))
         days = self.retention.retention_days
         due_times = [due for segment in segments if (due := self._due(segment, keep)) is not None]
@@ -127,10 +150,14 @@ class Radar:
             words = by_activity if self._since(_BY_ACTIVITY) else by_start
             reason = words.format(days=days)
             if conversation.pinned and not self._since(_PINS):
-                unsure = _("{reason}; its pin may not hold: Hermes up to 0.20.4 deletes pinned ones, too")
+                unsure = _(
+                    "{reason}; its pin may not hold: Hermes up to 0.20.4 deletes pinned ones, too"
+                )
                 reason = unsure.format(reason=reason)
             return Fate(max(0.0, max(min(due_times), self.next_run) - self.now) / DAY, reason)
-        closes = self._closes(conversation.tip, keep) if segments[-1].id == conversation.id else None
+        closes = (
+            self._closes(conversation.tip, keep) if segments[-1].id == conversation.id else None
+        )
         if closes is not None:
             until = max(closes, self.next_run, self.now)
             words = _("open: closed when idle for {days:,} days, deleted {days:,} days after that")
@@ -144,7 +171,11 @@ class Radar:
         if self._keep is None:
             return []
         fates = ((each, self.fate(each)) for each in catalog.forest.chains())
-        going = [(fate.prune_in_days, each.id, each, fate) for each, fate in fates if fate.prune_in_days is not None]
+        going = [
+            (fate.prune_in_days, each.id, each, fate)
+            for each, fate in fates
+            if fate.prune_in_days is not None
+        ]
         return [(each, fate) for *_, each, fate in sorted(going, key=lambda entry: entry[:2])]
 
     def closing(self, catalog: Catalog) -> list[str]:
@@ -156,11 +187,14 @@ class Radar:
         return sorted(
             session.id
             for session in catalog.forest.sessions.values()
-            if session.id not in spared and (closes := self._closes(session, keep)) is not None and closes < self.now
+            if session.id not in spared
+            and (closes := self._closes(session, keep)) is not None
+            and closes < self.now
         )
 
     def _pinned(self, forest: Forest) -> set[str]:
-        """Return the ids that a pin surely protects; in 0.22 the pin of a segment also covers the segments after it."""
+        """Return the ids that a pin surely protects; in 0.22 the pin of a segment also covers the
+        segments after it."""
         if not self._since(_PINS):
             return set()
         pinned = {session.id for session in forest.sessions.values() if session.pinned}
@@ -179,11 +213,16 @@ def read_radar(
 ) -> Radar:
     """Read what the predictions need: the configuration, the last clean-up, and the leases.
 
-    `config` is the `config.yaml` of the store's home, if it has one; `now` is in Unix seconds; `managed` is from
-    `hermes_settings.managed_config`; `host` names the machine of a store whose settings cannot be read.
+    `config` is the `config.yaml` of the store's home, if it has one; `now` is in Unix seconds;
+    `managed` is from `hermes_settings.managed_config`; `host` names the machine of a store whose
+    settings cannot be read.
     """
     schema = reader.schema
-    beyond_reach = "" if config is not None else _("Hermes does not open this file, so it deletes nothing in it")
+    beyond_reach = (
+        ""
+        if config is not None
+        else _("Hermes does not open this file, so it deletes nothing in it")
+    )
     if host:
         beyond_reach = _("what Hermes deletes there is set on {name}").format(name=host)
     retention = Retention() if config is None else read_retention(config, schema.version, managed)

@@ -1,8 +1,8 @@
 """What a clean-up chooses: a query without words, and conversations that were marked by hand.
 
-The line is read by the parser of searches (`search/query.py`); this module adds what only a clean-up wants of it. A
-part that cannot be taken as meant ends a clean-up, where a search goes on without it. Archived and open conversations
-are left out unless a filter names them.
+The line is read by the parser of searches (`search/query.py`); this module adds what only a
+clean-up wants of it. A part that cannot be taken as meant ends a clean-up, where a search goes on
+without it. Archived and open conversations are left out unless a filter names them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class Selection:
     query: Query = EMPTY
     """From `parse_line`, without problems."""
     marks: frozenset[str] = frozenset()
-    """Ids marked by hand: chosen whatever the filters say, even if open or hidden, unless protected."""
+    """Ids marked by hand: chosen whatever the filters say, even if open or hidden, unless
+    protected."""
 
     @property
     def has_filters(self) -> bool:
@@ -43,7 +44,8 @@ class Selection:
 
     @property
     def states(self) -> frozenset[str]:
-        """The states that a filter names: `archived` for `is:archived` and for `include:archived`."""
+        """The states that a filter names: `archived` for `is:archived` and for
+        `include:archived`."""
         return frozenset(each.value.lower() for each in self._positive("is", "include"))
 
     @property
@@ -53,7 +55,8 @@ class Selection:
         return frozenset(map(fold, values))
 
     def age(self, now: float) -> float | None:
-        """Return the seconds of idleness that `older:` asks for, of several the most; `now` is in Unix seconds."""
+        """Return the seconds of idleness that `older:` asks for, of several the most; `now` is in
+        Unix seconds."""
         ages = [now - parse_when(each.value, now).start for each in self._positive("older")]
         return max(ages, default=None)
 
@@ -63,7 +66,8 @@ class Selection:
         return any(self._positive("free"))
 
     def goal(self, used: int) -> int:
-        """Return how many bytes `free:` wants back, of so many that the store uses; of several the least."""
+        """Return how many bytes `free:` wants back, of so many that the store uses; of several the
+        least."""
         goals = []
         for each in self._positive("free"):
             share = share_of(each.value)
@@ -82,13 +86,25 @@ def parse_line(text: str, now: float) -> Query:
     query = parse(text, now=now, for_cleanup=True)
     problems = [*query.problems]
     if len(text) > MOST:
-        problems.append(QueryProblem(MOST, len(text), _("longer than {most:,} characters").format(most=MOST), True))
-    meant = {term.start: filter_meant for term, _reason, filter_meant in like_filters(query) if filter_meant}
+        problems.append(
+            QueryProblem(
+                MOST, len(text), _("longer than {most:,} characters").format(most=MOST), True
+            )
+        )
+    meant = {
+        term.start: filter_meant
+        for term, _reason, filter_meant in like_filters(query)
+        if filter_meant
+    }
     for term in (*query.terms, *query.excluded):
         if term.start in meant:
-            reason = _("“{word}” is no filter: is {meant} meant?").format(word=term.text, meant=meant[term.start])
+            reason = _("“{word}” is no filter: is {meant} meant?").format(
+                word=term.text, meant=meant[term.start]
+            )
         else:
-            reason = _("“{word}” is no filter: title:{word} looks for it in titles").format(word=term.text)
+            reason = _("“{word}” is no filter: title:{word} looks for it in titles").format(
+                word=term.text
+            )
         problems.append(QueryProblem(term.start, term.end, reason, True))
     for each in query.filters:
         kind = BY_KEY[each.key]
@@ -97,7 +113,9 @@ def parse_line(text: str, now: float) -> Query:
             reason = _("{key}: cannot be excluded").format(key=each.key)
         elif kind.reads_messages(each, now):
             written = f"{each.key}{each.op}{each.value}"
-            reason = _("{filter} chooses messages, a clean-up whole conversations").format(filter=written)
+            reason = _("{filter} chooses messages, a clean-up whole conversations").format(
+                filter=written
+            )
         if reason:
             problems.append(QueryProblem(each.start, each.end, reason, True))
     problems += _contradictions(query)
@@ -124,7 +142,8 @@ def _contradictions(query: Query) -> Iterator[QueryProblem]:
 
 
 def toggled(text: str, word: str) -> str:
-    """Add a filter such as `is:empty` to a line, or remove it; a new `older:` replaces the one that is there."""
+    """Add a filter such as `is:empty` to a line, or remove it; a new `older:` replaces the one that
+    is there."""
     spans = [span for span in _spans(text) if text[slice(*span)].lower() == word]
     if spans:
         return _replaced(text, spans, "")
@@ -158,6 +177,8 @@ def _replaced(text: str, spans: list[tuple[int, int]], word: str) -> str:
         start, stop = spans[index]
         rest = text[stop:end].strip()
         new = word if index == 0 else ""
-        text = " ".join(part for part in (text[:start].rstrip(), new, rest, text[end:].strip()) if part)
+        text = " ".join(
+            part for part in (text[:start].rstrip(), new, rest, text[end:].strip()) if part
+        )
         end = len(text)
     return text

@@ -1,8 +1,8 @@
 """Measure the bytes of sessions by kind, in slices, so that no statement holds its lock for long.
 
-The bytes of texts, tool calls, reasoning and images in `messages`, and of a prompt in the session's own row, are exact.
-Those of the search index are an estimate: FTS5 does not tell which of its bytes belong to which row. The overhead of
-rows and indexes (about a sixth, measured) is left out.
+The bytes of texts, tool calls, reasoning and images in `messages`, and of a prompt in the session's
+own row, are exact. Those of the search index are an estimate: FTS5 does not tell which of its bytes
+belong to which row. The overhead of rows and indexes (about a sixth, measured) is left out.
 """
 
 from __future__ import annotations
@@ -22,10 +22,18 @@ COUNTED = N_(
     "search index."
 )
 
-REASONING = ("reasoning", "reasoning_content", "reasoning_details", "codex_reasoning_items", "codex_message_items")
-"""Columns of `messages` with a model's reasoning, one for each form in which providers send it (0.19)."""
+REASONING = (
+    "reasoning",
+    "reasoning_content",
+    "reasoning_details",
+    "codex_reasoning_items",
+    "codex_message_items",
+)
+"""Columns of `messages` with a model's reasoning, one for each form in which providers send it
+(0.19)."""
 
-# Bytes in a table per byte indexed, by dbstat, in stores of 10,000 and 100,000 messages that 0.19 wrote.
+# Bytes in a table per byte indexed, by dbstat, in stores of 10,000 and 100,000 messages that 0.19
+# wrote.
 _COPY, _WORDS, _TRIGRAMS = 1.1, 0.4, 2.4
 _CUT = 8192
 """Characters of a tool output in a new index of 0.22."""
@@ -45,7 +53,8 @@ class Sizes(NamedTuple):
     rows: int = 0
     """Number of rows of `messages`, shown or not."""
     shown: int = 0
-    """Rows shown by default: what every screen calls the messages of a conversation (`count_rows`)."""
+    """Rows shown by default: what every screen calls the messages of a conversation
+    (`count_rows`)."""
     text: int = 0
     """Texts, and the forms of them sent to the model."""
     tool_output: int = 0
@@ -54,14 +63,22 @@ class Sizes(NamedTuple):
     """Messages with images embedded as text."""
     reasoning: int = 0
     prompts: int = 0
-    """System prompts in the session's own row; since 0.20 prompts are shared and count for no session."""
+    """System prompts in the session's own row; since 0.20 prompts are shared and count for no
+    session."""
     search: int = 0
     """Estimated share of the search indexes."""
 
     @property
     def content(self) -> int:
         """Sum of the exact numbers."""
-        return self.text + self.tool_output + self.tool_calls + self.images + self.reasoning + self.prompts
+        return (
+            self.text
+            + self.tool_output
+            + self.tool_calls
+            + self.images
+            + self.reasoning
+            + self.prompts
+        )
 
     @property
     def total(self) -> int:
@@ -77,8 +94,8 @@ def added(sizes: Iterable[Sizes]) -> Sizes:
 def _sums(schema: Schema) -> str:
     """Return SQL for the sums over rows of `messages`, in the order of `_Sum`.
 
-    SQLite adds up, since passing a row to Python takes longer than counting its bytes. Conditions come before the
-    values they can skip, since each use of a column reads its value again.
+    SQLite adds up, since passing a row to Python takes longer than counting its bytes. Conditions
+    come before the values they can skip, since each use of a column reads its value again.
     """
     content = schema.message("content")
     size, embedded = bytes_sql(content), embedded_sql(content)
@@ -124,7 +141,11 @@ class _Sum(NamedTuple):
 
 def _cuts(schema: Schema) -> bool:
     """Tell whether the word index holds only the beginning of long tool output."""
-    return schema.fts is not None and schema.fts.kind is not FtsKind.INLINE and str(_CUT) in schema.fts.definition
+    return (
+        schema.fts is not None
+        and schema.fts.kind is not FtsKind.INLINE
+        and str(_CUT) in schema.fts.definition
+    )
 
 
 def _index_bytes(schema: Schema, source: str, sums: _Sum) -> int:
@@ -190,13 +211,18 @@ def _add_up(reader: Reader, ids: Sequence[str], rows: int) -> dict[str, _Sum]:
         rows_by_session = reader.rows_in(statement, ids)
         return {str(row[0]): _Sum(*(as_int(value) for value in row[1:])) for row in rows_by_session}
     (session_id,) = ids
-    message_ids = [row[0] for row in reader.rows("SELECT id FROM messages WHERE session_id = ? ORDER BY id", ids)]
+    message_ids = [
+        row[0]
+        for row in reader.rows("SELECT id FROM messages WHERE session_id = ? ORDER BY id", ids)
+    ]
     # The plus makes SQLite use the index by session: the rest of the store may lie between two ids.
     statement = f"SELECT {sums} FROM messages m WHERE m.session_id = ? AND +m.id BETWEEN ? AND ?"
     total = _Sum()
     for part in chunks(message_ids, _SLICE):
         (row,) = reader.rows(statement, [session_id, part[0], part[-1]])
-        total = _Sum(*(sum_so_far + as_int(more) for sum_so_far, more in zip(total, row, strict=True)))
+        total = _Sum(
+            *(sum_so_far + as_int(more) for sum_so_far, more in zip(total, row, strict=True))
+        )
     return {session_id: total}
 
 
@@ -232,10 +258,12 @@ def measure(
     known: MutableMapping[str, Sizes] | None = None,
     most: int | None = None,
 ) -> Mapping[str, Sizes]:
-    """Measure the bytes of sessions, by id; memory grows with the sessions, never with the messages.
+    """Measure the bytes of sessions, by id; memory grows with the sessions, never with the
+    messages.
 
-    `known` is a cache of sizes by session id, to which each session is added as soon as it is measured. With `most`,
-    stop after this number of messages, and at least one session; another call continues.
+    `known` is a cache of sizes by session id, to which each session is added as soon as it is
+    measured. With `most`, stop after this number of messages, and at least one session; another
+    call continues.
     """
     sizes = known if known is not None else {}
     missing = {session.id: session for session in sessions if session.id not in sizes}
@@ -254,7 +282,8 @@ def forget_changed(
     known: MutableMapping[str, Sizes],
     counts: MutableMapping[str, int],
 ) -> None:
-    """Count the stored messages of sessions into `counts`, and drop known sizes with another number of rows."""
+    """Count the stored messages of sessions into `counts`, and drop known sizes with another number
+    of rows."""
     ids = [session.id for session in sessions if session.id not in counts]
     counts.update(dict.fromkeys(ids, 0) | count_stored_rows(reader, ids))
     for each in ids:

@@ -1,7 +1,8 @@
-"""Map the bytes of a store by source, job and conversation, and the free pages that a VACUUM would return.
+"""Map the bytes of a store by source, job and conversation, and the free pages that a VACUUM would
+return.
 
-SQLite keeps freed pages for new rows: deleting makes room inside the file, and only a VACUUM shrinks the file
-(https://sqlite.org/lang_vacuum.html).
+SQLite keeps freed pages for new rows: deleting makes room inside the file, and only a VACUUM
+shrinks the file (https://sqlite.org/lang_vacuum.html).
 """
 
 from __future__ import annotations
@@ -67,11 +68,16 @@ def read_file_space(reader: Reader, wal_bytes: int) -> FileSpace:
 
 
 def read_space_map(
-    reader: Reader, catalog: Catalog, *, wal_bytes: int = 0, known: MutableMapping[str, Sizes] | None = None
+    reader: Reader,
+    catalog: Catalog,
+    *,
+    wal_bytes: int = 0,
+    known: MutableMapping[str, Sizes] | None = None,
 ) -> SpaceMap:
     """Measure a whole store, of which `catalog` has all sessions.
 
-    `wal_bytes` is that of `read_file_space`; `known` is a cache of sizes by session id, and is added to.
+    `wal_bytes` is that of `read_file_space`; `known` is a cache of sizes by session id, and is
+    added to.
     """
     sizes = measure(reader, catalog.forest.sessions.values(), known=known)
     jobs: dict[str, dict[str | None, list[Space]]] = {}
@@ -84,4 +90,6 @@ def read_space_map(
         below = [_group(job, "job", runs) for job, runs in by_job.items() if job is not None]
         sources.append(_group(source, "source", below + by_job.get(None, [])))
     ordered = _sorted(sources)
-    return SpaceMap(ordered, added(each.sizes for each in ordered), read_file_space(reader, wal_bytes))
+    return SpaceMap(
+        ordered, added(each.sizes for each in ordered), read_file_space(reader, wal_bytes)
+    )

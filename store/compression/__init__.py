@@ -1,1 +1,2 @@
-"""Analyse compactions: what each kept and lost, and the context that the model was sent at a message."""
+"""Analyse compactions: what each kept and lost, and the context that the model was sent at a
+message."""

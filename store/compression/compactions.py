@@ -1,10 +1,12 @@
-"""Find the compactions of a conversation: the replaced rows, the summary, and the rows that were carried over.
+"""Find the compactions of a conversation: the replaced rows, the summary, and the rows that were
+carried over.
 
-Hermes compresses in two ways (agent/conversation_compression.py, 0.16 to 0.19). By rotation it ends the session and
-writes a new one; in place (since 0.18) it marks all live rows as compacted and writes new ones after them. Either way
-it writes a *block*: copies of the first messages, the summary, and copies of the last messages. If roles would not
-alternate, it merges the summary with one of the copies. The rows from one block to the next are a *generation*: the
-model is always sent one generation.
+Hermes compresses in two ways (agent/conversation_compression.py, 0.16 to 0.19). By rotation it ends
+the session and writes a new one; in place (since 0.18) it marks all live rows as compacted and
+writes new ones after them. Either way it writes a *block*: copies of the first messages, the
+summary, and copies of the last messages. If roles would not alternate, it merges the summary with
+one of the copies. The rows from one block to the next are a *generation*: the model is always sent
+one generation.
 """
 
 from __future__ import annotations
@@ -52,14 +54,22 @@ class CompactionNote(StrEnum):
 
 
 NOTES: Mapping[CompactionNote, str] = {
-    CompactionNote.ABORTED: N_("Hermes ended the session to compress it, and nothing was written after that."),
+    CompactionNote.ABORTED: N_(
+        "Hermes ended the session to compress it, and nothing was written after that."
+    ),
     CompactionNote.SHELLS: N_("Empty sessions stand between the two."),
-    CompactionNote.NO_SUMMARY: N_("No summary is stored: what stood before is in no message that follows."),
-    CompactionNote.NO_ORIGINALS: N_("The messages that the summary stands for are not in this conversation."),
+    CompactionNote.NO_SUMMARY: N_(
+        "No summary is stored: what stood before is in no message that follows."
+    ),
+    CompactionNote.NO_ORIGINALS: N_(
+        "The messages that the summary stands for are not in this conversation."
+    ),
     CompactionNote.NOT_MARKED: N_(
         "The messages that were replaced still count as live: a resume sends them and the summary."
     ),
-    CompactionNote.FALLBACK: N_("No model wrote the summary: Hermes put it together after the call had failed."),
+    CompactionNote.FALLBACK: N_(
+        "No model wrote the summary: Hermes put it together after the call had failed."
+    ),
     CompactionNote.NOT_STORED_AGAIN: N_(
         "The newest messages were not stored again: the model still had them (`/compress here`), but a resume does not."
     ),
@@ -67,10 +77,18 @@ NOTES: Mapping[CompactionNote, str] = {
     CompactionNote.GAP: N_(
         "Ids are missing among these messages: rows of this or of another session are gone from the store."
     ),
-    CompactionNote.UNANSWERED: N_("No answer is stored after this message: nothing shows that the model was given it."),
-    CompactionNote.COPY: N_("This row repeats an earlier one; the context is that of the original."),
-    CompactionNote.SUMMARY: N_("This is a summary; the context is what the model was given from then on."),
-    CompactionNote.REWOUND: N_("Messages were taken back more than once: which of them were there is inferred."),
+    CompactionNote.UNANSWERED: N_(
+        "No answer is stored after this message: nothing shows that the model was given it."
+    ),
+    CompactionNote.COPY: N_(
+        "This row repeats an earlier one; the context is that of the original."
+    ),
+    CompactionNote.SUMMARY: N_(
+        "This is a summary; the context is what the model was given from then on."
+    ),
+    CompactionNote.REWOUND: N_(
+        "Messages were taken back more than once: which of them were there is inferred."
+    ),
     CompactionNote.PROMPT: N_(
         "Compression in place may have changed the system prompt; only the newest one is stored."
     ),
@@ -133,7 +151,10 @@ class Compaction(NamedTuple):
     @property
     def is_broken(self) -> bool:
         """Whether no summary stands for the rows before it, or it was aborted."""
-        return bool(self.before) and not {CompactionNote.ABORTED, CompactionNote.NO_SUMMARY}.isdisjoint(self.notes)
+        return bool(self.before) and not {
+            CompactionNote.ABORTED,
+            CompactionNote.NO_SUMMARY,
+        }.isdisjoint(self.notes)
 
     @property
     def gone(self) -> tuple[int, ...]:
@@ -141,7 +162,8 @@ class Compaction(NamedTuple):
 
         For an aborted compaction these are all rows if an empty session follows, else none.
 
-        If empty sessions follow an aborted one, Hermes resumes the last of them and starts fresh (0.16 to 0.19).
+        If empty sessions follow an aborted one, Hermes resumes the last of them and starts fresh
+        (0.16 to 0.19).
         """
         if CompactionNote.ABORTED in self.notes:
             return self.before if self.shells else ()
@@ -209,14 +231,23 @@ class _Found(NamedTuple):
 def read_history(reader: Reader, segments: Sequence[Session]) -> CompactionHistory:
     """Find the compactions of a conversation from its sessions, root first."""
     rows = read_rows(reader, segments)
-    steps = [(one.id, other.id) for each in rows for one, other in pairwise(each) if other.id > one.id + 1]
+    steps = [
+        (one.id, other.id)
+        for each in rows
+        for one, other in pairwise(each)
+        if other.id > one.id + 1
+    ]
     gaps = read_id_gaps(reader, steps)
     parts, shells = _split(rows, segments)
     candidates = {copy: original for part in parts for copy, original in part.originals().items()}
     changed = _differing(reader, candidates)
-    may_be_shortened = {row.id for part in parts for row in part.rows if row.call or row.is_multimodal}
+    may_be_shortened = {
+        row.id for part in parts for row in part.rows if row.call or row.is_multimodal
+    }
     copies = {
-        copy: original for copy, original in candidates.items() if copy not in changed or copy in may_be_shortened
+        copy: original
+        for copy, original in candidates.items()
+        if copy not in changed or copy in may_be_shortened
     }
     found = _Found(segments, copies, changed, gaps)
     generations: list[Generation] = []
@@ -227,7 +258,9 @@ def read_history(reader: Reader, segments: Sequence[Session]) -> CompactionHisto
             index, end = len(compactions), part.block.end
             is_rewritten = following is not None and _is_rewritten(part.rows, following.rows)
             before = generations[-1].segment if part.sent else part.segment
-            compactions.append(_compaction(part, part.block, before, found, is_rewritten=is_rewritten))
+            compactions.append(
+                _compaction(part, part.block, before, found, is_rewritten=is_rewritten)
+            )
         generations.append(Generation(part.segment, tuple(part.rows), end, index))
     if generations and segments[generations[-1].segment].end_reason == "compression":
         compactions.append(_aborted(generations[-1], segments, shells))
@@ -237,7 +270,8 @@ def read_history(reader: Reader, segments: Sequence[Session]) -> CompactionHisto
 def _split(
     segment_rows: Sequence[list[HistoryRow]], segments: Sequence[Session]
 ) -> tuple[list[_Part], tuple[str, ...]]:
-    """Split the rows of a conversation into generations; also return the empty sessions after the last one."""
+    """Split the rows of a conversation into generations; also return the empty sessions after the
+    last one."""
     parts: list[_Part] = []
     shells: tuple[str, ...] = ()
     known: set[str] = set()
@@ -270,7 +304,9 @@ def _differing(reader: Reader, copies: Mapping[int, int]) -> set[int]:
     return {copy for copy, original in copies.items() if texts.get(copy) != texts.get(original)}
 
 
-def _compaction(part: _Part, block: RowBlock, before: int, found: _Found, *, is_rewritten: bool) -> Compaction:
+def _compaction(
+    part: _Part, block: RowBlock, before: int, found: _Found, *, is_rewritten: bool
+) -> Compaction:
     """Describe the compaction that wrote the block of a generation.
 
     Args:
@@ -282,7 +318,9 @@ def _compaction(part: _Part, block: RowBlock, before: int, found: _Found, *, is_
     """
     rows, sent, copies = part.rows, part.sent, found.copies
     kept = tuple(
-        Carried(row.id, copies.get(row.id), at < part.head, row.id in copies and row.id in found.changed)
+        Carried(
+            row.id, copies.get(row.id), at < part.head, row.id in copies and row.id in found.changed
+        )
         for at, row in enumerate(rows[: block.end])
         if at != block.summary
     )
@@ -290,7 +328,8 @@ def _compaction(part: _Part, block: RowBlock, before: int, found: _Found, *, is_
     tail = {each.original for each in kept if not each.is_head and each.original is not None}
     merged = find_merged(summary, sent, tail) if summary is not None else None
     again = {merged, *(each.original for each in kept), *_same_summary(summary, sent)}
-    # Without a tail all may be replaced; rows behind the last original were kept, but not stored again.
+    # Without a tail all may be replaced; rows behind the last original were kept, but not stored
+    # again.
     last = max((at for at, row in enumerate(sent, 1) if row.id in again), default=0)
     stored = last if merged is not None or tail else len(sent)
     gap = next((found.gaps[row.id] for row in rows[: block.end + 1] if row.id in found.gaps), None)
@@ -342,11 +381,22 @@ def _is_fallback(row: HistoryRow) -> bool:
 def _is_rewritten(rows: Sequence[HistoryRow], following: Sequence[HistoryRow]) -> bool:
     """Return whether a row was written again with its time, but another text.
 
-    Hermes 0.18 joined two messages of one role when it loaded a conversation, and so sent them as one.
+    Hermes 0.18 joined two messages of one role when it loaded a conversation, and so sent them as
+    one.
     """
-    texts = {(row.timestamp, row.role): row.fingerprint for row in rows if not row.call and row.summary is None}
-    again = [row for row in following if row.timestamp is not None and not row.call and row.summary is None]
-    return any(texts.get((row.timestamp, row.role), row.fingerprint) != row.fingerprint for row in again)
+    texts = {
+        (row.timestamp, row.role): row.fingerprint
+        for row in rows
+        if not row.call and row.summary is None
+    }
+    again = [
+        row
+        for row in following
+        if row.timestamp is not None and not row.call and row.summary is None
+    ]
+    return any(
+        texts.get((row.timestamp, row.role), row.fingerprint) != row.fingerprint for row in again
+    )
 
 
 def _aborted(last: Generation, segments: Sequence[Session], shells: tuple[str, ...]) -> Compaction:
@@ -374,7 +424,8 @@ def _aborted(last: Generation, segments: Sequence[Session], shells: tuple[str, .
 
 
 def is_compressed(reader: Reader, segments: Sequence[Session]) -> bool:
-    """Return whether a conversation shows a compression without reading its texts; misses those of a branch's past."""
+    """Return whether a conversation shows a compression without reading its texts; misses those of
+    a branch's past."""
     if len(segments) > 1 or segments[-1].end_reason == "compression":
         return True
     statement = f"SELECT 1 FROM messages m WHERE m.session_id = ? AND {reader.schema.compacted()} = 1 LIMIT 1"

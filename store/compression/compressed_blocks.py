@@ -1,4 +1,5 @@
-"""Find the blocks of rows that Hermes wrote when it compressed a conversation, and the copies in them.
+"""Find the blocks of rows that Hermes wrote when it compressed a conversation, and the copies in
+them.
 
 A store does not record where a block begins and ends. Since 0.18 Hermes writes it as a batch, whose
 timestamps are a microsecond apart; rows that it had loaded from the store keep their timestamps.
@@ -44,12 +45,15 @@ class BlockFinder:
         known: Texts of the summaries in earlier sessions; grows.
     """
 
-    def __init__(self, rows: Sequence[HistoryRow], above: Sequence[HistoryRow] | None, known: set[str]) -> None:
+    def __init__(
+        self, rows: Sequence[HistoryRow], above: Sequence[HistoryRow] | None, known: set[str]
+    ) -> None:
         self._rows, self._above, self._known = rows, above, known
         self._blocks: list[RowBlock] = []
         seen = {(row.timestamp, row.role) for row in above or ()}
         self._is_loaded: list[bool] = []
-        """By index, whether a row keeps the time of an earlier one: Hermes loaded that and wrote it again."""
+        """By index, whether a row keeps the time of an earlier one: Hermes loaded that and wrote it
+        again."""
         for row in rows:
             key = (row.timestamp, row.role)
             self._is_loaded.append(row.timestamp is not None and key in seen)
@@ -61,13 +65,18 @@ class BlockFinder:
             is_in_block = bool(self._blocks) and at < self._blocks[-1].end
             if not is_in_block and (self._is_written(at) or self._is_repeated(at)):
                 self._add(at)
-        if self._above is not None and self._rows and (not self._blocks or self._blocks[0].start > 0):
+        if (
+            self._above is not None
+            and self._rows
+            and (not self._blocks or self._blocks[0].start > 0)
+        ):
             self._blocks.insert(0, self._with_tail(RowBlock(0, 0, None)))
         self._add_live()
         return self._blocks
 
     def _is_written(self, at: int) -> bool:
-        """Return whether only a compaction can have written a row: a new summary, or the first of a batch."""
+        """Return whether only a compaction can have written a row: a new summary, or the first of a
+        batch."""
         if at == len(self._rows) or self._is_loaded[at]:
             return False
         if self._is_new_summary(at):
@@ -79,7 +88,8 @@ class BlockFinder:
         return summary is not None and summary.text not in self._known
 
     def _is_repeated(self, at: int) -> bool:
-        """Return whether a generation is written again from here: there was nothing to summarise (0.18)."""
+        """Return whether a generation is written again from here: there was nothing to summarise
+        (0.18)."""
         if not self._is_loaded[at]:
             return False
         sent = self._sent_before(at)
@@ -130,7 +140,9 @@ class BlockFinder:
 
     def _belongs(self, at: int, anchor: int) -> bool:
         """Return whether a row was written with another, or keeps the time of its original."""
-        return self._is_loaded[at] or written_at_once(self._rows[anchor], self._rows[at], at - anchor)
+        return self._is_loaded[at] or written_at_once(
+            self._rows[anchor], self._rows[at], at - anchor
+        )
 
     def _sent_before(self, start: int) -> list[HistoryRow]:
         """Return the rows sent before the block that begins at an index."""
@@ -147,7 +159,8 @@ class BlockFinder:
         return block
 
     def _add_live(self) -> None:
-        """Let a generation begin at the first live row after compacted ones, also where no summary is stored."""
+        """Let a generation begin at the first live row after compacted ones, also where no summary
+        is stored."""
         rows, blocks = self._rows, self._blocks
         live = next((at for at, row in enumerate(rows) if row.state is State.LIVE), len(rows))
         if live == len(rows) or not any(row.state is State.COMPACTED for row in rows[:live]):
@@ -171,12 +184,15 @@ def _repeat(rows: Sequence[HistoryRow], sent: Sequence[HistoryRow]) -> bool:
     return any(is_copy(row, other) for row in rows if row.summary is None for other in sent)
 
 
-def find_originals(rows: Sequence[HistoryRow], head: int, sent: Sequence[HistoryRow]) -> dict[int, int]:
+def find_originals(
+    rows: Sequence[HistoryRow], head: int, sent: Sequence[HistoryRow]
+) -> dict[int, int]:
     """Return the originals of the rows of a block: copy → original.
 
     Args:
         rows: Of the block.
-        head: Number of its rows before the summary, which repeat the first rows sent; the others repeat the last.
+        head: Number of its rows before the summary, which repeat the first rows sent; the others
+            repeat the last.
         sent: The rows sent before the compaction.
     """
     originals: dict[int, int] = {}
@@ -187,7 +203,9 @@ def find_originals(rows: Sequence[HistoryRow], head: int, sent: Sequence[History
         if place is not None:
             originals[row.id], first = sent[place].id, place + 1
         elif row.role == "user":  # Hermes inserts the newest user message if none would be left
-            originals |= next(({row.id: each.id} for each in reversed(sent) if is_copy(row, each)), {})
+            originals |= next(
+                ({row.id: each.id} for each in reversed(sent) if is_copy(row, each)), {}
+            )
     for row in reversed(rows[head:]):
         places = range(last - 1, max(first - 1, last - 1 - _WINDOW), -1)
         place = next((each for each in places if is_copy(row, sent[each])), None)

@@ -1,4 +1,5 @@
-"""Read the rows of a conversation for the analysis of compression, and compare them with each other.
+"""Read the rows of a conversation for the analysis of compression, and compare them with each
+other.
 
 Texts are compared by length and beginning only, so that 5,000 rows take milliseconds.
 """
@@ -20,7 +21,8 @@ from ..sessions.session import Session
 from ..text import as_text
 
 STEP = 1e-6
-"""Seconds between the timestamps of rows that Hermes writes as one batch (`_insert_message_rows`, 0.14 to 0.19)."""
+"""Seconds between the timestamps of rows that Hermes writes as one batch (`_insert_message_rows`,
+0.14 to 0.19)."""
 _TOLERANCE = 3e-7
 """Seconds: the precision of a double near 2e9, plus the rounding errors of adding steps."""
 _HEAD = 80
@@ -40,7 +42,8 @@ class HistoryRow(NamedTuple):
     timestamp: float | None
     state: State
     size: int
-    """Bytes sent to the model: `api_content` or else the text, and tool calls. Images count in full."""
+    """Bytes sent to the model: `api_content` or else the text, and tool calls. Images count in
+    full."""
     fingerprint: tuple[object, ...]
     """Equal for rows with equal content; a copy that compression shortened has another one."""
     call: str
@@ -53,7 +56,8 @@ class HistoryRow(NamedTuple):
 
 
 def read_rows(reader: Reader, segments: Sequence[Session]) -> list[list[HistoryRow]]:
-    """Read the rows of each segment of a conversation, root first, in order of id, without `session_meta` rows."""
+    """Read the rows of each segment of a conversation, root first, in order of id, without
+    `session_meta` rows."""
     statement = _statement(reader.schema)
     stored = [list(rows_of_session(reader, statement, session.id)) for session in segments]
     marked = [as_int(row[0]) for rows in stored for row in rows if row[-1]]
@@ -104,17 +108,32 @@ def _history_row(row: Row, segment: int, summaries: Mapping[int, ChatMessage]) -
     is_multimodal = head in ("", "\0") and as_count(size) > len(SENTINEL)
     state = _state(active, compacted)
     summary = summaries.get(key)
-    return HistoryRow(key, segment, role, as_time(time), state, sent, fingerprint, call, order, summary, is_multimodal)
+    return HistoryRow(
+        key,
+        segment,
+        role,
+        as_time(time),
+        state,
+        sent,
+        fingerprint,
+        call,
+        order,
+        summary,
+        is_multimodal,
+    )
 
 
 def is_copy(row: HistoryRow, original: HistoryRow) -> bool:
     """Return whether a row may be a copy of an earlier one: equal, or shortened by compression.
 
-    Compression reduces old tool results to a line, cuts arguments, and replaces images by a word (0.16 to 0.19).
+    Compression reduces old tool results to a line, cuts arguments, and replaces images by a word
+    (0.16 to 0.19).
     """
     if row.role != original.role:
         return False
-    if row.fingerprint == original.fingerprint or (row.order is not None and row.order == original.order):
+    if row.fingerprint == original.fingerprint or (
+        row.order is not None and row.order == original.order
+    ):
         return True
     if row.call or original.call:
         return row.call == original.call and row.summary is None and original.summary is None
@@ -122,7 +141,8 @@ def is_copy(row: HistoryRow, original: HistoryRow) -> bool:
 
 
 def written_at_once(row: HistoryRow, other: HistoryRow, between: int) -> bool:
-    """Return whether a row and another, so many positions below, got their timestamps in the same batch."""
+    """Return whether a row and another, so many positions below, got their timestamps in the same
+    batch."""
     if row.timestamp is None or other.timestamp is None:
         return False
     tolerance = _TOLERANCE + 0.1 * STEP * abs(between)
@@ -130,7 +150,8 @@ def written_at_once(row: HistoryRow, other: HistoryRow, between: int) -> bool:
 
 
 def merged_with(row: HistoryRow, original: HistoryRow, text: str) -> bool:
-    """Return whether a row that holds a summary, and another text beside it, also holds the text of an earlier row."""
+    """Return whether a row that holds a summary, and another text beside it, also holds the text of
+    an earlier row."""
     if row.role != original.role or not (text or row.call):
         return False
     if row.call or original.call:

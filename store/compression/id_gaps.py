@@ -1,8 +1,8 @@
 """Find ids of messages that no row has.
 
-All sessions of a store share the ids of `messages`, so a jump within one session alone proves nothing. An id that no
-row has belonged to a deleted row (AUTOINCREMENT never reuses one, https://sqlite.org/autoinc.html), of this session or
-of another; it is unknown which.
+All sessions of a store share the ids of `messages`, so a jump within one session alone proves
+nothing. An id that no row has belonged to a deleted row (AUTOINCREMENT never reuses one,
+https://sqlite.org/autoinc.html), of this session or of another; it is unknown which.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ def read_id_gaps(reader: Reader, neighbours: Iterable[tuple[int, int]]) -> dict[
         if 0 < before < after - 1 and after - before <= _MOST_OF_ONE and len(ids) < _MOST_IDS:
             steps.append((before, after))
             ids += range(before + 1, after)
-    existing = {row[0] for row in reader.rows_in("SELECT m.id FROM messages m WHERE m.id IN ({keys})", ids)}
+    existing = {
+        row[0] for row in reader.rows_in("SELECT m.id FROM messages m WHERE m.id IN ({keys})", ids)
+    }
     gaps: dict[int, IdGap] = {}
     for before, after in steps:
         missing = [each for each in range(before + 1, after) if each not in existing]

@@ -1,8 +1,10 @@
-"""Find what a compaction lost: names, paths, commands, numbers and decisions that the model no longer has.
+"""Find what a compaction lost: names, paths, commands, numbers and decisions that the model no
+longer has.
 
-Terms are extracted by patterns from the replaced rows, and searched in the summary and the rows carried over. A path
-is found by its last part, because a model finds the file by that. A decision is a sentence of the user, and found if
-most of its significant words are. All other terms must occur literally, ignoring case.
+Terms are extracted by patterns from the replaced rows, and searched in the summary and the rows
+carried over. A path is found by its last part, because a model finds the file by that. A decision
+is a sentence of the user, and found if most of its significant words are. All other terms must
+occur literally, ignoring case.
 """
 
 from __future__ import annotations
@@ -110,7 +112,8 @@ _PLAIN = re.compile(
 )
 """Insignificant words of a decision."""
 _LONG_RUN = re.compile(r"(\S{400})(?=\S)")
-"""Long runs without a space, which are split: the time that patterns take grows with the square of their length."""
+"""Long runs without a space, which are split: the time that patterns take grows with the square of
+their length."""
 _DIFF = re.compile(r"^(\+\+\+ |--- )[ab]/", re.MULTILINE)
 """Prefix of a path in a diff."""
 _STEM = 6
@@ -120,16 +123,27 @@ _COMMANDS = ("command", "cmd", "script", "code")
 
 
 def find_losses(
-    reader: Reader, compaction: Compaction, *, most: int = _MAX_TERMS, stopped: Callable[[], bool] = lambda: False
+    reader: Reader,
+    compaction: Compaction,
+    *,
+    most: int = _MAX_TERMS,
+    stopped: Callable[[], bool] = lambda: False,
 ) -> Losses:
-    """Return the terms that occur in the rows a compaction removed and in no row that the model had after it.
+    """Return the terms that occur in the rows a compaction removed and in no row that the model had
+    after it.
 
-    At most `most` terms are returned. `stopped` is polled between batches of rows; if it returns True, the terms found
-    so far are returned.
+    At most `most` terms are returned. `stopped` is polled between batches of rows; if it returns
+    True, the terms found so far are returned.
     """
-    after = [compaction.summary, *(each.id for each in compaction.kept), *compaction.not_stored_again]
+    after = [
+        compaction.summary,
+        *(each.id for each in compaction.kept),
+        *compaction.not_stored_again,
+    ]
     kept = [each for each in after if each is not None]
-    mentioned = "\n".join("\n".join(_texts(message)) for message in read_messages_of(reader, kept)).casefold()
+    mentioned = "\n".join(
+        "\n".join(_texts(message)) for message in read_messages_of(reader, kept)
+    ).casefold()
     counts: dict[tuple[LostKind, str], tuple[str, int, int]] = {}
     characters, is_complete = 0, True
     gone = compaction.gone
@@ -144,7 +158,8 @@ def find_losses(
             is_complete &= all(len(text) <= _MAX_PER_TEXT for text in texts)
             characters += sum(map(len, cut))
             for kind, term in _terms(message, cut):
-                # Messages come newest first, so the first occurrence here is the last in the conversation.
+                # Messages come newest first, so the first occurrence here is the last in the
+                # conversation.
                 key = (kind, term.casefold())
                 spelling, count, last = counts.get(key, (term, 0, message.id))
                 counts[key] = spelling, count + 1, last
@@ -158,7 +173,11 @@ def find_losses(
 
     def weight(each: Lost) -> float:
         recency = place.get(each.last_message_id, 0) / total
-        return (1 + min(each.times, 20)) * (0.5 + recency) * (3 if each.kind is LostKind.DECISION else 1)
+        return (
+            (1 + min(each.times, 20))
+            * (0.5 + recency)
+            * (3 if each.kind is LostKind.DECISION else 1)
+        )
 
     ranked = sorted(lost, key=lambda each: (-weight(each), -each.last_message_id, each.term))
     return Losses(tuple(ranked[:most]), is_complete and len(ranked) <= most)
@@ -202,7 +221,11 @@ def _terms(message: ChatMessage, texts: Iterable[str]) -> Iterator[tuple[LostKin
             if (
                 len(term) > 2
                 and term != "/dev/null"
-                and (kind is not LostKind.NUMBER or len(re.sub(r"\D", "", term)) > 2 or not term.isdigit())
+                and (
+                    kind is not LostKind.NUMBER
+                    or len(re.sub(r"\D", "", term)) > 2
+                    or not term.isdigit()
+                )
             ):
                 yield kind, term[:300]
     if message.role == "user":
@@ -227,8 +250,13 @@ def _is_mentioned(kind: LostKind, term: str, text: str) -> bool:
         return True
     if kind is LostKind.PATH:
         name = re.split(r"[/\\]", folded.rstrip("/\\"))[-1]
-        return len(name) > 2 and re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text) is not None
+        return (
+            len(name) > 2 and re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", text) is not None
+        )
     if kind is LostKind.DECISION:
         significant = {word for word in _WORD.findall(folded) if not _PLAIN.fullmatch(word)}
-        return not significant or sum(word[:_STEM] in text for word in significant) * 3 >= len(significant) * 2
+        return (
+            not significant
+            or sum(word[:_STEM] in text for word in significant) * 3 >= len(significant) * 2
+        )
     return False

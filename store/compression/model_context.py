@@ -1,9 +1,10 @@
 """Reconstruct the context of a message: the exact rows that were sent to the model, in order.
 
-The context of an assistant message is the request it answers; that of any other message is the first request that
-included it. Verified row by row against requests of Hermes 0.16 to 0.19 (`tests/data/compression`). The store does not
-record the descriptions of tools, what a plug-in adds to one request, how an adapter joins messages of one role, or a
-rotation that Hermes undid (`tests/compression`).
+The context of an assistant message is the request it answers; that of any other message is the
+first request that included it. Verified row by row against requests of Hermes 0.16 to 0.19
+(`tests/data/compression`). The store does not record the descriptions of tools, what a plug-in adds
+to one request, how an adapter joins messages of one role, or a rotation that Hermes undid
+(`tests/compression`).
 """
 
 from __future__ import annotations
@@ -18,7 +19,14 @@ from ..messages.chat_message import State
 from ..messages.transcript import read_system_prompt
 from ..sessions.session import Session
 from ..wording import _
-from .compactions import HARMLESS, CompactionHistory, CompactionKind, CompactionNote, Generation, read_history
+from .compactions import (
+    HARMLESS,
+    CompactionHistory,
+    CompactionKind,
+    CompactionNote,
+    Generation,
+    read_history,
+)
 from .history_rows import HistoryRow
 
 
@@ -43,7 +51,8 @@ class SentRow(NamedTuple):
 
 
 class ModelContext(NamedTuple):
-    """The rows that were sent to the model when a message was written, or that a resume would send."""
+    """The rows that were sent to the model when a message was written, or that a resume would
+    send."""
 
     at: int | None
     """The requested message; None for what a resume would send now."""
@@ -79,7 +88,10 @@ class Contexts:
         }
         self._copied = {original: copy for copy, original in history.copies.items()}
         self._stored_late = {
-            each.id for one in history.compactions for each in one.kept if each.original is None and not each.is_head
+            each.id
+            for one in history.compactions
+            for each in one.kept
+            if each.original is None and not each.is_head
         }
         """Rows that were first stored by a compaction, behind its summary."""
 
@@ -117,15 +129,23 @@ class Contexts:
         row = self.history.generations[number].rows[at]
         if row.summary is not None and at < self.history.generations[number].block:
             notes.append(CompactionNote.SUMMARY)
-            return of, number, self._sent(number, self.history.generations[number].block, row, notes), notes
+            return (
+                of,
+                number,
+                self._sent(number, self.history.generations[number].block, row, notes),
+                notes,
+            )
         if row.role == "assistant" and of in self._stored_late:
             notes.append(CompactionNote.EDGE)
         if row.role == "assistant":
             return of, number, self._sent(number, at, row, notes), notes
-        # The first request with it ends at the next answer, which may be in a later generation that has a copy of it.
+        # The first request with it ends at the next answer, which may be in a later generation that
+        # has a copy of it.
         while True:
             rows = self.history.generations[number].rows
-            until = next((place for place in range(at + 1, len(rows)) if _may_answer(rows[place], row)), None)
+            until = next(
+                (place for place in range(at + 1, len(rows)) if _may_answer(rows[place], row)), None
+            )
             copy = self._copied.get(rows[at].id)
             if until is not None and until >= self.history.generations[number].block:
                 return of, number, self._sent(number, until, row, notes), notes
@@ -135,7 +155,8 @@ class Contexts:
             number, at = self._places[copy]
 
     def after_resume(self, newest: int) -> tuple[int, tuple[SentRow, ...], list[CompactionNote]]:
-        """Find what Hermes loads for a resume: all rows of the last generation that were not rewound.
+        """Find what Hermes loads for a resume: all rows of the last generation that were not
+        rewound.
 
         Args:
             newest: The last row that was not rewound.
@@ -152,8 +173,11 @@ class Contexts:
             rows = tuple(row for row in rows if row.id not in unstored)
         return number, rows, [note for note in notes if note is not CompactionNote.NOT_STORED_AGAIN]
 
-    def _sent(self, number: int, until: int | None, of: HistoryRow, notes: list[CompactionNote]) -> tuple[SentRow, ...]:
-        """Return the rows of a generation that were sent, up to index `until` or to its end, and add to the notes.
+    def _sent(
+        self, number: int, until: int | None, of: HistoryRow, notes: list[CompactionNote]
+    ) -> tuple[SentRow, ...]:
+        """Return the rows of a generation that were sent, up to index `until` or to its end, and
+        add to the notes.
 
         If the requested message was rewound, other rewound rows are included.
         """
@@ -163,15 +187,26 @@ class Contexts:
         rewound = [row for row in rows if row.state is State.REWOUND]
         if with_rewound and any(row.role == "assistant" for row in rewound):
             notes.append(CompactionNote.REWOUND)
-        compaction = self.history.compactions[generation.compaction] if generation.compaction is not None else None
+        compaction = (
+            self.history.compactions[generation.compaction]
+            if generation.compaction is not None
+            else None
+        )
         why: dict[int, RowOrigin] = {}
         unstored: tuple[int, ...] = ()
         if compaction is not None:
-            why = {each.id: RowOrigin.HEAD if each.is_head else RowOrigin.KEPT for each in compaction.kept}
+            why = {
+                each.id: RowOrigin.HEAD if each.is_head else RowOrigin.KEPT
+                for each in compaction.kept
+            }
             if compaction.summary is not None:
                 why[compaction.summary] = RowOrigin.SUMMARY
             unstored = compaction.not_stored_again
-            notes += (note for note in compaction.notes if note is not CompactionNote.GAP and note not in notes)
+            notes += (
+                note
+                for note in compaction.notes
+                if note is not CompactionNote.GAP and note not in notes
+            )
         if any(row.id in self.history.gaps for row in rows[1:]):
             notes.append(CompactionNote.GAP)
         given = [
@@ -180,20 +215,34 @@ class Contexts:
             if row.state is not State.REWOUND or with_rewound
         ]
         block = sum(each.id in why for each in given)
-        return (*given[:block], *(SentRow(each, RowOrigin.KEPT, False) for each in unstored), *given[block:])
+        return (
+            *given[:block],
+            *(SentRow(each, RowOrigin.KEPT, False) for each in unstored),
+            *given[block:],
+        )
 
 
 def _may_answer(row: HistoryRow, asked: HistoryRow) -> bool:
-    """Return whether a row may answer an earlier one; a rewound answer counts only for a rewound row."""
-    return row.role == "assistant" and (row.state is not State.REWOUND or asked.state is State.REWOUND)
+    """Return whether a row may answer an earlier one; a rewound answer counts only for a rewound
+    row."""
+    return row.role == "assistant" and (
+        row.state is not State.REWOUND or asked.state is State.REWOUND
+    )
 
 
 def context_of(
-    reader: Reader, segments: Sequence[Session], contexts: Contexts, message_id: int | None, *, prompt: bool = True
+    reader: Reader,
+    segments: Sequence[Session],
+    contexts: Contexts,
+    message_id: int | None,
+    *,
+    prompt: bool = True,
 ) -> ModelContext:
-    """Return the context of a message, or what a resume would send; only the system prompt is read, if requested.
+    """Return the context of a message, or what a resume would send; only the system prompt is read,
+    if requested.
 
-    If the newest session has no rows, Hermes starts fresh there, without any earlier message (0.16 to 0.19).
+    If the newest session has no rows, Hermes starts fresh there, without any earlier message (0.16
+    to 0.19).
 
     Args:
         reader: An open reader.
@@ -215,7 +264,9 @@ def context_of(
     elif message_id in contexts:
         of, number, rows, notes = contexts.at(message_id)
     else:
-        raise NotFoundError(_("There is no message {id} in this conversation.").format(id=message_id))
+        raise NotFoundError(
+            _("There is no message {id} in this conversation.").format(id=message_id)
+        )
     history = contexts.history
     generation = history.generations[number]
     if _was_compressed_later(history, number):
@@ -237,7 +288,8 @@ def context_of(
 def _was_compressed_later(history: CompactionHistory, number: int) -> bool:
     """Return whether the session of a generation was compressed in place after it."""
     return any(
-        each.compaction is not None and history.compactions[each.compaction].kind is CompactionKind.IN_PLACE
+        each.compaction is not None
+        and history.compactions[each.compaction].kind is CompactionKind.IN_PLACE
         for each in history.generations[number + 1 :]
         if each.segment == history.generations[number].segment
     )
@@ -249,20 +301,24 @@ class Memory(NamedTuple):
     known: frozenset[int]
     """Rows that were sent, and those whose text was sent in a row that repeats them."""
     forgotten: tuple[int, ...]
-    """Earlier rows that were not sent in any form but a summary; summaries and what was taken back are not counted."""
+    """Earlier rows that were not sent in any form but a summary; summaries and what was taken back
+    are not counted."""
     said: int
     """Number of forgotten rows, plus the sent rows that are not summaries."""
     has_summary: bool
     """Whether a summary was sent."""
 
 
-def memory_of(history: CompactionHistory, given: Sequence[SentRow], until: int | None = None) -> Memory:
+def memory_of(
+    history: CompactionHistory, given: Sequence[SentRow], until: int | None = None
+) -> Memory:
     """Find out which earlier messages a context lacks.
 
     Args:
         history: Of the conversation.
         given: The rows of a context of it.
-        until: Number of generations that are earlier; None for those before the last one with a given row.
+        until: Number of generations that are earlier; None for those before the last one with a
+            given row.
     """
     originals = dict(history.copies)
     shortened = {each.id for one in history.compactions for each in one.kept if each.is_changed}
@@ -274,11 +330,21 @@ def memory_of(history: CompactionHistory, given: Sequence[SentRow], until: int |
             known.add(at)
             at = merged.get(at) if at in merged else None if at in shortened else originals.get(at)
     sent = {each.id for each in given}
-    # A block that was not found, as after Hermes joined two messages, leaves rows that say the same without a link.
-    marks = {row.fingerprint for generation in history.generations for row in generation.rows if row.id in sent}
+    # A block that was not found, as after Hermes joined two messages, leaves rows that say the same
+    # without a link.
+    marks = {
+        row.fingerprint
+        for generation in history.generations
+        for row in generation.rows
+        if row.id in sent
+    }
     if until is None:
         until = max(
-            (number for number, each in enumerate(history.generations) if any(row.id in sent for row in each.rows)),
+            (
+                number
+                for number, each in enumerate(history.generations)
+                if any(row.id in sent for row in each.rows)
+            ),
             default=0,
         )
     summaries = {one.summary for one in history.compactions}
@@ -287,7 +353,12 @@ def memory_of(history: CompactionHistory, given: Sequence[SentRow], until: int |
         for row in generation.rows:
             if row.fingerprint in marks:
                 known.add(row.id)
-            elif not (row.id in known or row.id in originals or row.id in summaries or row.state is State.REWOUND):
+            elif not (
+                row.id in known
+                or row.id in originals
+                or row.id in summaries
+                or row.state is State.REWOUND
+            ):
                 forgotten.append(row.id)
     told = sum(row.id not in summaries for row in given)
     return Memory(frozenset(known), tuple(forgotten), len(forgotten) + told, told < len(given))
@@ -296,7 +367,8 @@ def memory_of(history: CompactionHistory, given: Sequence[SentRow], until: int |
 def read_memory(reader: Reader, segments: Sequence[Session]) -> Memory:
     """Find out what the model will not have when Hermes resumes a conversation.
 
-    If the newest session has no rows, Hermes starts fresh there, without any earlier message (0.16 to 0.19).
+    If the newest session has no rows, Hermes starts fresh there, without any earlier message (0.16
+    to 0.19).
     """
     contexts = Contexts(read_history(reader, segments))
     newest = contexts.newest
@@ -305,5 +377,9 @@ def read_memory(reader: Reader, segments: Sequence[Session]) -> Memory:
     generation = contexts.generation_of(newest)
     if generation.segment < len(segments) - 1:
         return memory_of(contexts.history, (), len(contexts.history.generations))
-    given = [SentRow(row.id, RowOrigin.SINCE) for row in generation.rows if row.state is not State.REWOUND]
+    given = [
+        SentRow(row.id, RowOrigin.SINCE)
+        for row in generation.rows
+        if row.state is not State.REWOUND
+    ]
     return memory_of(contexts.history, given)

@@ -1,10 +1,11 @@
 """Short-lived read connections: open, read, close; no handle is held while idle.
 
-Hermes 0.22 counts every process that has the store open as a holder: its prune, optimize and repair refuse, its index
-rebuild waits. In DELETE journal mode an open cursor blocks each commit of the gateway. So a connection lives for a
-burst of work (`with store.reader()`), every statement is fetched whole, and between bursts `fingerprint()` notices
-changes without a handle. The file is opened through SQLite only: a raw `open()` and `close()` in a process that has a
-connection drops the POSIX locks of that connection (https://sqlite.org/howtocorrupt.html, 2.2).
+Hermes 0.22 counts every process that has the store open as a holder: its prune, optimize and repair
+refuse, its index rebuild waits. In DELETE journal mode an open cursor blocks each commit of the
+gateway. So a connection lives for a burst of work (`with store.reader()`), every statement is
+fetched whole, and between bursts `fingerprint()` notices changes without a handle. The file is
+opened through SQLite only: a raw `open()` and `close()` in a process that has a connection drops
+the POSIX locks of that connection (https://sqlite.org/howtocorrupt.html, 2.2).
 """
 
 from __future__ import annotations
@@ -17,7 +18,13 @@ from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import NamedTuple
 
-from ..errors import NotAStoreError, StoreEmptyError, StoreError, StoreMissingError, StoreUnreadableError
+from ..errors import (
+    NotAStoreError,
+    StoreEmptyError,
+    StoreError,
+    StoreMissingError,
+    StoreUnreadableError,
+)
 from ..wording import _
 from .reader import SQLITE_ERRORS, Reader, decode, translate
 from .schema import NO_CHAT, NO_FILE, NO_STORE, Schema, read_schema
@@ -63,14 +70,17 @@ class Store:
 
     @property
     def journal_path(self) -> Path:
-        """Path of the rollback journal of DELETE mode: exists during a write, and after a crash in one."""
+        """Path of the rollback journal of DELETE mode: exists during a write, and after a crash in
+        one."""
         return Path(f"{self.path}-journal")
 
     def fingerprint(self) -> Fingerprint:
-        """Return device, inode, mtime and size of the database and of its log; zeros for a file that is missing.
+        """Return device, inode, mtime and size of the database and of its log; zeros for a file
+        that is missing.
 
-        It changes when the store may have changed: in WAL mode every commit moves the log's mtime, in DELETE mode the
-        database's; a replaced file has another inode. Takes microseconds and needs no handle.
+        It changes when the store may have changed: in WAL mode every commit moves the log's mtime,
+        in DELETE mode the database's; a replaced file has another inode. Takes microseconds and
+        needs no handle.
         """
         values: list[int] = []
         for path in (self.path, self.wal_path):
@@ -133,9 +143,9 @@ class Store:
         try:
             return self._open("mode=ro")
         except StoreUnreadableError:
-            # SQLite wants to create -wal and -shm in a folder we may not write to. The file itself is readable
-            # unless a log holds newer rows (https://sqlite.org/wal.html, 5) or a journal the older half of a write
-            # (https://sqlite.org/lockingv3.html, 4).
+            # SQLite wants to create -wal and -shm in a folder we may not write to. The file itself
+            # is readable unless a log holds newer rows (https://sqlite.org/wal.html, 5) or a
+            # journal the older half of a write (https://sqlite.org/lockingv3.html, 4).
             if _size(self.journal_path) or _size(self.wal_path):
                 raise
             return self._open("mode=ro&immutable=1", snapshot=True)
@@ -144,7 +154,11 @@ class Store:
         uri = f"{self.path.absolute().as_uri()}?{mode}"
         try:
             connection = sqlite3.connect(
-                uri, uri=True, isolation_level=None, timeout=self.busy_seconds, check_same_thread=False
+                uri,
+                uri=True,
+                isolation_level=None,
+                timeout=self.busy_seconds,
+                check_same_thread=False,
             )
         except SQLITE_ERRORS as error:
             raise translate(error, self.path) from error
@@ -152,7 +166,13 @@ class Store:
             connection.text_factory = decode
             connection.execute("PRAGMA query_only=1")
             shared = self._shared_of_file()
-            return Reader(connection, self.path, self._schema(connection, shared), snapshot=snapshot, shared=shared)
+            return Reader(
+                connection,
+                self.path,
+                self._schema(connection, shared),
+                snapshot=snapshot,
+                shared=shared,
+            )
         except SQLITE_ERRORS as error:
             connection.close()
             raise translate(error, self.path) from error

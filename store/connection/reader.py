@@ -1,9 +1,10 @@
-"""One open read connection: statements are fetched whole, can be interrupted from any thread, and fail with a sentence.
+"""One open read connection: statements are fetched whole, can be interrupted from any thread, and
+fail with a sentence.
 
-A watchdog thread interrupts statements that take longer than any honest store needs. A damaged or malicious file can
-hold b-trees that never end: pages whose children are all the same page. SQLite walks such a tree forever, and counting
-its rows is one instruction, inside which no progress handler is called (https://sqlite.org/c3ref/progress_handler.html);
-an interrupt does work.
+A watchdog thread interrupts statements that take longer than any honest store needs. A damaged or
+malicious file can hold b-trees that never end: pages whose children are all the same page. SQLite
+walks such a tree forever, and counting its rows is one instruction, inside which no progress
+handler is called (https://sqlite.org/c3ref/progress_handler.html); an interrupt does work.
 """
 
 from __future__ import annotations
@@ -45,8 +46,9 @@ SqliteError = sqlite3.Error | MemoryError | UnicodeDecodeError
 SQLITE_ERRORS = (sqlite3.Error, MemoryError, UnicodeDecodeError)
 """All that a call of the sqlite3 module raises because of a file.
 
-A damaged search index makes SQLite ask for any amount of memory, which is refused. A damaged name in the schema makes
-a message of SQLite that is not UTF-8, which the module cannot turn into an error of its own (observed, Python 3.11).
+A damaged search index makes SQLite ask for any amount of memory, which is refused. A damaged name
+in the schema makes a message of SQLite that is not UTF-8, which the module cannot turn into an
+error of its own (observed, Python 3.11).
 """
 TIME_LIMIT = 60.0
 """Seconds a statement may take before the watchdog interrupts it."""
@@ -57,7 +59,8 @@ _watch_lock = threading.Lock()
 _watchdog: threading.Thread | None = None
 
 observe: Callable[[str, float, int | None], None] | None = None
-"""Called after each statement with its SQL (without values), the seconds it took, and its rows (None if it failed)."""
+"""Called after each statement with its SQL (without values), the seconds it took, and its rows
+(None if it failed)."""
 
 
 def _watch(reader: Reader) -> None:
@@ -65,8 +68,12 @@ def _watch(reader: Reader) -> None:
     global _watchdog
     with _watch_lock:
         _watched.add(reader)
-        if _watchdog is None or not _watchdog.is_alive():  # it is not alive in the child of a fork either
-            _watchdog = threading.Thread(target=_interrupt_late_statements, name="watchdog", daemon=True)
+        if (
+            _watchdog is None or not _watchdog.is_alive()
+        ):  # it is not alive in the child of a fork either
+            _watchdog = threading.Thread(
+                target=_interrupt_late_statements, name="watchdog", daemon=True
+            )
             _watchdog.start()
 
 
@@ -78,14 +85,17 @@ def _interrupt_late_statements() -> None:
             if not _watched:
                 _watchdog = None
                 return
-            statements = [(reader, reader.began) for reader in _watched]  # read once: it may end at any moment
+            statements = [
+                (reader, reader.began) for reader in _watched
+            ]  # read once: it may end at any moment
         for reader, began in statements:
             if began and (reader.is_stopped or time.monotonic() - began > TIME_LIMIT):
                 reader.time_out(began)
 
 
 def interrupt_readers(thread: int) -> None:
-    """Interrupt the connections that a thread has made, by its identifier, and those it makes until `allow_readers`."""
+    """Interrupt the connections that a thread has made, by its identifier, and those it makes until
+    `allow_readers`."""
     with _watch_lock:
         _interrupted.add(thread)
         readers = [reader for reader in _watched if reader.thread == thread]
@@ -112,10 +122,13 @@ def _damaged(path: Path, said: str) -> StoreDamagedError:
 
 
 def translate(error: SqliteError, path: Path) -> StoreError | QueryInterruptedError:
-    """Return our error for what SQLite raised on a statement or an open; its sentence names the store."""
+    """Return our error for what SQLite raised on a statement or an open; its sentence names the
+    store."""
     if isinstance(error, MemoryError):
         return StoreDamagedError(
-            _("{path} could not be read: SQLite asked for more memory than there is.").format(path=path),
+            _("{path} could not be read: SQLite asked for more memory than there is.").format(
+                path=path
+            ),
             remedy=_("The file may be damaged, or this machine short of memory."),
         )
     if isinstance(error, UnicodeDecodeError):
@@ -131,13 +144,16 @@ def translate(error: SqliteError, path: Path) -> StoreError | QueryInterruptedEr
         )
     if code == sqlite3.SQLITE_NOTADB:
         return NotAStoreError(
-            _("{path} is not a session store: it is no SQLite database, or an encrypted one.").format(path=path),
+            _(
+                "{path} is not a session store: it is no SQLite database, or an encrypted one."
+            ).format(path=path),
             remedy=_("Name a Hermes state.db with --db, or its folder with --home."),
         )
     if code == sqlite3.SQLITE_CORRUPT:
         return _damaged(path, said)
     if extended == sqlite3.SQLITE_READONLY_ROLLBACK:
-        # A process was killed during a write (DELETE mode). SQLite rolls it back for a writer, not for a reader.
+        # A process was killed during a write (DELETE mode). SQLite rolls it back for a writer, not
+        # for a reader.
         return StoreUnreadableError(
             _("{path} is in the middle of an interrupted write.").format(path=path),
             remedy=_(
@@ -146,7 +162,12 @@ def translate(error: SqliteError, path: Path) -> StoreError | QueryInterruptedEr
                 "the same."
             ),
         )
-    if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH):
+    if code in (
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_AUTH,
+    ):
         return StoreUnreadableError(
             _("{path} cannot be opened: SQLite says “{said}”.").format(path=path, said=said),
             remedy=_(
@@ -157,7 +178,10 @@ def translate(error: SqliteError, path: Path) -> StoreError | QueryInterruptedEr
     unread = _("{path} could not be read: SQLite says “{said}”.").format(path=path, said=said)
     if code == sqlite3.SQLITE_IOERR:
         return StoreUnreadableError(
-            unread, remedy=_("If it lies on a network drive, copy it to a local disk and name the copy with --db.")
+            unread,
+            remedy=_(
+                "If it lies on a network drive, copy it to a local disk and name the copy with --db."
+            ),
         )
     return StoreError(unread)
 
@@ -168,7 +192,10 @@ def chunks(items: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
 
 
 def rows_in(
-    rows: Callable[[str, list[object]], list[Row]], sql: str, keys: Sequence[object], before: Sequence[object] = ()
+    rows: Callable[[str, list[object]], list[Row]],
+    sql: str,
+    keys: Sequence[object],
+    before: Sequence[object] = (),
 ) -> list[Row]:
     """Run a statement for many keys, in chunks; see `Reader.rows_in`."""
     found: list[Row] = []
@@ -178,7 +205,8 @@ def rows_in(
 
 
 class Reader:
-    """One open read connection and the schema of its file; used by one thread, interrupted by any."""
+    """One open read connection and the schema of its file; used by one thread, interrupted by
+    any."""
 
     def __init__(
         self,
@@ -195,10 +223,11 @@ class Reader:
         self.schema = schema
         """Columns, tables and search indexes of this file."""
         self.snapshot = snapshot
-        """Opened as immutable because nothing else was possible: may miss what is written meanwhile."""
+        """Opened as immutable because nothing else was possible: may miss what is written
+        meanwhile."""
         self.shared: dict[type, object] = {} if shared is None else shared
-        """Facts about the file that outlive this connection, by their type. Values are replaced, never changed: other
-        threads read them. Each type says how it is kept up to date."""
+        """Facts about the file that outlive this connection, by their type. Values are replaced,
+        never changed: other threads read them. Each type says how it is kept up to date."""
         self.index_remedy = ""
         """How to repair the search index, once a search could not use it."""
         self.began = 0.0
@@ -227,7 +256,10 @@ class Reader:
         return self.collect(sql, parameters, lambda cursor: cursor.fetchall())
 
     def collect(
-        self, sql: str, parameters: Sequence[object] | dict[str, object], take: Callable[[sqlite3.Cursor], list[_T]]
+        self,
+        sql: str,
+        parameters: Sequence[object] | dict[str, object],
+        take: Callable[[sqlite3.Cursor], list[_T]],
     ) -> list[_T]:
         """Run one statement as `rows` does, and return what `take` makes of its rows."""
         if self._timed_out:
@@ -246,7 +278,10 @@ class Reader:
         return rows
 
     def _fetch(
-        self, sql: str, parameters: Sequence[object] | dict[str, object], take: Callable[[sqlite3.Cursor], list[_T]]
+        self,
+        sql: str,
+        parameters: Sequence[object] | dict[str, object],
+        take: Callable[[sqlite3.Cursor], list[_T]],
     ) -> list[_T]:
         for attempt in range(1, _IOERR_TRIES + 1):
             self.began = time.monotonic()
@@ -255,7 +290,8 @@ class Reader:
             except sqlite3.OperationalError as error:
                 if self._timed_out:
                     raise self._too_long() from error
-                # SQLite does not always say "interrupted": a virtual table that is being set up says that it failed.
+                # SQLite does not always say "interrupted": a virtual table that is being set up
+                # says that it failed.
                 self.check()
                 transient = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_IOERR
                 if not transient or attempt == _IOERR_TRIES:
@@ -279,10 +315,11 @@ class Reader:
         )
 
     def time_out(self, began: float) -> None:
-        """Interrupt the statement that began at a time, unless it has ended; called by the watchdog.
+        """Interrupt the statement that began at a time, unless it has ended; called by the
+        watchdog.
 
-        That is one that takes too long, or one that was interrupted just before it began: SQLite forgets that
-        (https://sqlite.org/c3ref/interrupt.html).
+        That is one that takes too long, or one that was interrupted just before it began: SQLite
+        forgets that (https://sqlite.org/c3ref/interrupt.html).
         """
         with self._began_lock:  # no other statement takes its place meanwhile
             if self.began == began:
@@ -290,7 +327,8 @@ class Reader:
                 self.interrupt()
 
     def columns(self, table: str) -> list[str]:
-        """Return the names of the columns of a table, in the order of the file; empty if there is no such table."""
+        """Return the names of the columns of a table, in the order of the file; empty if there is
+        no such table."""
         return [str(row[1]) for row in self.rows(f"PRAGMA table_info({sql_name(table)})")]
 
     def value(self, sql: str, parameters: Sequence[object] = ()) -> object:
@@ -298,8 +336,11 @@ class Reader:
         rows = self.rows(sql, parameters)
         return rows[0][0] if rows else None
 
-    def slices(self, sql: str, key: str, size: int, parameters: Sequence[object] = ()) -> Iterator[list[Row]]:
-        """Yield the rows of a SELECT in slices by a unique integer key, each in one short statement.
+    def slices(
+        self, sql: str, key: str, size: int, parameters: Sequence[object] = ()
+    ) -> Iterator[list[Row]]:
+        """Yield the rows of a SELECT in slices by a unique integer key, each in one short
+        statement.
 
         Args:
             sql: Ends in WHERE or AND; the key is its first column.
@@ -318,12 +359,14 @@ class Reader:
     def rows_in(self, sql: str, keys: Sequence[object], before: Sequence[object] = ()) -> list[Row]:
         """Run a statement for many keys, in chunks short enough for any SQLite and any lock.
 
-        The placeholders of the keys replace `{keys}` in it (inside `IN (…)`); the values `before` are bound ahead.
+        The placeholders of the keys replace `{keys}` in it (inside `IN (…)`); the values `before`
+        are bound ahead.
         """
         return rows_in(self.rows, sql, keys, before)
 
     def cached(self, kind: type[_T]) -> _T:
-        """Return this connection's one object of a type; a new one when the store has changed since the last call."""
+        """Return this connection's one object of a type; a new one when the store has changed since
+        the last call."""
         version = self.value(DATA_VERSION)
         if version != self._version:
             self._version = version
@@ -333,11 +376,16 @@ class Reader:
             value = self._cache[kind] = kind()
         return value
 
-    def confine(self, may: Callable[[int, str | None, str | None, str | None, str | None], int], longest: int) -> None:
+    def confine(
+        self,
+        may: Callable[[int, str | None, str | None, str | None, str | None], int],
+        longest: int,
+    ) -> None:
         """Confine statements that somebody else wrote.
 
         Args:
-            may: Asked whether a statement may do something (https://sqlite.org/c3ref/set_authorizer.html).
+            may: Asked whether a statement may do something
+                (https://sqlite.org/c3ref/set_authorizer.html).
             longest: Bytes of a value (https://sqlite.org/limits.html#max_length).
         """
         self._connection.set_authorizer(may)

@@ -1,8 +1,8 @@
 """The schema of a store file: its columns, tables, indexes and the shape of its search index.
 
-The version number in a store says little: every writable open of any Hermes adds missing columns, an older Hermes opens
-a newer file, and at schema 31 alone three shapes of the search index exist. So everything is discovered, and all
-queries are built from this description.
+The version number in a store says little: every writable open of any Hermes adds missing columns,
+an older Hermes opens a newer file, and at schema 31 alone three shapes of the search index exist.
+So everything is discovered, and all queries are built from this description.
 """
 
 from __future__ import annotations
@@ -17,10 +17,13 @@ from typing import NamedTuple
 from ..errors import NotAStoreError, StoreEmptyError
 from ..wording import N_, _
 
-NO_STORE = N_("Start Hermes once, name another with --home, --profile or --db, or look around with --demo.")
+NO_STORE = N_(
+    "Start Hermes once, name another with --home, --profile or --db, or look around with --demo."
+)
 NO_CHAT = N_("Start a chat in Hermes, or try --demo.")
 NO_FILE = N_("Name a Hermes root with --home, a file with --db.")
-"""Remedies for a store that is not there; they name options, which somebody at another machine cannot give."""
+"""Remedies for a store that is not there; they name options, which somebody at another machine
+cannot give."""
 
 NEWEST_KNOWN = 31
 """The newest schema seen in a released Hermes (0.22.2)."""
@@ -76,7 +79,8 @@ class Schema(NamedTuple):
     meta: tuple[tuple[str, str], ...] = ()
     """The `fts_*` rows of `state_meta`."""
     leases: tuple[tuple[str, str], ...] = ()
-    """Tables of turn leases and compression locks that have an expiry time, each with its column of ids."""
+    """Tables of turn leases and compression locks that have an expiry time, each with its column of
+    ids."""
 
     @property
     def is_newer(self) -> bool:
@@ -97,11 +101,13 @@ class Schema(NamedTuple):
         return f"m.{column}" if column in self.message_columns else default
 
     def active(self) -> str:
-        """Return SQL that is 1 for rows of `messages m` the model still sees; upgraded files hold NULL for active."""
+        """Return SQL that is 1 for rows of `messages m` the model still sees; upgraded files hold
+        NULL for active."""
         return "COALESCE(m.active, 1)" if "active" in self.message_columns else "1"
 
     def compacted(self) -> str:
-        """Return SQL that is 1 for rows of `messages m` that a summary replaced (0.18 and later); still shown."""
+        """Return SQL that is 1 for rows of `messages m` that a summary replaced (0.18 and later);
+        still shown."""
         return "COALESCE(m.compacted, 0)" if "compacted" in self.message_columns else "0"
 
     def without_search(self) -> Schema:
@@ -109,12 +115,14 @@ class Schema(NamedTuple):
         return self._replace(fts=None, trigram=None)
 
     def note(self, key: str) -> str | None:
-        """Return the value of a `state_meta` row about the search index; None where there is none."""
+        """Return the value of a `state_meta` row about the search index; None where there is
+        none."""
         return dict(self.meta).get(key)
 
 
 def _arguments(sql: str) -> list[str]:
-    """Return the comma-separated arguments of `USING fts5(…)`; commas inside quotes do not separate."""
+    """Return the comma-separated arguments of `USING fts5(…)`; commas inside quotes do not
+    separate."""
     start = sql.lower().find("fts5")
     body = sql[sql.find("(", start) + 1 : sql.rfind(")")]
     arguments, quote, current = [], "", ""
@@ -147,7 +155,11 @@ def _describe_fts(name: str, sql: str, definitions: dict[str, str]) -> FtsIndex:
     return FtsIndex(
         name=name,
         columns=tuple(columns),
-        kind=FtsKind.INLINE if content is None else FtsKind.EXTERNAL if content else FtsKind.CONTENTLESS,
+        kind=FtsKind.INLINE
+        if content is None
+        else FtsKind.EXTERNAL
+        if content
+        else FtsKind.CONTENTLESS,
         tokenizer=options.get("tokenize", "unicode61"),
         content=content or "",
         definition=definitions.get(content or "", ""),
@@ -163,14 +175,19 @@ def _version(connection: sqlite3.Connection) -> int | None:
 
 
 def _columns(connection: sqlite3.Connection, table: str) -> frozenset[str]:
-    return frozenset(str(row[1]) for row in connection.execute(f"PRAGMA table_info({sql_name(table)})").fetchall())
+    return frozenset(
+        str(row[1])
+        for row in connection.execute(f"PRAGMA table_info({sql_name(table)})").fetchall()
+    )
 
 
 def _notes(connection: sqlite3.Connection, tables: Container[str]) -> tuple[tuple[str, str], ...]:
     """Return the rows of `state_meta` about the search index."""
     if "state_meta" not in tables or not {"key", "value"} <= _columns(connection, "state_meta"):
         return ()
-    rows = connection.execute("SELECT key, value FROM state_meta WHERE key >= 'fts_' AND key < 'fts`'").fetchall()
+    rows = connection.execute(
+        "SELECT key, value FROM state_meta WHERE key >= 'fts_' AND key < 'fts`'"
+    ).fetchall()
     return tuple((str(key), str(value)) for key, value in rows)
 
 
@@ -193,7 +210,9 @@ def read_schema(connection: sqlite3.Connection, path: Path) -> Schema:
         NotAStoreError: It has tables, but not those of Hermes.
         sqlite3.Error: As SQLite says it; the caller translates it.
     """
-    objects = connection.execute("SELECT type, name, COALESCE(sql, '') FROM sqlite_master").fetchall()
+    objects = connection.execute(
+        "SELECT type, name, COALESCE(sql, '') FROM sqlite_master"
+    ).fetchall()
     names: dict[str, set[str]] = defaultdict(set)
     definitions: dict[str, str] = {}
     for kind, name, sql in objects:
@@ -216,7 +235,9 @@ def read_schema(connection: sqlite3.Connection, path: Path) -> Schema:
     sessions, messages = _columns(connection, "sessions"), _columns(connection, "messages")
     if "id" not in sessions or not {"id", "session_id"} <= messages:
         raise NotAStoreError(
-            _("{path} has tables named sessions and messages, but they are not those of Hermes.").format(path=path),
+            _(
+                "{path} has tables named sessions and messages, but they are not those of Hermes."
+            ).format(path=path),
             remedy=_("Name a Hermes state.db with --db, or its folder with --home."),
         )
 

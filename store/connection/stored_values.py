@@ -1,4 +1,5 @@
-"""Conversion of stored values: SQLite does not enforce column types, and salvaged rows hold anything."""
+"""Conversion of stored values: SQLite does not enforce column types, and salvaged rows hold
+anything."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from ..text import as_text
 
 FIRST_TIME = -62_135_596_800.0 + 172_800
 LAST_TIME = 253_402_300_799.0 - 172_800
-"""Years 1 to 9999, less two days at either end: what datetime can show in any time zone; Unix seconds."""
+"""Years 1 to 9999, less two days at either end: what datetime can show in any time zone; Unix
+seconds."""
 _MAX_INTEGER = 2**63 - 1
 """The largest SQLite integer; a real may be larger."""
 
@@ -25,7 +27,8 @@ Json = dict[str, object]
 def as_time(value: object) -> float | None:
     """Return Unix seconds, or None for anything that is no usable time.
 
-    Times are numbers, or texts with a number or an ISO time in them (other tools have written both).
+    Times are numbers, or texts with a number or an ISO time in them (other tools have written
+    both).
     """
     if type(value) is float and FIRST_TIME <= value <= LAST_TIME:
         return value
@@ -137,7 +140,8 @@ def write_json(value: object) -> str:
 
 
 def as_mapping(value: object) -> dict[str, object]:
-    """Parse a stored JSON object; return an empty one for malformed JSON, lists, strings and NULL."""
+    """Parse a stored JSON object; return an empty one for malformed JSON, lists, strings and
+    NULL."""
     text = as_text(value)
     if not text or "{" not in text:
         return {}
@@ -149,7 +153,8 @@ def as_mapping(value: object) -> dict[str, object]:
 
 
 def bytes_sql(expression: str) -> str:
-    """Return SQL for the bytes of a value, 0 for NULL. SQLite 3.43 and later do not read the value for it."""
+    """Return SQL for the bytes of a value, 0 for NULL. SQLite 3.43 and later do not read the value
+    for it."""
     if expression == "NULL":
         return "0"
     if sqlite3.sqlite_version_info >= (3, 43, 0):
@@ -158,7 +163,8 @@ def bytes_sql(expression: str) -> str:
 
 
 def embedded_sql(content: str) -> str:
-    """Return SQL for whether a content has embedded data; only multimodal content (it begins with NUL) is scanned."""
+    """Return SQL for whether a content has embedded data; only multimodal content (it begins with
+    NUL) is scanned."""
     return (
         f"{content} < char(1) AND typeof({content}) = 'text' AND {content} <> '' "
         f"AND instr(CAST({content} AS BLOB), CAST(';base64,' AS BLOB)) > 0"

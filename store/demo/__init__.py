@@ -1,7 +1,8 @@
 """The sample store of `--demo`, also used by screenshots and tests, in the schema of Hermes 0.22.
 
-It holds a year and a half of the fictional Noor, who writes software for a small ferry line: code, storms, bread,
-Italian. Every feature of a store occurs at least once. All times are relative to the given moment.
+It holds a year and a half of the fictional Noor, who writes software for a small ferry line: code,
+storms, bread, Italian. Every feature of a store occurs at least once. All times are relative to the
+given moment.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from .store_writer import write_store
 
 
 def build_home(home: Path, *, now: float) -> Path:
-    """Write a sample Hermes home: the sample store, other profiles, `cron/jobs.json` and `config.yaml`.
+    """Write a sample Hermes home: the sample store, other profiles, `cron/jobs.json` and
+    `config.yaml`.
 
     Args:
         home: An existing folder without files of Hermes.
@@ -33,7 +35,9 @@ def build_home(home: Path, *, now: float) -> Path:
     _write(path, player, sorted(SCENES.glob("*.txt")))
     (home / "config.yaml").write_text(TEXTS["config"], encoding="utf-8")
     (home / "cron").mkdir(mode=0o700)
-    (home / "cron" / "jobs.json").write_text(json.dumps({"jobs": player.jobs}, indent=2), encoding="utf-8")
+    (home / "cron" / "jobs.json").write_text(
+        json.dumps({"jobs": player.jobs}, indent=2), encoding="utf-8"
+    )
     for scene in sorted((SCENES / "profiles").glob("*.txt")):
         folder = home / "profiles" / scene.stem
         folder.mkdir(mode=0o700, parents=True)

@@ -1,4 +1,5 @@
-"""Build one session of the sample store: its rows as Hermes 0.22 writes them, with tokens and cost."""
+"""Build one session of the sample store: its rows as Hermes 0.22 writes them, with tokens and
+cost."""
 
 from __future__ import annotations
 
@@ -12,7 +13,9 @@ from random import Random
 
 from .store_writer import Value
 
-_HERMES = tomllib.loads((Path(__file__).resolve().parent / "hermes.toml").read_text(encoding="utf-8"))
+_HERMES = tomllib.loads(
+    (Path(__file__).resolve().parent / "hermes.toml").read_text(encoding="utf-8")
+)
 
 TEXTS: Mapping[str, str] = _HERMES["texts"]
 """Templates that Hermes wraps around texts."""
@@ -36,16 +39,19 @@ class ChatRow:
     """A row of `messages`."""
 
     order: float
-    """Unix seconds when it was really written; the stored timestamp may differ (a clock set back)."""
+    """Unix seconds when it was really written; the stored timestamp may differ (a clock set
+    back)."""
     columns: dict[str, Value]
     calls: int = 0
     """Number of tool calls in it."""
     repeats: ChatRow | None = None
-    """The compacted row that this one is a live copy of: both have the same `display_order` (0.22)."""
+    """The compacted row that this one is a live copy of: both have the same `display_order`
+    (0.22)."""
 
 
 class Chat:
-    """A session with its messages and its clock; each message advances the clock by a plausible time.
+    """A session with its messages and its clock; each message advances the clock by a plausible
+    time.
 
     Args:
         key: Unique name; ids and pauses are derived from it.
@@ -83,7 +89,11 @@ class Chat:
         """Add a row of any role, `seconds` after the last one."""
         self.clock += seconds
         shown = round(self.clock + self.skew, 6)
-        return self._add(ChatRow(self.clock, {"session_id": self.id, "role": role, "timestamp": shown, **columns}))
+        return self._add(
+            ChatRow(
+                self.clock, {"session_id": self.id, "role": role, "timestamp": shown, **columns}
+            )
+        )
 
     def _add(self, line: ChatRow) -> ChatRow:
         self.lines.append(line)
@@ -113,7 +123,9 @@ class Chat:
                 item = {"id": f"rs_{sealed[:16]}", "type": "reasoning", "encrypted_content": sealed}
                 columns["codex_reasoning_items"] = json.dumps([item])
         self.thought = ""
-        self._assistant_line = self.write("assistant", seconds, content=text, finish_reason=finish, **columns)
+        self._assistant_line = self.write(
+            "assistant", seconds, content=text, finish_reason=finish, **columns
+        )
         return self._assistant_line
 
     def call(self, tool: str, given: str, *, joined: bool = False) -> None:
@@ -122,7 +134,8 @@ class Chat:
         Args:
             tool: One of `TOOLS`.
             given: The main argument, or all arguments as JSON.
-            joined: Whether to add it to the last assistant row, which may hold calls or text, instead of a new one.
+            joined: Whether to add it to the last assistant row, which may hold calls or text,
+                instead of a new one.
         """
         line = self._assistant_line if joined else None
         if line is None:
@@ -131,7 +144,9 @@ class Chat:
         call_id = "call_" + digits(f"{self.key}/{self._call_number}", 24)
         arguments = given if given.startswith("{") else _json({TOOLS[tool]: given})
         function = {"name": tool, "arguments": arguments}
-        entry = json.dumps({"id": call_id, "call_id": call_id, "type": "function", "function": function})
+        entry = json.dumps(
+            {"id": call_id, "call_id": call_id, "type": "function", "function": function}
+        )
         earlier = line.columns.get("tool_calls")
         stored = f"{str(earlier)[:-1]}, {entry}]" if earlier else f"[{entry}]"
         line.columns |= {"tool_calls": stored, "finish_reason": "tool_calls"}
@@ -153,7 +168,9 @@ class Chat:
 
     def mark(self, name: str, value: str) -> None:
         """Put a marker such as `_branched_from` into `model_config`."""
-        self.columns["model_config"] = json.dumps({name: value} | json.loads(str(self.columns["model_config"])))
+        self.columns["model_config"] = json.dumps(
+            {name: value} | json.loads(str(self.columns["model_config"]))
+        )
 
     def copy(self, lines: Iterable[ChatRow]) -> None:
         """Copy rows of another session; copies have the time of the copying."""
@@ -163,7 +180,8 @@ class Chat:
             self._add(ChatRow(self.clock, line.columns | moved, line.calls))
 
     def compact(self, summary: str, *, keep: int) -> None:
-        """Compact in place: mark all live rows as compacted, then write the summary and copies of the last rows.
+        """Compact in place: mark all live rows as compacted, then write the summary and copies of
+        the last rows.
 
         Copies keep their timestamps, so that Hermes shows each message once.
         """
@@ -180,7 +198,9 @@ class Chat:
 
     def summary(self, text: str, seconds: float) -> None:
         """Add the summary of a compaction."""
-        self.write("user", seconds, content=TEXTS["summary"].format(summary=text), _compressed_summary=1)
+        self.write(
+            "user", seconds, content=TEXTS["summary"].format(summary=text), _compressed_summary=1
+        )
 
     def rewind(self, rows: int) -> None:
         """Rewind the last rows: they are hidden, but still counted (`rewind_to_message`)."""
@@ -190,8 +210,15 @@ class Chat:
 
     def row(self) -> dict[str, Value]:
         """Return the finished row of `sessions`, with counters, tokens and cost."""
-        counters: dict[str, Value] = {"message_count": self._messages, "tool_call_count": self._calls}
-        return self.columns | counters | _usage(str(self.columns["model"]), (line.columns for line in self.lines))
+        counters: dict[str, Value] = {
+            "message_count": self._messages,
+            "tool_call_count": self._calls,
+        }
+        return (
+            self.columns
+            | counters
+            | _usage(str(self.columns["model"]), (line.columns for line in self.lines))
+        )
 
 
 def stored_result(tool: str, given: str, body: str, *, failed: bool) -> str:
@@ -213,7 +240,12 @@ def stored_result(tool: str, given: str, body: str, *, failed: bool) -> str:
     elif tool == "read_file":
         lines = body.split("\n")
         numbered = "\n".join(f"{number}|{line}" for number, line in enumerate(lines, 1))
-        value = {"content": numbered, "total_lines": len(lines), "file_size": len(body.encode()), "truncated": False}
+        value = {
+            "content": numbered,
+            "total_lines": len(lines),
+            "file_size": len(body.encode()),
+            "truncated": False,
+        }
     elif tool == "patch":
         value = {"success": True, "diff": body, "files_modified": [given]}
     else:
@@ -228,8 +260,8 @@ def _tokens(text: Value, more: Value = None) -> int:
 def _usage(model: str, rows: Iterable[Mapping[str, Value]]) -> dict[str, Value]:
     """Return tokens and cost of a session as columns of `sessions` and `session_model_usage`.
 
-    Each assistant row is one call: earlier rows are read from the cache, rows since the last call are paid as input
-    and written to the cache.
+    Each assistant row is one call: earlier rows are read from the cache, rows since the last call
+    are paid as input and written to the cache.
     """
     calls = read = written = new = out = reasoned = 0
     cached, fresh = 0, _STANDING_TOKENS
@@ -249,7 +281,11 @@ def _usage(model: str, rows: Iterable[Mapping[str, Value]]) -> dict[str, Value]:
         reasoned += reasoning
         cached, fresh = cached + fresh, size
     rates = _RATES.get(model, ())
-    cost = round(sum(count * rate for count, rate in zip((new, out, read, written), rates, strict=False)) / 1e6, 6)
+    cost = round(
+        sum(count * rate for count, rate in zip((new, out, read, written), rates, strict=False))
+        / 1e6,
+        6,
+    )
     return {
         "api_call_count": calls,
         "input_tokens": new,

@@ -26,7 +26,9 @@ _WORDS = frozenset((
 _RUNS = re.compile(
     r"(?ms)^times> (?P<times>\d+) every (?P<every>\d+)d from (?P<first>\d+)d\n(?P<scene>.*?)(?=^times> |\Z)"
 )
-_MARK = re.compile(r"(?P<joined>\+?)(?P<word>[a-z_]+)(?P<failed>!?)(?:\((?P<how>[^)]*)\))?> ?(?P<text>.*)")
+_MARK = re.compile(
+    r"(?P<joined>\+?)(?P<word>[a-z_]+)(?P<failed>!?)(?:\((?P<how>[^)]*)\))?> ?(?P<text>.*)"
+)
 _INHERITED = (
     "model_config", "cwd", "git_branch", "git_repo_root", "session_key", "user_id", "chat_id", "chat_type",
     "thread_id", "display_name", "origin_json", "archived", "pinned",
@@ -54,14 +56,17 @@ def _repeat(runs: re.Match[str]) -> str:
 
 def _pairs(text: str) -> list[tuple[str, str]]:
     """Parse lines `name: value`."""
-    return [(name, value) for name, _, value in (line.partition(": ") for line in text.split("\n") if line)]
+    return [
+        (name, value)
+        for name, _, value in (line.partition(": ") for line in text.split("\n") if line)
+    ]
 
 
 class Player:
     """Builds a sample store from scenes.
 
-    All times derive from `now`, so the sample always looks recent, and the same value gives the same rows. For that
-    reason ids use UTC; those of Hermes use local time.
+    All times derive from `now`, so the sample always looks recent, and the same value gives the
+    same rows. For that reason ids use UTC; those of Hermes use local time.
 
     Args:
         now: Unix seconds; all other times are earlier.
@@ -84,7 +89,8 @@ class Player:
 
         Raises:
             ValueError: A time or a number in it cannot be read.
-            KeyError: It refers to a session that does not exist yet, or lacks a required value of a session.
+            KeyError: It refers to a session that does not exist yet, or lacks a required value of a
+                session.
         """
         scene = _RUNS.sub(_repeat, scene)
         marks: list[tuple[re.Match[str], list[str]]] = []
@@ -106,15 +112,25 @@ class Player:
         if "escapes" in options:
             body = body.encode("latin-1", "backslashreplace").decode("unicode_escape")
         if times := next((int(each[1:]) for each in options if each[:1] == "x"), 0):
-            line = body.replace("%", "%%").replace("{n}", "%(n)04d").replace("{time}", "%(hour)02d:%(minute)02d")
-            lines = [line % {"n": n, "hour": n // 60, "minute": n % 60} for n in range(min(times, _DISTINCT))]
+            line = (
+                body.replace("%", "%%")
+                .replace("{n}", "%(n)04d")
+                .replace("{time}", "%(hour)02d:%(minute)02d")
+            )
+            lines = [
+                line % {"n": n, "hour": n // 60, "minute": n % 60}
+                for n in range(min(times, _DISTINCT))
+            ]
             body = "\n".join((lines * (times // len(lines) + 1))[:times])
         stored = stored_result(mark["word"], mark["text"], body, failed=bool(mark["failed"]))
         seconds = next((float(each[:-1]) for each in options if each[:1].isdigit()), None)
-        self._current.result(stored, seconds=seconds, effect="unknown" if "unknown" in options else "")
+        self._current.result(
+            stored, seconds=seconds, effect="unknown" if "unknown" in options else ""
+        )
 
     def _play(self, word: str, text: str, body: str, options: list[str]) -> None:
-        """Perform a mark that is no tool call; `text` is what follows it in its line, `body` the lines below."""
+        """Perform a mark that is no tool call; `text` is what follows it in its line, `body` the
+        lines below."""
         current, whole = self._current, f"{text}\n{body}".strip("\n")
         match word:
             case "you":
@@ -152,7 +168,9 @@ class Player:
                 current.end(reason, after=float(seconds.removesuffix("s") or 20))
             case "compress":
                 current.end("compression", after=4.0)
-                self._current = self._child(options[0] or f"{current.key}+", 0.25, title=text or None)
+                self._current = self._child(
+                    options[0] or f"{current.key}+", 0.25, title=text or None
+                )
                 self._current.summary(body, 0.1)
             case "branch":
                 self._branch(options[0], text, older="older" in options)
@@ -184,12 +202,19 @@ class Player:
         columns: dict[str, Value] = {"source": "cli", "model": "anthropic/claude-sonnet-4.6"}
         if "job" in given:
             name = given.pop("job")
-            columns |= {"id": f"cron_{self._job(name)}_{_stamp(started)}", "title": _title_of_run(name, started)}
+            columns |= {
+                "id": f"cron_{self._job(name)}_{_stamp(started)}",
+                "title": _title_of_run(name, started),
+            }
         if "gone_parent" in given:
-            columns["parent_session_id"] = f"{_stamp(self._ago(given.pop('gone_parent')))}_{digits('gone', 6)}"
+            columns["parent_session_id"] = (
+                f"{_stamp(self._ago(given.pop('gone_parent')))}_{digits('gone', 6)}"
+            )
         is_gateway = given.get("source") in _GATEWAYS
         chat = self._session(
-            key, started, columns | (_gateway_columns(given) if is_gateway else dict[str, Value](given))
+            key,
+            started,
+            columns | (_gateway_columns(given) if is_gateway else dict[str, Value](given)),
         )
         if is_gateway:
             chat.write("session_meta", 0.2)
@@ -222,9 +247,15 @@ class Player:
         """Begin a child of the current session, `pause` seconds later."""
         parent = self._current
         parent.clock += pause
-        above = {name: parent.columns[name] for name in _INHERITED if parent.columns.get(name) is not None}
+        above = {
+            name: parent.columns[name]
+            for name in _INHERITED
+            if parent.columns.get(name) is not None
+        }
         columns = {"parent_session_id": parent.id, "title": title, "model": parent.columns["model"]}
-        return self._session(key, parent.clock, columns | {"source": source or parent.columns["source"]} | above)
+        return self._session(
+            key, parent.clock, columns | {"source": source or parent.columns["source"]} | above
+        )
 
     def _branch(self, key: str, title: str, *, older: bool) -> None:
         parent = self._current
@@ -237,14 +268,25 @@ class Player:
 
     def _route(self, old: Chat) -> None:
         current = self._current
-        entry = {"session_id": current.id, "previous_session_id": old.id, "platform": current.columns["source"]}
-        row = {"scope": "", "session_key": current.columns["session_key"], "entry_json": json.dumps(entry)}
+        entry = {
+            "session_id": current.id,
+            "previous_session_id": old.id,
+            "platform": current.columns["source"],
+        }
+        row = {
+            "scope": "",
+            "session_key": current.columns["session_key"],
+            "entry_json": json.dumps(entry),
+        }
         self._routes.append(row | {"updated_at": current.clock})
 
     def _delegate(self, tasks: list[tuple[str, str]], *, older: bool) -> None:
         parent = self._current
         goals = [{"goal": goal} for _key, goal in tasks]
-        parent.call("delegate_task", json.dumps(goals[0] if len(goals) == 1 else {"tasks": goals}, ensure_ascii=False))
+        parent.call(
+            "delegate_task",
+            json.dumps(goals[0] if len(goals) == 1 else {"tasks": goals}, ensure_ascii=False),
+        )
         for key, goal in tasks:
             child = self._child(key, 0.4, source="" if older else "subagent")
             if not older:
@@ -260,7 +302,11 @@ class Player:
             child = self._chats[key]
             child.end("agent_close", after=0.8)
             calls = sum(line.columns["role"] == "assistant" for line in child.lines)
-            facts: dict[str, object] = {"task_index": index, "status": "completed", "summary": summary}
+            facts: dict[str, object] = {
+                "task_index": index,
+                "status": "completed",
+                "summary": summary,
+            }
             facts |= {"api_calls": calls, "duration_seconds": round(child.clock - started, 2)}
             results.append(facts | {"exit_reason": "completed"})
             parent.clock = max(parent.clock, child.clock)
@@ -308,13 +354,18 @@ def _numbered(lines: Iterable[ChatRow], stem: str) -> list[Row]:
     for number, line in enumerate(lines, 1):
         numbers[id(line)] = number
         order = numbers[id(line.repeats)] if line.repeats is not None else number
-        own: dict[str, Value] = {"id": number, "display_order": order, "message_uid": f"{stem}{number:08x}"}
+        own: dict[str, Value] = {
+            "id": number,
+            "display_order": order,
+            "message_uid": f"{stem}{number:08x}",
+        }
         rows.append(_UNSET | line.columns | own)
     return rows
 
 
 def _title_of_run(job: str, moment: float) -> str:
-    """Return the title of a run of a job: `Morning paper · May 28 06:30` (0.19 `cron/scheduler.py`)."""
+    """Return the title of a run of a job: `Morning paper · May 28 06:30` (0.19
+    `cron/scheduler.py`)."""
     at = time.gmtime(moment)
     month = "JanFebMarAprMayJunJulAugSepOctNovDec"[3 * at.tm_mon - 3 : 3 * at.tm_mon]
     return f"{job} · {month} {at.tm_mday:02} {at.tm_hour:02}:{at.tm_min:02}"
@@ -329,13 +380,24 @@ def _gateway_columns(given: dict[str, str]) -> dict[str, Value]:
     """Return the columns of a chat through a gateway, with its session key and origin."""
     kind = given.get("kind", "dm")
     peer = [given["chat_id"], given.get("thread_id", ""), "" if kind == "dm" else given["user_id"]]
-    origin = {"platform": given["source"], "chat_id": given["chat_id"], "chat_type": kind, "user_id": given["user_id"]}
+    origin = {
+        "platform": given["source"],
+        "chat_id": given["chat_id"],
+        "chat_type": kind,
+        "user_id": given["user_id"],
+    }
     columns = {"chat_type": kind, "display_name": given["name"], "origin_json": json.dumps(origin)}
     columns["session_key"] = ":".join(["agent", "main", given["source"], kind, *filter(None, peer)])
-    return {**{column: value for column, value in given.items() if column not in ("kind", "name")}, **columns}
+    return {
+        **{column: value for column, value in given.items() if column not in ("kind", "name")},
+        **columns,
+    }
 
 
 def _usage_row(session: Row) -> Row:
     """Return the row of `session_model_usage` for the totals of a session."""
-    seen = {"first_seen": session["started_at"], "last_seen": session.get("ended_at") or session["started_at"]}
+    seen = {
+        "first_seen": session["started_at"],
+        "last_seen": session.get("ended_at") or session["started_at"],
+    }
     return {"session_id": session["id"], **{column: session[column] for column in _USAGE}, **seen}

@@ -1,7 +1,7 @@
 """Write a new store as Hermes 0.22 does, in a single file that only its owner can read.
 
-Its tables and indexes are in `schema.sql`, search and triggers in `search.sql`. An existing path is refused, so that no
-call can damage a real store.
+Its tables and indexes are in `schema.sql`, search and triggers in `search.sql`. An existing path is
+refused, so that no call can damage a real store.
 """
 
 from __future__ import annotations
@@ -20,15 +20,19 @@ _HERE = Path(__file__).resolve().parent
 _SQL = (_HERE / "schema.sql").read_text(encoding="utf-8")
 
 TABLES: Mapping[str, Sequence[str]] = {
-    name: tuple(body.split(",\n    ")) for name, body in re.findall(r"(?s)CREATE TABLE (\w+) \(\n    (.*?)\n\);", _SQL)
+    name: tuple(body.split(",\n    "))
+    for name, body in re.findall(r"(?s)CREATE TABLE (\w+) \(\n    (.*?)\n\);", _SQL)
 }
 """Column and constraint definitions by table, in the order of Hermes."""
 
-INDEXES: Mapping[str, str] = {name: sql for sql, name in re.findall(r"(CREATE (?:UNIQUE )?INDEX (\w+) .*);", _SQL)}
+INDEXES: Mapping[str, str] = {
+    name: sql for sql, name in re.findall(r"(CREATE (?:UNIQUE )?INDEX (\w+) .*);", _SQL)
+}
 """Statements by index, in the order of Hermes."""
 
 WORDS, TRIGRAM = "messages_fts", "messages_fts_trigram"
-"""The two full-text tables: by word (unicode61), by substring of three letters (needs SQLite 3.34)."""
+"""The two full-text tables: by word (unicode61), by substring of three letters (needs SQLite
+3.34)."""
 
 Value = str | bytes | int | float | None
 """A value of SQLite."""
@@ -48,7 +52,8 @@ def fill_statement(name: str) -> str:
 
 
 def _search_statements() -> list[str]:
-    """Return the statements to run after inserting rows: views and search tables, their contents, then triggers.
+    """Return the statements to run after inserting rows: views and search tables, their contents,
+    then triggers.
 
     They leave out the trigrams if this SQLite has no tokenizer for them.
     """
@@ -63,7 +68,8 @@ def _search_statements() -> list[str]:
 
 @contextmanager
 def new_store(path: Path, *, journal: str = "wal") -> Iterator[sqlite3.Connection]:
-    """Yield a connection to a new, empty database file, which is committed and closed when the block ends.
+    """Yield a connection to a new, empty database file, which is committed and closed when the
+    block ends.
 
     Args:
         path: Must not exist; its folder must.
@@ -73,12 +79,14 @@ def new_store(path: Path, *, journal: str = "wal") -> Iterator[sqlite3.Connectio
         FileExistsError: The path exists.
         sqlite3.Error: Raised by the block; the file has been removed.
     """
-    # Created before SQLite opens it, so that others can never read it. Closing a descriptor of an open database
-    # would drop its locks; here the database is not open yet.
+    # Created before SQLite opens it, so that others can never read it. Closing a descriptor of an
+    # open database would drop its locks; here the database is not open yet.
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     connection = sqlite3.connect(path, isolation_level=None)
     try:
-        connection.execute("PRAGMA journal_mode=OFF")  # a file that fails is removed, never rolled back
+        connection.execute(
+            "PRAGMA journal_mode=OFF"
+        )  # a file that fails is removed, never rolled back
         connection.execute("PRAGMA cache_size=-16000")  # KiB: nothing is written twice
         connection.execute("PRAGMA synchronous=OFF")
         connection.execute("PRAGMA foreign_keys=OFF")  # samples hold children of missing parents
@@ -103,17 +111,21 @@ def insert(connection: sqlite3.Connection, table: str, rows: Iterable[Row]) -> N
         rows: May differ in their columns.
     """
     for columns, batch in groupby(rows, key=tuple):
-        statement = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+        statement = (
+            f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+        )
         connection.executemany(statement, [list(row.values()) for row in batch])
 
 
 def write_store(path: Path, tables: Mapping[str, Iterable[Row]], *, generation: str = "") -> None:
-    """Write a store of schema 31 (Hermes 0.22) with both search indexes filled and their triggers in place.
+    """Write a store of schema 31 (Hermes 0.22) with both search indexes filled and their triggers
+    in place.
 
     Args:
         path: Must not exist.
         tables: Rows by table; messages must have ids in their order.
-        generation: `db_file_generation` of `state_meta`; Hermes sets `application_id` to its first eight digits.
+        generation: `db_file_generation` of `state_meta`; Hermes sets `application_id` to its first
+            eight digits.
 
     Raises:
         FileExistsError: The path exists.

@@ -1,1 +1,2 @@
-"""Writing to a store: one transaction (`transaction`), what forbids it (`guards`), and what is done in it."""
+"""Writing to a store: one transaction (`transaction`), what forbids it (`guards`), and what is done
+in it."""

@@ -1,7 +1,9 @@
-"""Delete conversations into the trash: first write a complete bundle to disk, then delete in one transaction.
+"""Delete conversations into the trash: first write a complete bundle to disk, then delete in one
+transaction.
 
-Stricter than Hermes, which deletes single sessions for good (0.13 to 0.22): whole conversations, none that is live or
-pinned, and only rows that are, in the transaction itself, still those of the bundle.
+Stricter than Hermes, which deletes single sessions for good (0.13 to 0.22): whole conversations,
+none that is live or pinned, and only rows that are, in the transaction itself, still those of the
+bundle.
 """
 
 from __future__ import annotations
@@ -56,7 +58,9 @@ class Deleted(NamedTuple):
     @property
     def sentence(self) -> str:
         """Summary in the past tense."""
-        return summary(_("deleted {sessions}, {messages} to the trash"), len(self.sessions), self.messages)
+        return summary(
+            _("deleted {sessions}, {messages} to the trash"), len(self.sessions), self.messages
+        )
 
 
 def delete(
@@ -72,25 +76,28 @@ def delete(
 ) -> Deleted:
     """Move conversations to the trash, all of them in one bundle and one transaction, or none.
 
-    Other writers wait for the transaction, about one second per 1,500 messages, mostly for the search index. A clean-up
-    therefore deletes in portions.
+    Other writers wait for the transaction, about one second per 1,500 messages, mostly for the
+    search index. A clean-up therefore deletes in portions.
 
     Args:
         session_ids: Any segments of the conversations.
         trash: The folder of the bundles.
         now: Unix seconds; default the clock.
-        catalog: Of the whole store; may be slightly out of date, since whatever has changed is refused.
+        catalog: Of the whole store; may be slightly out of date, since whatever has changed is
+            refused.
         sessions_folder: Where Hermes keeps files of sessions, if there is such a folder.
         stop: Polled between statements until the rows are deleted.
         tell: Receives progress reports.
 
     Raises:
-        RefusedError: Protected, changed meanwhile, or the trash cannot take it; nothing was changed.
+        RefusedError: Protected, changed meanwhile, or the trash cannot take it; nothing was
+            changed.
         NotFoundError: There is no such session.
         StoreError: The store cannot be read or written, or is busy.
         QueryInterruptedError: It was stopped; nothing was changed.
         WriteUnverifiedError: It was done, and does not read back as it should; the bundle stays.
-        WriteInDoubtError: The commit failed; the bundle stays, and the sentence says what the store holds now.
+        WriteInDoubtError: The commit failed; the bundle stays, and the sentence says what the store
+            holds now.
     """
     moment = time.time() if now is None else now
     progress = Progress(stop, tell)
@@ -103,7 +110,9 @@ def delete(
         affected = doomed.affected
         _check_ids(reader, affected)
         titles = _titles(reader, doomed.conversations)
-        contents = _contents(reader, affected.sessions, doomed.conversations, titles, trash, sessions_folder)
+        contents = _contents(
+            reader, affected.sessions, doomed.conversations, titles, trash, sessions_folder
+        )
         sweep(trash, moment)
         written = write_bundle(reader, contents, trash, moment, progress, messages=doomed.messages)
         _check_orphans(affected, written)
@@ -113,7 +122,9 @@ def delete(
             if file_identity(store.path) != identity:
                 replaced = _("{path} was replaced by another file meanwhile. Nothing was changed.")
                 raise RefusedError(replaced.format(path=store.path))
-            _check_unchanged(tx, affected, written, no_commit_since=version == reader.value(DATA_VERSION))
+            _check_unchanged(
+                tx, affected, written, no_commit_since=version == reader.value(DATA_VERSION)
+            )
             check_triggers(tx.rows, _written_tables(written.layout))
             counts = TableCounts(tx.rows)
             prompts = delete_rows(tx, affected, written.layout, progress, doomed.messages)
@@ -122,7 +133,9 @@ def delete(
             if indexes.is_ours:
                 index_notes.extend(indexes.compare())
 
-        holds = _("The bundle {name} in the trash has everything; `hermes-browse trash restore {name}` restores it.")
+        holds = _(
+            "The bundle {name} in the trash has everything; `hermes-browse trash restore {name}` restores it."
+        )
         try:
             write(
                 store,
@@ -160,8 +173,8 @@ def copy_to_trash(
 ) -> Bundle:
     """Write a bundle of conversations with their subagents; the store is only read.
 
-    This protects them in stores without pins: when Hermes deletes them by itself, the bundle restores them. Arguments
-    as of `delete`.
+    This protects them in stores without pins: when Hermes deletes them by itself, the bundle
+    restores them. Arguments as of `delete`.
 
     Raises:
         TrashError: The trash cannot take it.
@@ -195,24 +208,32 @@ def _titles(reader: Reader, conversations: Sequence[Conversation]) -> tuple[str 
 
 
 def _check_ids(reader: Reader, affected: Affected) -> None:
-    rows = reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys}) AND typeof(id) = 'text'", affected.sessions)
+    rows = reader.rows_in(
+        "SELECT id FROM sessions WHERE id IN ({keys}) AND typeof(id) = 'text'", affected.sessions
+    )
     if {row[0] for row in rows} != set(affected.sessions):
         raise RefusedError(
-            _("The id of one of its sessions is no proper text, or the session is gone. Nothing was changed."),
+            _(
+                "The id of one of its sessions is no proper text, or the session is gone. Nothing was changed."
+            ),
             remedy=_("`hermes sessions repair` may help."),
         )
 
 
 def _check_orphans(affected: Affected, written: WrittenBundle) -> None:
-    """Refuse if a session that the plan did not list would lose its parent: a new child may be a continuation."""
+    """Refuse if a session that the plan did not list would lose its parent: a new child may be a
+    continuation."""
     planned = {session.id for session in affected.orphaned}
     if not planned.issuperset(written.reparented):
         discard(written.path)
-        raise RefusedError(_("The conversation has changed meanwhile: it has another child. Nothing was changed."))
+        raise RefusedError(
+            _("The conversation has changed meanwhile: it has another child. Nothing was changed.")
+        )
 
 
 def _discard_bundle(reader: Reader, affected: Affected, written: WrittenBundle) -> None:
-    """Remove the bundle of a delete that failed before its commit, but only if all its sessions are in the store."""
+    """Remove the bundle of a delete that failed before its commit, but only if all its sessions are
+    in the store."""
     try:
         rows = reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", affected.sessions)
         if len(rows) == len(affected.sessions):
@@ -221,22 +242,33 @@ def _discard_bundle(reader: Reader, affected: Affected, written: WrittenBundle) 
         return
 
 
-def _check_unchanged(tx: Transaction, affected: Affected, written: WrittenBundle, *, no_commit_since: bool) -> None:
+def _check_unchanged(
+    tx: Transaction, affected: Affected, written: WrittenBundle, *, no_commit_since: bool
+) -> None:
     """Refuse if the rows in the store, now locked, are not those of the bundle.
 
-    With `no_commit_since`, nobody has committed since the bundle was begun, so rows need not be read again.
+    With `no_commit_since`, nobody has committed since the bundle was begun, so rows need not be
+    read again.
     """
     busy = _find_busy(tx, (*affected.sessions, *affected.family_roots))
     if busy is not None:
-        begun = _("{session} is being written to: a turn or a compression has begun. Nothing was changed.")
+        begun = _(
+            "{session} is being written to: a turn or a compression has begun. Nothing was changed."
+        )
         raise RefusedError(begun.format(session=busy))
     if no_commit_since:
         return
     ids, layout = affected.sessions, written.layout
     if tuple(read_links(tx, layout, ids)) != written.manifest.links:
-        raise RefusedError(_("The conversation has changed meanwhile: it has other children. Nothing was changed."))
+        raise RefusedError(
+            _("The conversation has changed meanwhile: it has other children. Nothing was changed.")
+        )
     if rows_digest(tx, layout, ids) != written.manifest.taken:
-        raise RefusedError(_("The conversation is being written to: it has changed meanwhile. Nothing was changed."))
+        raise RefusedError(
+            _(
+                "The conversation is being written to: it has changed meanwhile. Nothing was changed."
+            )
+        )
 
 
 def _written_tables(layout: Layout) -> set[str]:
@@ -260,7 +292,9 @@ def _find_busy(tx: Transaction, ids: Sequence[str]) -> str | None:
     return None
 
 
-def delete_rows(tx: Transaction, affected: Affected, layout: Layout, progress: Progress, messages: int) -> int:
+def delete_rows(
+    tx: Transaction, affected: Affected, layout: Layout, progress: Progress, messages: int
+) -> int:
     """Delete all rows that belong to the sessions, and their prompts that no other session uses.
 
     `messages`, the number of them, is used only in progress reports.
@@ -273,12 +307,17 @@ def delete_rows(tx: Transaction, affected: Affected, layout: Layout, progress: P
     """
     ids, deleted = affected.sessions, 0
     prompts = _prompt_hashes(tx, ids)
-    for loose in layout.loose:  # also links within the family: then the order of sessions is free, even in a cycle
+    for loose in (
+        layout.loose
+    ):  # also links within the family: then the order of sessions is free, even in a cycle
         for condition, chunk in filled(loose.condition, ids):
-            tx.execute(f"UPDATE {sql_name(loose.table)} SET {sql_name(loose.column)} = NULL WHERE {condition}", chunk)
+            tx.execute(
+                f"UPDATE {sql_name(loose.table)} SET {sql_name(loose.column)} = NULL WHERE {condition}",
+                chunk,
+            )
     indexes = SearchIndexes(tx)
-    # Reversed: rows that refer to others first; messages before sessions, which the triggers of the substring index
-    # read (0.22).
+    # Reversed: rows that refer to others first; messages before sessions, which the triggers of the
+    # substring index read (0.22).
     for part in reversed([part for part in layout.parts if part.fate is RowFate.TAKEN]):
         for condition, chunk in filled(part.condition, ids, _SESSIONS_AT_ONCE):
             progress.check()
@@ -300,7 +339,8 @@ def delete_rows(tx: Transaction, affected: Affected, layout: Layout, progress: P
 def _delete_messages(
     tx: Transaction, indexes: SearchIndexes, part: TableRows, condition: str, ids: Sequence[str]
 ) -> Iterator[int]:
-    """Delete the messages of some sessions in portions, all within the transaction; yield the size of each."""
+    """Delete the messages of some sessions in portions, all within the transaction; yield the size
+    of each."""
     portion = f"SELECT {part.rowid} FROM {sql_name(part.table)} WHERE {condition} LIMIT {EVERY}"
     delete_in = f"DELETE FROM {sql_name(part.table)} WHERE {part.rowid} IN "
     if not indexes.is_ours:
@@ -313,13 +353,16 @@ def _delete_messages(
 
 
 def _prompt_hashes(tx: Transaction, ids: Sequence[str]) -> list[bytes]:
-    """Return the hashes of the sessions' prompts, as bytes, because a damaged one may not be UTF-8."""
+    """Return the hashes of the sessions' prompts, as bytes, because a damaged one may not be
+    UTF-8."""
     if "system_prompts" not in tx.schema.tables:
         return []
     hashes: set[bytes] = set()
     for column in prompt_columns(tx.schema.session_columns):
         condition = f"typeof({column}) = 'text' AND id IN ({{keys}})"
-        rows = tx.rows_in(f"SELECT DISTINCT CAST({column} AS BLOB) FROM sessions WHERE {condition}", ids)
+        rows = tx.rows_in(
+            f"SELECT DISTINCT CAST({column} AS BLOB) FROM sessions WHERE {condition}", ids
+        )
         hashes.update(bytes(row[0]) for row in rows if isinstance(row[0], bytes))
     return sorted(hashes)
 
@@ -329,9 +372,13 @@ def _check_gone(reader: Reader, affected: Affected, written: WrittenBundle) -> N
     for part in written.layout.parts:
         if part.fate is RowFate.TAKEN:
             for condition, chunk in filled(part.condition, affected.sessions):
-                if reader.rows(f"SELECT 1 FROM {sql_name(part.table)} WHERE {condition} LIMIT 1", chunk):
+                if reader.rows(
+                    f"SELECT 1 FROM {sql_name(part.table)} WHERE {condition} LIMIT 1", chunk
+                ):
                     raise WriteUnverifiedError(
-                        _("Rows of {table} are still there, though they were deleted.").format(table=part.table),
+                        _("Rows of {table} are still there, though they were deleted.").format(
+                            table=part.table
+                        ),
                         remedy=_("The bundle {name} in the trash holds all of them.").format(
                             name=written.manifest.name
                         ),

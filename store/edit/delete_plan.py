@@ -1,8 +1,9 @@
 """Plan a delete: which sessions it would remove, and which it would leave without a parent.
 
-Hermes deletes one session with its marked subagents and sets the parent of every other child to NULL (0.17 to 0.22).
-A conversation is more: all its segments, and siblings that lost a race to continue it. Unlike Hermes, a branch or a
-segment of a conversation that stays is never deleted because of an inherited marker.
+Hermes deletes one session with its marked subagents and sets the parent of every other child to
+NULL (0.17 to 0.22). A conversation is more: all its segments, and siblings that lost a race to
+continue it. Unlike Hermes, a branch or a segment of a conversation that stays is never deleted
+because of an inherited marker.
 """
 
 from __future__ import annotations
@@ -30,9 +31,11 @@ _AUTOMATIC_SOURCES = ("subagent", "tool")
 _DELETED_PER_SECOND = 1500
 """Messages; most of the time goes to the two search indexes (0.19)."""
 _LOCK_PATIENCE = 10.0
-"""Seconds that Hermes surely waits for the write lock: it gives up after some 16 (0.19) or 20 (0.22)."""
+"""Seconds that Hermes surely waits for the write lock: it gives up after some 16 (0.19) or 20
+(0.22)."""
 _children: WeakKeyDictionary[Forest, dict[str, list[str]]] = WeakKeyDictionary()
-"""Cache by forest and session id: root ids of its child conversations; a clean-up looks up thousands."""
+"""Cache by forest and session id: root ids of its child conversations; a clean-up looks up
+thousands."""
 
 
 class Affected(NamedTuple):
@@ -47,12 +50,18 @@ class Affected(NamedTuple):
     orphaned: tuple[Session, ...]
     """Sessions that stay and lose their parent."""
     family_roots: tuple[str, ...]
-    """Ids of the topmost sessions above these conversations. Hermes stores a turn lease under that id (0.20)."""
+    """Ids of the topmost sessions above these conversations. Hermes stores a turn lease under that
+    id (0.20)."""
 
     def without_gone(self, present: Container[str]) -> Affected:
-        """Leave out dependent conversations already deleted, as in a clean-up; `present` holds ids in the store."""
-        dependent = tuple(c for c in self.dependent if any(segment.id in present for segment in c.segments))
-        sessions = tuple(segment.id for chain in (*self.requested, *dependent) for segment in chain.segments)
+        """Leave out dependent conversations already deleted, as in a clean-up; `present` holds ids
+        in the store."""
+        dependent = tuple(
+            c for c in self.dependent if any(segment.id in present for segment in c.segments)
+        )
+        sessions = tuple(
+            segment.id for chain in (*self.requested, *dependent) for segment in chain.segments
+        )
         return self._replace(dependent=dependent, sessions=sessions)
 
 
@@ -61,11 +70,20 @@ def _is_dependent(chain: Conversation, deleted: Container[str | None]) -> bool:
     root = chain.root
     if chain.relation in (Relation.BRANCHED, Relation.RESET):
         return False
-    if chain.relation is Relation.CONTINUED:  # it lost a race, and only its sibling's conversation leads to it
+    if (
+        chain.relation is Relation.CONTINUED
+    ):  # it lost a race, and only its sibling's conversation leads to it
         return root.parent_id in deleted
-    marked = root.delegate_from is not None and (root.delegate_from in deleted or root.parent_id in deleted)
-    # A child without a marker that started while its parent was live may be a person's chat: it stays.
-    automatic = chain.relation is Relation.DELEGATED and root.source in _AUTOMATIC_SOURCES and root.parent_id in deleted
+    marked = root.delegate_from is not None and (
+        root.delegate_from in deleted or root.parent_id in deleted
+    )
+    # A child without a marker that started while its parent was live may be a person's chat: it
+    # stays.
+    automatic = (
+        chain.relation is Relation.DELEGATED
+        and root.source in _AUTOMATIC_SOURCES
+        and root.parent_id in deleted
+    )
     return marked or automatic
 
 
@@ -83,7 +101,8 @@ def _children_by_session(forest: Forest) -> dict[str, list[str]]:
 def affected_by_delete(forest: Forest, session_ids: Iterable[str]) -> Affected:
     """Find all sessions of a delete of the conversations that some sessions belong to.
 
-    The forest must have all sessions of the store: a subagent is found by its marker, wherever its parent link leads.
+    The forest must have all sessions of the store: a subagent is found by its marker, wherever its
+    parent link leads.
 
     Raises:
         KeyError: A session is not in the forest.
@@ -91,7 +110,9 @@ def affected_by_delete(forest: Forest, session_ids: Iterable[str]) -> Affected:
     children = _children_by_session(forest)
     requested = {chain.root.id: chain for chain in (forest.chain_of(each) for each in session_ids)}
     chains, stack = dict(requested), list(requested.values())
-    deleted: set[str | None] = {segment.id for chain in requested.values() for segment in chain.segments}
+    deleted: set[str | None] = {
+        segment.id for chain in requested.values() for segment in chain.segments
+    }
     while stack:
         for segment in stack.pop().segments:
             for root in children.get(segment.id, ()):
@@ -105,7 +126,9 @@ def affected_by_delete(forest: Forest, session_ids: Iterable[str]) -> Affected:
         requested=tuple(requested.values()),
         dependent=tuple(chain for root, chain in chains.items() if root not in requested),
         sessions=sessions,
-        orphaned=tuple(child for id in sessions for child in forest.children_of(id) if child.id not in deleted),
+        orphaned=tuple(
+            child for id in sessions for child in forest.children_of(id) if child.id not in deleted
+        ),
         family_roots=tuple(sorted({forest.top_chain(chain).root.id for chain in chains.values()})),
     )
 
@@ -119,8 +142,11 @@ class DeletePlan(NamedTuple):
     """Rows of `messages` that would be deleted, shown or not."""
 
 
-def plan_delete(reader: Reader, catalog: Catalog, session_ids: Sequence[str], now: float) -> DeletePlan:
-    """Plan a delete of the conversations that some sessions belong to, by a catalog of the whole store.
+def plan_delete(
+    reader: Reader, catalog: Catalog, session_ids: Sequence[str], now: float
+) -> DeletePlan:
+    """Plan a delete of the conversations that some sessions belong to, by a catalog of the whole
+    store.
 
     `now` is in Unix seconds.
 
@@ -130,13 +156,18 @@ def plan_delete(reader: Reader, catalog: Catalog, session_ids: Sequence[str], no
     """
     missing = [each for each in session_ids if each not in catalog.forest.sessions]
     if missing:
-        raise NotFoundError(_("There is no session {session} in this store.").format(session=missing[0]))
+        raise NotFoundError(
+            _("There is no session {session} in this store.").format(session=missing[0])
+        )
     affected = affected_by_delete(catalog.forest, session_ids)
     busy = read_busy(reader)
     # Read again: the catalog may be a minute old and lack a pin or a turn since then.
     fresh = Catalog(Forest(read_sessions(reader, affected.sessions, busy=busy), now), exact=False)
     affected = affected.without_gone(fresh.forest.sessions)
-    kept = [(fresh.forest.chain_of(root).tip.id, reason) for root, reason in protected(reader, fresh, now).items()]
+    kept = [
+        (fresh.forest.chain_of(root).tip.id, reason)
+        for root, reason in protected(reader, fresh, now).items()
+    ]
     tip, leased = affected.requested[0].tip.id, _("a turn is running in its family ({root})")
     kept += [(tip, leased.format(root=root)) for root in affected.family_roots if root in busy]
     if kept:
@@ -154,7 +185,8 @@ def _refusal(catalog: Catalog, tip: str, reason: str) -> RefusedError:
 
 
 def long_lock_warning(messages: int) -> str | None:
-    """Return a warning if deleting a conversation would block Hermes' writes for longer than it may wait.
+    """Return a warning if deleting a conversation would block Hermes' writes for longer than it may
+    wait.
 
     `messages` counts the rows of the largest conversation, which is deleted in one transaction.
     """

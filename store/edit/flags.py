@@ -1,4 +1,5 @@
-"""Archive, pin, and undo: set columns of sessions in one transaction and record the values before and after.
+"""Archive, pin, and undo: set columns of sessions in one transaction and record the values before
+and after.
 
 As in Hermes (`set_session_archived`), a flag is set on every row of a compression lineage.
 """
@@ -19,7 +20,8 @@ from .transaction import Transaction, write
 
 _TITLE = 60
 Values = Mapping[str, Encoded]
-"""Values by column with their storage class, so that text that is not UTF-8 is restored byte for byte too."""
+"""Values by column with their storage class, so that text that is not UTF-8 is restored byte for
+byte too."""
 
 
 COMPRESSED_ANCESTORS = (
@@ -27,7 +29,8 @@ COMPRESSED_ANCESTORS = (
     "JOIN sessions c ON c.id = up.id JOIN sessions p ON p.id = c.parent_session_id "
     "WHERE p.end_reason = 'compression')"
 )
-"""For WITH RECURSIVE: a session and the compressed sessions it continues. UNION ends a cycle of parents too."""
+"""For WITH RECURSIVE: a session and the compressed sessions it continues. UNION ends a cycle of
+parents too."""
 
 
 class RowChange(NamedTuple):
@@ -52,8 +55,11 @@ class Change(NamedTuple):
         return tuple(row.session_id for row in self.rows)
 
 
-def read_columns(source: Rows, session_id: object, columns: Sequence[str]) -> list[dict[str, Encoded]]:
-    """Return columns of the sessions with an id: of one, unless it is gone or the store is damaged."""
+def read_columns(
+    source: Rows, session_id: object, columns: Sequence[str]
+) -> list[dict[str, Encoded]]:
+    """Return columns of the sessions with an id: of one, unless it is gone or the store is
+    damaged."""
     rows = source.rows(f"SELECT {reading(columns)} FROM sessions WHERE id = ?", [session_id])
     return [encode_row(columns, row) for row in rows]
 
@@ -67,16 +73,22 @@ def set_columns(tx: Transaction, session_id: str, after: Values) -> RowChange | 
     rows = read_columns(tx, session_id, list(after))
     if len(rows) != 1:
         raise RefusedError(
-            _("The session {session} is not there any more. Nothing was changed.").format(session=session_id)
+            _("The session {session} is not there any more. Nothing was changed.").format(
+                session=session_id
+            )
         )
     changes = {column: value for column, value in after.items() if rows[0][column] != value}
     if not changes:
         return None
     marks, values = bind(changes)
-    assignments = ", ".join(f"{column} = {mark}" for column, mark in zip(changes, marks, strict=True))
+    assignments = ", ".join(
+        f"{column} = {mark}" for column, mark in zip(changes, marks, strict=True)
+    )
     if tx.execute(f"UPDATE sessions SET {assignments} WHERE id = ?", [*values, session_id]) != 1:
         raise RefusedError(
-            _("The session {session} could not be changed alone. Nothing was changed.").format(session=session_id)
+            _("The session {session} could not be changed alone. Nothing was changed.").format(
+                session=session_id
+            )
         )
     return RowChange(session_id, {column: rows[0][column] for column in changes}, changes)
 
@@ -93,12 +105,19 @@ def check_changes(reader: Rows, changes: Sequence[RowChange]) -> None:
             continue
         if len(stored) != 1:
             raise WriteUnverifiedError(
-                _("{session} was changed, but is not there any more.").format(session=row.session_id)
+                _("{session} was changed, but is not there any more.").format(
+                    session=row.session_id
+                )
             )
         column = next(name for name in row.after if stored[0][name] != row.after[name])
         raise WriteUnverifiedError(
-            _("{session} was changed, but does not read back as it was left: {column} is {found}, not {left}.").format(
-                session=row.session_id, column=column, found=_shown(stored[0][column]), left=_shown(row.after[column])
+            _(
+                "{session} was changed, but does not read back as it was left: {column} is {found}, not {left}."
+            ).format(
+                session=row.session_id,
+                column=column,
+                found=_shown(stored[0][column]),
+                left=_shown(row.after[column]),
             ),
             remedy=_("Another program may have written it at the same moment."),
         )
@@ -110,10 +129,12 @@ def _shown(value: Encoded) -> str:
 
 
 def undo(store: Store, change: Change) -> Change:
-    """Restore the values that a change has overwritten, all of them or none; the result can be undone in turn.
+    """Restore the values that a change has overwritten, all of them or none; the result can be
+    undone in turn.
 
     Raises:
-        RefusedError: A row has been changed again since, or another session has its title; nothing was changed.
+        RefusedError: A row has been changed again since, or another session has its title; nothing
+            was changed.
         StoreBusyError: Others did not release the store in time.
     """
 
@@ -123,13 +144,15 @@ def undo(store: Store, change: Change) -> Change:
             stored = read_columns(tx, row.session_id, list(row.after))
             if not stored:
                 raise RefusedError(
-                    _("{session} is not there any more. Nothing was changed.").format(session=row.session_id)
+                    _("{session} is not there any more. Nothing was changed.").format(
+                        session=row.session_id
+                    )
                 )
             if stored != [dict(row.after)]:
                 raise RefusedError(
-                    _("{session} has been changed since, so it is left as it is. Nothing was changed.").format(
-                        session=row.session_id
-                    )
+                    _(
+                        "{session} has been changed since, so it is left as it is. Nothing was changed."
+                    ).format(session=row.session_id)
                 )
             _check_title_is_free(tx, row)
             back = set_columns(tx, row.session_id, row.before)
@@ -145,17 +168,20 @@ def undo(store: Store, change: Change) -> Change:
 
 
 def _check_title_is_free(tx: Transaction, row: RowChange) -> None:
-    """Refuse to restore a title that another session has by now; not every store has a unique index on titles."""
+    """Refuse to restore a title that another session has by now; not every store has a unique index
+    on titles."""
     title = row.before.get("title")
     if title is None:
         return
     mark, value = bound(title)
-    holders = tx.rows(f"SELECT id FROM sessions WHERE title = {mark} AND id <> ?", [value, row.session_id])
+    holders = tx.rows(
+        f"SELECT id FROM sessions WHERE title = {mark} AND id <> ?", [value, row.session_id]
+    )
     if holders:
         raise RefusedError(
-            _("The title {title} of {session} has been given to {other} since. Nothing was changed.").format(
-                title=_shown(title), session=row.session_id, other=holders[0][0]
-            )
+            _(
+                "The title {title} of {session} has been given to {other} since. Nothing was changed."
+            ).format(title=_shown(title), session=row.session_id, other=holders[0][0])
         )
 
 
@@ -169,7 +195,9 @@ def lineage(tx: Transaction, session_id: str) -> list[str]:
     """
     if not tx.rows("SELECT 1 FROM sessions WHERE id = ?", [session_id]):
         raise NotFoundError(
-            _("There is no session {session} in this store. Nothing was changed.").format(session=session_id)
+            _("There is no session {session} in this store. Nothing was changed.").format(
+                session=session_id
+            )
         )
     rows = tx.rows(
         f"WITH RECURSIVE {COMPRESSED_ANCESTORS}, "
@@ -186,7 +214,9 @@ def _name_conversations(tx: Transaction, session_ids: Sequence[str]) -> str:
     """Return the title of a single conversation, or the number of them."""
     ids = list(dict.fromkeys(session_ids))
     if len(ids) != 1:
-        return ngettext("1 conversation", "{count:,} conversations", len(ids)).format(count=len(ids))
+        return ngettext("1 conversation", "{count:,} conversations", len(ids)).format(
+            count=len(ids)
+        )
     title = tx.schema.session("title")
     rows = tx.rows(f"SELECT {title} FROM sessions s WHERE s.id = ?", ids)
     text = as_text(rows[0][0]) if rows else None
@@ -194,13 +224,20 @@ def _name_conversations(tx: Transaction, session_ids: Sequence[str]) -> str:
 
 
 def _set_flag(
-    store: Store, session_ids: Sequence[str], column: str, value: int, sentence: str, spared: Collection[str] = ()
+    store: Store,
+    session_ids: Sequence[str],
+    column: str,
+    value: int,
+    sentence: str,
+    spared: Collection[str] = (),
 ) -> Change:
     def work(tx: Transaction) -> tuple[str, tuple[RowChange, ...]]:
         columns = tx.schema.session_columns
         after: dict[str, Encoded] = {column: value}
         if column == "archived" and "auto_archived" in columns:
-            after["auto_archived"] = 0  # otherwise a resume undoes it as an archive of Hermes' own (0.22)
+            after["auto_archived"] = (
+                0  # otherwise a resume undoes it as an archive of Hermes' own (0.22)
+            )
         if column == "pinned" and value and {"auto_archived", "hidden"} <= columns:
             after["hidden"] = 0  # since 0.22 a pin unhides
         changed: dict[str, RowChange] = {}
@@ -215,7 +252,9 @@ def _set_flag(
         store,
         work,
         lambda reader, result: check_changes(reader, result[1]),
-        needs=Needs(frozenset({"sessions"}), frozenset({"end_reason", "parent_session_id", column})),
+        needs=Needs(
+            frozenset({"sessions"}), frozenset({"end_reason", "parent_session_id", column})
+        ),
     )
     return Change(_(sentence).format(conversation=name) if rows else "", rows)
 
@@ -223,8 +262,8 @@ def _set_flag(
 def archive(store: Store, session_ids: Sequence[str], *, spared: Collection[str] = ()) -> Change:
     """Hide conversations from lists, in one transaction; `unarchive` shows them again.
 
-    The sessions are any segments: the flag is set on their whole lineages, except on those members that are `spared`,
-    though Hermes would archive these too.
+    The sessions are any segments: the flag is set on their whole lineages, except on those members
+    that are `spared`, though Hermes would archive these too.
 
     Raises:
         NotFoundError: There is no such session; nothing was changed.
@@ -240,7 +279,8 @@ def unarchive(store: Store, session_ids: Sequence[str]) -> Change:
 
 
 def pin(store: Store, session_ids: Sequence[str]) -> Change:
-    """Protect conversations from what Hermes deletes by itself (0.20); arguments and errors as of `archive`."""
+    """Protect conversations from what Hermes deletes by itself (0.20); arguments and errors as of
+    `archive`."""
     return _set_flag(store, session_ids, "pinned", 1, N_("pinned {conversation}"))
 
 

@@ -1,4 +1,5 @@
-"""Checks before a write: whether the store may be written to, and which conversations are protected."""
+"""Checks before a write: whether the store may be written to, and which conversations are
+protected."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ _NETWORK = frozenset(
         "fuse.vmhgfs-fuse",
     ]
 )  # fmt: skip
-"""File systems whose locks another machine, or the host, may not see (https://sqlite.org/useovernet.html)."""
+"""File systems whose locks another machine, or the host, may not see
+(https://sqlite.org/useovernet.html)."""
 
 
 class Needs(NamedTuple):
@@ -107,9 +109,9 @@ def check_version(schema: Schema) -> None:
     """
     if schema.is_newer:
         raise StoreRefusedError(
-            _("This store has schema {version}, newer than any this version knows how to write to ({known}).").format(
-                version=schema.version, known=NEWEST_KNOWN
-            ),
+            _(
+                "This store has schema {version}, newer than any this version knows how to write to ({known})."
+            ).format(version=schema.version, known=NEWEST_KNOWN),
             remedy=_("Update hermes-browse; reading works meanwhile."),
         )
 
@@ -120,15 +122,19 @@ def _check_needs(reader: Reader, needs: Needs) -> None:
     missing += sorted(f"sessions.{column}" for column in needs.columns - schema.session_columns)
     if missing:
         raise StoreRefusedError(
-            _("This store has no {name}, which this needs: its Hermes is too old.").format(name=missing[0]),
+            _("This store has no {name}, which this needs: its Hermes is too old.").format(
+                name=missing[0]
+            ),
             remedy=_("A newer Hermes adds it when it is started."),
         )
 
 
 def _check_runnable(reader: Reader, tables: Iterable[str]) -> None:
-    """Refuse to write if triggers of the tables cannot run, because they need a tokenizer that only Hermes loads.
+    """Refuse to write if triggers of the tables cannot run, because they need a tokenizer that only
+    Hermes loads.
 
-    Such a trigger makes the write fail with an obscure error; without the trigger the search index would be wrong.
+    Such a trigger makes the write fail with an obscure error; without the trigger the search index
+    would be wrong.
     """
     written = {table.lower() for table in tables}
     triggers = reader.rows("SELECT tbl_name, sql FROM sqlite_master WHERE type = 'trigger'")
@@ -136,21 +142,31 @@ def _check_runnable(reader: Reader, tables: Iterable[str]) -> None:
     if not bodies:
         return
     words = set(re.findall(r"\w+", " ".join(bodies).lower()))
-    virtual = reader.rows("SELECT name, sql FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%'")
+    virtual = reader.rows(
+        "SELECT name, sql FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL TABLE%'"
+    )
     for name, sql in ((str(name), str(sql)) for name, sql in virtual):
         if name.lower() in words:
             match = f"WHERE {sql_name(name)} MATCH 'a' " if "fts5" in sql.lower() else ""
-            # SQLite 3.47 and later create the tokenizer on first use, so preparing a statement is no proof.
-            _probe(reader, f"{name[:1].upper()}{name[1:]}", f"SELECT rowid FROM {sql_name(name)} {match}LIMIT 1")
+            # SQLite 3.47 and later create the tokenizer on first use, so preparing a statement is
+            # no proof.
+            _probe(
+                reader,
+                f"{name[:1].upper()}{name[1:]}",
+                f"SELECT rowid FROM {sql_name(name)} {match}LIMIT 1",
+            )
     for table in sorted(written):
         columns = reader.columns(table)
         name, listed = sql_name(table), ", ".join(map(sql_name, columns))
         assignments = ", ".join(f"{sql_name(column)} = {sql_name(column)}" for column in columns)
         trigger = _("A trigger of {table}").format(table=table)
-        # Compiled, not run: to compile them, SQLite reads the triggers and resolves all names in them.
+        # Compiled, not run: to compile them, SQLite reads the triggers and resolves all names in
+        # them.
         _probe(reader, trigger, f"EXPLAIN UPDATE {name} SET {assignments}")
         _probe(reader, trigger, f"EXPLAIN DELETE FROM {name}")
-        _probe(reader, trigger, f"EXPLAIN INSERT INTO {name} ({listed}) SELECT {listed} FROM {name}")
+        _probe(
+            reader, trigger, f"EXPLAIN INSERT INTO {name} ({listed}) SELECT {listed} FROM {name}"
+        )
 
 
 def _probe(reader: Reader, what: str, sql: str) -> None:
@@ -160,9 +176,9 @@ def _probe(reader: Reader, what: str, sql: str) -> None:
         raise
     except StoreError as error:
         raise StoreRefusedError(
-            _("{what} needs something this SQLite does not have ({said}), and a write must keep it true.").format(
-                what=what, said=error.__cause__
-            ),
+            _(
+                "{what} needs something this SQLite does not have ({said}), and a write must keep it true."
+            ).format(what=what, said=error.__cause__),
             remedy=_("Use Hermes' own commands for this store."),
         ) from error
 
@@ -170,20 +186,27 @@ def _probe(reader: Reader, what: str, sql: str) -> None:
 def protected(reader: Reader, catalog: Catalog, now: float) -> dict[str, str]:
     """Return the reasons why conversations are protected, by the id of their root segment.
 
-    Leases and locks are read again from the store, since they come and go within a turn. `now` is in Unix seconds.
+    Leases and locks are read again from the store, since they come and go within a turn. `now` is
+    in Unix seconds.
     """
     busy = read_busy(reader, now)
-    reasons = {chain.root.id: _reason_to_protect(catalog.forest, chain, busy, now) for chain in catalog.forest.chains()}
+    reasons = {
+        chain.root.id: _reason_to_protect(catalog.forest, chain, busy, now)
+        for chain in catalog.forest.chains()
+    }
     return {root: reason for root, reason in reasons.items() if reason}
 
 
-def _reason_to_protect(forest: Forest, chain: Conversation, busy: frozenset[str], now: float) -> str:
+def _reason_to_protect(
+    forest: Forest, chain: Conversation, busy: frozenset[str], now: float
+) -> str:
     if any(segment.pinned for segment in chain.segments):
         return _("it is pinned")
     if any(segment.id in busy for segment in chain.segments):
         return _("a turn or a compression is running in it")
     if busy:
-        # Hermes keys a turn lease by the topmost session over parent links (0.20), maybe of another conversation.
+        # Hermes keys a turn lease by the topmost session over parent links (0.20), maybe of another
+        # conversation.
         root = forest.top_chain(chain).root.id
         if root in busy:
             return _("a turn is running in its family ({root})").format(root=root)

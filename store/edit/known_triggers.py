@@ -1,8 +1,10 @@
-"""The triggers that Hermes itself makes, known by their SQL; a store with any other one is not written to.
+"""The triggers that Hermes itself makes, known by their SQL; a store with any other one is not
+written to.
 
-A trigger changes rows that no statement of ours names: a delete of one conversation could take others along, and a
-bundle would not have them. Hermes' own only keep its search index and the order of display. `known_triggers.json`
-holds a digest of each, with the releases it was seen in; `tests/record_triggers.py` wrote it, and says how.
+A trigger changes rows that no statement of ours names: a delete of one conversation could take
+others along, and a bundle would not have them. Hermes' own only keep its search index and the order
+of display. `known_triggers.json` holds a digest of each, with the releases it was seen in;
+`tests/record_triggers.py` wrote it, and says how.
 """
 
 from __future__ import annotations
@@ -36,7 +38,8 @@ _TOKEN = re.compile(
 
 
 def normalised(sql: str) -> str:
-    """Return the SQL of a trigger without comments and differences of case, white space and needless quotes."""
+    """Return the SQL of a trigger without comments and differences of case, white space and
+    needless quotes."""
     words: list[str] = []
     for match in _TOKEN.finditer(sql):
         if match["space"]:
@@ -65,13 +68,16 @@ def check_triggers(rows: Callable[[str], list[Row]], tables: Iterable[str]) -> N
 
     Args:
         rows: Runs a SELECT in the store and returns all its rows.
-        tables: Those that will be written to. With `messages`, the tables that hold a search index count as well.
+        tables: Those that will be written to. With `messages`, the tables that hold a search index
+            count as well.
 
     Raises:
         StoreRefusedError: There is one; the sentence names it and its table.
     """
     written = {table.lower() for table in tables}
-    for name, table, sql in rows("SELECT name, tbl_name, sql FROM sqlite_master WHERE type = 'trigger' ORDER BY name"):
+    for name, table, sql in rows(
+        "SELECT name, tbl_name, sql FROM sqlite_master WHERE type = 'trigger' ORDER BY name"
+    ):
         target = (as_text(table) or "").lower()
         is_index = target.startswith("messages_fts") and "messages" in written
         if not is_index and target not in written:
@@ -86,5 +92,7 @@ def check_triggers(rows: Callable[[str], list[Row]], tables: Iterable[str]) -> N
                 table=one_line(as_text(table) or "", _LONGEST_NAME),
                 trigger=one_line(as_text(name) or "", _LONGEST_NAME),
             ),
-            remedy=_("Remove the trigger if you know what made it, or use Hermes' own commands for this store."),
+            remedy=_(
+                "Remove the trigger if you know what made it, or use Hermes' own commands for this store."
+            ),
         )

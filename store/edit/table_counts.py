@@ -1,8 +1,9 @@
-"""The number of rows of every table, counted before and after a delete: nothing may go that is not in the trash.
+"""The number of rows of every table, counted before and after a delete: nothing may go that is not
+in the trash.
 
-A delete names the rows it takes, but what else goes with them is decided by the store: by triggers and by foreign keys
-that cascade. So the tables are counted within the transaction, all of them, and any other difference than the expected
-one rolls it back.
+A delete names the rows it takes, but what else goes with them is decided by the store: by triggers
+and by foreign keys that cascade. So the tables are counted within the transaction, all of them, and
+any other difference than the expected one rolls it back.
 """
 
 from __future__ import annotations
@@ -31,8 +32,12 @@ class TableCounts:
         self._before = self._count()
 
     def _count(self) -> dict[str, int]:
-        tables = self._rows("SELECT name, COALESCE(sql, '') FROM sqlite_master WHERE type = 'table'")
-        virtual = {str(name) for name, sql in tables if str(sql).upper().startswith("CREATE VIRTUAL")}
+        tables = self._rows(
+            "SELECT name, COALESCE(sql, '') FROM sqlite_master WHERE type = 'table'"
+        )
+        virtual = {
+            str(name) for name, sql in tables if str(sql).upper().startswith("CREATE VIRTUAL")
+        }
         kept_by_sqlite = virtual | {f"{name}_{ending}" for name in virtual for ending in _SHADOWS}
         ordinary = [str(name) for name, _sql in tables if not str(name).startswith("sqlite_")]
         return {
@@ -48,7 +53,8 @@ class TableCounts:
             gone: By table, how many rows have been deleted on purpose; none of the other tables.
 
         Raises:
-            StoreRefusedError: A table has other rows fewer, or more, than that; the transaction must be rolled back.
+            StoreRefusedError: A table has other rows fewer, or more, than that; the transaction
+                must be rolled back.
         """
         after = self._count()
         for table, before in self._before.items():
@@ -60,5 +66,7 @@ class TableCounts:
                         "The table {table} would have {found:,} rows after the delete, not {expected:,}: the trash "
                         "would not have all that is gone, so the delete was taken back."
                     ).format(table=one_line(table, 100), found=found, expected=expected),
-                    remedy=_("Something in this store changes rows by itself. Use Hermes' own commands for it."),
+                    remedy=_(
+                        "Something in this store changes rows by itself. Use Hermes' own commands for it."
+                    ),
                 )

@@ -1,4 +1,5 @@
-"""Rename sessions by the rules of Hermes: which titles are allowed, and which session may have one."""
+"""Rename sessions by the rules of Hermes: which titles are allowed, and which session may have
+one."""
 
 from __future__ import annotations
 
@@ -40,7 +41,8 @@ class Checked(NamedTuple):
     length: int
     """Code points, of `LONGEST_TITLE`."""
     differs: bool
-    """Whether the stored title differs from the typed text: characters left out, or spaces joined."""
+    """Whether the stored title differs from the typed text: characters left out, or spaces
+    joined."""
     problem: str
     """A sentence why it is not allowed; empty if it is."""
 
@@ -70,13 +72,17 @@ def check_title(typed: str) -> Checked:
 
 
 def _gives_up_title(tx: Transaction, holder: str) -> bool:
-    """Tell whether another session may take the title: the holder has ended, is empty and not hidden (0.22).
+    """Tell whether another session may take the title: the holder has ended, is empty and not
+    hidden (0.22).
 
-    Stricter than Hermes: a pinned session keeps its title, and so does one that is continued by another.
+    Stricter than Hermes: a pinned session keeps its title, and so does one that is continued by
+    another.
     """
     if "auto_archived" not in tx.schema.session_columns:  # an older Hermes refuses
         return False
-    shown = " AND ".join(f"COALESCE({tx.schema.session(name)}, 0) = 0" for name in ("archived", "hidden", "pinned"))
+    shown = " AND ".join(
+        f"COALESCE({tx.schema.session(name)}, 0) = 0" for name in ("archived", "hidden", "pinned")
+    )
     rows = tx.rows(
         f"SELECT 1 FROM sessions s WHERE s.id = ? AND s.ended_at IS NOT NULL "
         f"AND s.end_reason IS NOT 'compression' AND {shown} "
@@ -89,7 +95,8 @@ def _gives_up_title(tx: Transaction, holder: str) -> bool:
 def _set_title(tx: Transaction, session_id: str, title: str | None) -> RowChange | None:
     after: dict[str, Encoded] = {"title": title}
     if "title_source" in tx.schema.session_columns:
-        # Otherwise Hermes' titler takes the title for one of its own and overwrites it (0.22, observed).
+        # Otherwise Hermes' titler takes the title for one of its own and overwrites it (0.22,
+        # observed).
         after["title_source"] = "user" if title is not None else None
     return set_columns(tx, session_id, after)
 
@@ -99,13 +106,15 @@ def _check_session(tx: Transaction, session_id: str) -> None:
     rows = tx.rows(f"SELECT s.title, {hidden} FROM sessions s WHERE s.id = ?", [session_id])
     if not rows:
         raise NotFoundError(
-            _("There is no session {session} in this store. Nothing was changed.").format(session=session_id)
+            _("There is no session {session} in this store. Nothing was changed.").format(
+                session=session_id
+            )
         )
     if rows[0][1] and rows[0][0] == _RESERVED:
         raise RefusedError(
-            _("The hidden “{title}” keeps its name: Hermes finds it by that. Nothing was changed.").format(
-                title=_RESERVED
-            )
+            _(
+                "The hidden “{title}” keeps its name: Hermes finds it by that. Nothing was changed."
+            ).format(title=_RESERVED)
         )
 
 
@@ -129,20 +138,30 @@ def rename(store: Store, session_id: str, typed: str) -> Renamed:
         if title is not None:
             rows = tx.rows(f"WITH RECURSIVE {COMPRESSED_ANCESTORS} SELECT id FROM up", [session_id])
             ancestors = {str(row[0]) for row in rows}  # a session may take their titles (0.17)
-            holders = tx.rows("SELECT id FROM sessions WHERE title = ? AND id <> ?", [title, session_id])
+            holders = tx.rows(
+                "SELECT id FROM sessions WHERE title = ? AND id <> ?", [title, session_id]
+            )
             for holder in (as_text(row[0]) or "" for row in holders):
                 if holder not in ancestors and not _gives_up_title(tx, holder):
                     raise RefusedError(
-                        _("Another session has the title “{title}” already: {session}. Nothing was changed.").format(
-                            title=title, session=holder
+                        _(
+                            "Another session has the title “{title}” already: {session}. Nothing was changed."
+                        ).format(title=title, session=holder),
+                        remedy=_(
+                            "Titles are unique in a store, archived and hidden sessions included."
                         ),
-                        remedy=_("Titles are unique in a store, archived and hidden sessions included."),
                     )
-                changes.append(_set_title(tx, holder, None))  # first, because titles may have a unique index
+                changes.append(
+                    _set_title(tx, holder, None)
+                )  # first, because titles may have a unique index
         changes.append(_set_title(tx, session_id, title))
         return tuple(change for change in changes if change is not None)
 
     columns = frozenset({"title", "parent_session_id", "end_reason", "ended_at"})
     rows = write(store, work, check_changes, needs=Needs(frozenset({"sessions"}), columns))
-    sentence = _("title cleared") if title is None else _("renamed to “{title}”").format(title=one_line(title))
+    sentence = (
+        _("title cleared")
+        if title is None
+        else _("renamed to “{title}”").format(title=one_line(title))
+    )
     return Renamed(Change(sentence if rows else "", rows), title, checked.differs)

@@ -1,14 +1,16 @@
-"""The only module that opens a store for writing: one transaction per write, read back after the commit.
+"""The only module that opens a store for writing: one transaction per write, read back after the
+commit.
 
-In WAL mode the last connection that closes deletes the log (https://sqlite.org/wal.html, 2.2). A gateway whose POSIX
-locks were dropped does not count as a connection: it would lose the log while it uses it, and its next statement would
-fail with "disk I/O error" (observed, SQLite 3.40). So a read connection that holds its shared lock is opened before the
-write connection and closed after it: the write connection is never the last one. It never checkpoints either; Hermes
-does that.
+In WAL mode the last connection that closes deletes the log (https://sqlite.org/wal.html, 2.2). A
+gateway whose POSIX locks were dropped does not count as a connection: it would lose the log while
+it uses it, and its next statement would fail with "disk I/O error" (observed, SQLite 3.40). So a
+read connection that holds its shared lock is opened before the write connection and closed after
+it: the write connection is never the last one. It never checkpoints either; Hermes does that.
 
-A failed COMMIT may still have changed the store. In WAL mode the frames may be in the log before the sync fails
-(observed, SQLite 3.40, EIO from `fdatasync`), and the next process that opens the store finds a whole transaction. So
-after an error in COMMIT the store is read again, and the error says what was found.
+A failed COMMIT may still have changed the store. In WAL mode the frames may be in the log before
+the sync fails (observed, SQLite 3.40, EIO from `fdatasync`), and the next process that opens the
+store finds a whole transaction. So after an error in COMMIT the store is read again, and the error
+says what was found.
 """
 
 from __future__ import annotations
@@ -54,8 +56,8 @@ T = TypeVar("T")
 class Transaction:
     """An open transaction, passed to the work done in it.
 
-    Ids, titles and other stored text are always bound as parameters, never part of a statement. Errors of SQLite are
-    raised as BrowseError.
+    Ids, titles and other stored text are always bound as parameters, never part of a statement.
+    Errors of SQLite are raised as BrowseError.
     """
 
     def __init__(self, connection: sqlite3.Connection, path: Path, schema: Schema) -> None:
@@ -95,7 +97,8 @@ def write(
     beside: Reader | None = None,
     in_doubt: str = "",
 ) -> T:
-    """Run `work` in one transaction, commit, verify what was committed, and return the result of `work`.
+    """Run `work` in one transaction, commit, verify what was committed, and return the result of
+    `work`.
 
     Args:
         work: Changes rows; any exception it raises rolls the transaction back.
@@ -103,7 +106,8 @@ def write(
         needs: Tables and columns that the store must have.
         stop: Polled while waiting for the lock and before the commit; True cancels.
         foreign_keys: False only to restore a reference whose target was missing before.
-        beside: An open reader of the caller, closed before the store is read again after a failed commit.
+        beside: An open reader of the caller, closed before the store is read again after a failed
+            commit.
         in_doubt: The remedy to name after a failed commit; a general one if empty.
 
     Raises:
@@ -114,11 +118,16 @@ def write(
         WriteInDoubtError: The commit failed; the sentence says what the store holds now.
     """
     if store.is_elsewhere:
-        raise RefusedError(_("{path} is changed by the hermes-browse of its own machine only.").format(path=store.path))
+        raise RefusedError(
+            _("{path} is changed by the hermes-browse of its own machine only.").format(
+                path=store.path
+            )
+        )
     identity, has_begun = file_identity(store.path), False
     try:
         with store.reader() as reader:
-            # Opening has read already; this makes sure that the connection holds its lock, however it was opened.
+            # Opening has read already; this makes sure that the connection holds its lock, however
+            # it was opened.
             schema_version = reader.value("PRAGMA schema_version")
             reader.rows("SELECT 1 FROM sqlite_master LIMIT 1")
             try:
@@ -146,7 +155,9 @@ def write(
             beside.close()
         raise explain_failed_commit(store, failed, verify, in_doubt) from failed
     except BaseException:
-        if has_begun:  # only then a journal is ours; with one from before, the store could not have been read
+        if (
+            has_begun
+        ):  # only then a journal is ours; with one from before, the store could not have been read
             _finish_rollback(store)
         raise
     return result
@@ -162,7 +173,8 @@ class _CommitFailedError(Exception):
 
 
 def _commit(connection: sqlite3.Connection, path: Path, result: object) -> None:
-    """Commit; if SQLite still has the transaction open after an error, it is certainly not committed."""
+    """Commit; if SQLite still has the transaction open after an error, it is certainly not
+    committed."""
     try:
         connection.execute("COMMIT")
     except BaseException as error:  # KeyboardInterrupt may arrive before the commit or after it
@@ -174,7 +186,8 @@ def _commit(connection: sqlite3.Connection, path: Path, result: object) -> None:
 
 
 def _finish_rollback(store: Store) -> None:
-    """Let SQLite roll back the journal that a failed write left, which a read-only connection cannot do."""
+    """Let SQLite roll back the journal that a failed write left, which a read-only connection
+    cannot do."""
     try:
         if not store.journal_path.stat().st_size:
             return
@@ -219,14 +232,17 @@ def _open_for_writing(path: Path, *, foreign_keys: bool = True) -> Iterator[sqli
         connection.text_factory = decode
         _run(connection, f"PRAGMA foreign_keys={'ON' if foreign_keys else 'OFF'}", path)
         _run(connection, "PRAGMA wal_autocheckpoint=0", path)
-        # The journal of a statement would be a temporary file, which stays if the program is killed at that moment.
+        # The journal of a statement would be a temporary file, which stays if the program is killed
+        # at that moment.
         _run(connection, "PRAGMA temp_store=MEMORY", path)
         yield connection
     finally:
         connection.close()
 
 
-def _run(connection: sqlite3.Connection, sql: str, path: Path, parameters: Sequence[object] = ()) -> list[Row]:
+def _run(
+    connection: sqlite3.Connection, sql: str, path: Path, parameters: Sequence[object] = ()
+) -> list[Row]:
     try:
         return connection.execute(sql, parameters).fetchall()
     except SQLITE_ERRORS as error:
@@ -234,7 +250,8 @@ def _run(connection: sqlite3.Connection, sql: str, path: Path, parameters: Seque
 
 
 def _begin(connection: sqlite3.Connection, store: Store, stop: Callable[[], bool]) -> None:
-    """Take the write lock in short attempts: during one long wait, all other writers would get ahead."""
+    """Take the write lock in short attempts: during one long wait, all other writers would get
+    ahead."""
     deadline, is_waiting = time.monotonic() + PATIENCE, False
     while True:
         if stop():
@@ -251,7 +268,8 @@ def _begin(connection: sqlite3.Connection, store: Store, stop: Callable[[], bool
             time.sleep(pause)
         else:
             break
-    # The lock is held. In DELETE mode the commit still waits for readers and admits no new ones meanwhile.
+    # The lock is held. In DELETE mode the commit still waits for readers and admits no new ones
+    # meanwhile.
     _run(connection, f"PRAGMA busy_timeout={round(PATIENCE * 1000)}", store.path)
 
 
@@ -261,18 +279,23 @@ def _check_unchanged(
     """Check that file and schema are still those that the guards have checked."""
     if file_identity(path) != identity:
         raise RefusedError(
-            _("{path} was replaced by another file meanwhile. Nothing was changed.").format(path=path),
+            _("{path} was replaced by another file meanwhile. Nothing was changed.").format(
+                path=path
+            ),
             remedy=_("Try again."),
         )
     if _run(connection, "PRAGMA schema_version", path)[0][0] != schema_version:
         raise RefusedError(
-            _("The tables of {path} have just been changed by another process. Nothing was changed.").format(path=path),
+            _(
+                "The tables of {path} have just been changed by another process. Nothing was changed."
+            ).format(path=path),
             remedy=_("Try again."),
         )
 
 
 def _read_again(connection: sqlite3.Connection, path: Path, schema: Schema) -> Schema:
-    """Return the schema with what rows say of it now: SQLite's number for the tables does not change with them."""
+    """Return the schema with what rows say of it now: SQLite's number for the tables does not
+    change with them."""
     try:
         return read_again(connection, schema)
     except SQLITE_ERRORS as error:
@@ -289,7 +312,11 @@ def _roll_back(connection: sqlite3.Connection) -> None:
 
 
 def _verify(
-    reader: Reader, path: Path, identity: tuple[int, int], verify: Callable[[Reader, T], None], result: T
+    reader: Reader,
+    path: Path,
+    identity: tuple[int, int],
+    verify: Callable[[Reader, T], None],
+    result: T,
 ) -> None:
     try:
         if file_identity(path) != identity:
@@ -325,10 +352,19 @@ def failure(error: SqliteError, path: Path) -> BrowseError:
                 remedy=_("Free some disk space and try again."),
                 is_unchanged=True,
             )
-        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM | sqlite3.SQLITE_AUTH:
+        case (
+            sqlite3.SQLITE_READONLY
+            | sqlite3.SQLITE_CANTOPEN
+            | sqlite3.SQLITE_PERM
+            | sqlite3.SQLITE_AUTH
+        ):
             return RefusedError(
-                _("{path} cannot be written to: SQLite says “{said}”.").format(path=path, said=said),
-                remedy=_("Check the permissions of the file, of its folder, and of the -wal and -shm files beside it."),
+                _("{path} cannot be written to: SQLite says “{said}”.").format(
+                    path=path, said=said
+                ),
+                remedy=_(
+                    "Check the permissions of the file, of its folder, and of the -wal and -shm files beside it."
+                ),
                 is_unchanged=True,
             )
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_INTERRUPT:
@@ -346,10 +382,11 @@ def _add_nothing_changed(error: BrowseError) -> BrowseError:
 def explain_failed_commit(
     store: Store, failed: _CommitFailedError, verify: Callable[[Reader, T], None], remedy: str = ""
 ) -> WriteInDoubtError:
-    """Read the store again after a failed commit, through a new connection, and return an error that says what it has.
+    """Read the store again after a failed commit, through a new connection, and return an error
+    that says what it has.
 
-    If no other connection is open, opening the store decides whether a log that was not synced is kept; otherwise that
-    may be decided later.
+    If no other connection is open, opening the store decides whether a log that was not synced is
+    kept; otherwise that may be decided later.
     """
     fields = {"path": store.path, "said": failed.reason}
     try:

@@ -25,10 +25,13 @@ from .redact import Redactor
 from .source import ExportCounts, Source
 
 NAME_BYTES = 120
-"""Maximum bytes of a file name without its extension; file systems allow 255, some tools add to them."""
+"""Maximum bytes of a file name without its extension; file systems allow 255, some tools add to
+them."""
 
 _UNSAFE = re.compile(r'[/\\:*?"<>|\ufffd\u2400-\u2426]')
-_RESERVED = re.compile(r"(?i)(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$|clock\$)(?:\..*)?")
+_RESERVED = re.compile(
+    r"(?i)(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$|clock\$)(?:\..*)?"
+)
 
 
 class Format(StrEnum):
@@ -54,7 +57,8 @@ def export_pieces(
     everything: bool = False,
     part: Collection[int] | None = None,
 ) -> Iterator[str]:
-    """Yield an export of conversations in pieces, with no connection open between windows of messages.
+    """Yield an export of conversations in pieces, with no connection open between windows of
+    messages.
 
     Args:
         store: The store.
@@ -65,7 +69,8 @@ def export_pieces(
         exporter: Name and version of the program.
         now: Unix seconds, the time of the export.
         everything: Include rewound and hidden rows, and in JSON lines all that are not live.
-        part: Ids of the only messages to include, whatever their state; None for all. Not for JSON lines.
+        part: Ids of the only messages to include, whatever their state; None for all. Not for JSON
+            lines.
     """
     if form is Format.JSONL:
         ids = [segment.id for each in conversations for segment in each.segments]
@@ -89,10 +94,11 @@ def _cut(text: str, most: int) -> str:
 
 
 def file_stem(title: str, most: int = NAME_BYTES) -> str:
-    """Return a file name without extension that is safe on any system and in any shell; `most` in bytes.
+    """Return a file name without extension that is safe on any system and in any shell; `most` in
+    bytes.
 
-    No separators, no leading dot or dash, no device names of Windows, no trailing dots or spaces. If nothing is left of
-    a title, the name is `conversation`.
+    No separators, no leading dot or dash, no device names of Windows, no trailing dots or spaces.
+    If nothing is left of a title, the name is `conversation`.
     """
     name = unicodedata.normalize("NFC", one_line(title, 4 * most))
     name = re.sub(r"\s+", " ", _UNSAFE.sub(" ", name)).lstrip(" .-~").rstrip(" .")
@@ -108,7 +114,8 @@ def _folded(name: str) -> str:
 
 
 def unique_names(titles: Sequence[tuple[str, str]], extension: str) -> list[str]:
-    """Return file names for conversations in one folder, given by title and id, distinct on any file system.
+    """Return file names for conversations in one folder, given by title and id, distinct on any
+    file system.
 
     The ids distinguish conversations with the same title; the extension has its dot.
     """
@@ -132,8 +139,12 @@ def unique_names(titles: Sequence[tuple[str, str]], extension: str) -> list[str]
 def _not_written(path: Path, error: OSError, left: Path | None = None) -> BrowseError:
     """Return the error for a file that was not written, with a temporary file left over."""
     return BrowseError(
-        _("{path} could not be written: {reason}.").format(path=path, reason=error.strerror or error),
-        remedy=_("{path} was left behind.").format(path=left) if left else _("Nothing was left half done."),
+        _("{path} could not be written: {reason}.").format(
+            path=path, reason=error.strerror or error
+        ),
+        remedy=_("{path} was left behind.").format(path=left)
+        if left
+        else _("Nothing was left half done."),
     )
 
 
@@ -141,10 +152,14 @@ def _written(path: Path, error: OSError, left: Path | None) -> BrowseError:
     """Return the error for a file that was written before something failed."""
     reason = error.strerror or error
     if left is not None:
-        sentence = _("{path} was exported, but the temporary file {other} could not be removed: {reason}.")
+        sentence = _(
+            "{path} was exported, but the temporary file {other} could not be removed: {reason}."
+        )
         return BrowseError(sentence.format(path=path, other=left, reason=reason))
     return BrowseError(
-        _("{path} was exported, but its folder could not be synced: {reason}.").format(path=path, reason=reason),
+        _("{path} was exported, but its folder could not be synced: {reason}.").format(
+            path=path, reason=reason
+        ),
         remedy=_("After a power cut, check that it is still there."),
     )
 
@@ -169,7 +184,9 @@ def check_target(path: Path, *, force: bool, keep: Iterable[Path] = ()) -> None:
         raise _not_written(path, error) from error
     resolved = os.path.realpath(path)
     if any(os.path.realpath(each) == resolved or _is_same_file(status, each) for each in keep):
-        raise RefusedError(_("{path} belongs to the session store: nothing is written there.").format(path=path))
+        raise RefusedError(
+            _("{path} belongs to the session store: nothing is written there.").format(path=path)
+        )
     remedy = _("Name a file, or `-` for standard output.")
     if stat.S_ISDIR(status.st_mode):
         raise RefusedError(_("{path} is a folder.").format(path=path), remedy=remedy)
@@ -200,20 +217,24 @@ def make_folder(path: Path) -> None:
         path.mkdir(mode=0o700, exist_ok=True)
     except FileExistsError:
         raise RefusedError(
-            _("{path} is a file.").format(path=path), remedy=_("Several Markdown documents go into a folder.")
+            _("{path} is a file.").format(path=path),
+            remedy=_("Several Markdown documents go into a folder."),
         ) from None
     except OSError as error:
         raise _not_written(path, error) from error
 
 
-def write_file(path: Path, pieces: Iterable[str], *, force: bool = False, keep: Iterable[Path] = ()) -> int:
+def write_file(
+    path: Path, pieces: Iterable[str], *, force: bool = False, keep: Iterable[Path] = ()
+) -> int:
     """Write a private file (0600) completely or not at all; return its size in bytes.
 
     The text is encoded as UTF-8; `force` and `keep` are those of `check_target`.
 
     Raises:
         RefusedError: As `check_target`, also if the file has appeared meanwhile.
-        BrowseError: It cannot be written; or it was, but a later step failed, and then the error says so.
+        BrowseError: It cannot be written; or it was, but a later step failed, and then the error
+            says so.
     """
     check_target(path, force=force, keep=keep)
     try:

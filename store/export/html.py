@@ -1,4 +1,5 @@
-"""Export conversations as one self-contained HTML page, with search and folding, that needs no network.
+"""Export conversations as one self-contained HTML page, with search and folding, that needs no
+network.
 
 `page.html`, `page.css` and `page.js` beside this file are its frame, style and script.
 """
@@ -18,13 +19,25 @@ from ..messages.block_kinds import CALL, RESULT, Block
 from ..text import one_line
 from ..wording import N_, _, language, pgettext
 from .markdown import split_fences
-from .source import Day, RenderedMessage, Seam, Source, day_name, indented_json, local_time, speaker, state_word
+from .source import (
+    Day,
+    RenderedMessage,
+    Seam,
+    Source,
+    day_name,
+    indented_json,
+    local_time,
+    speaker,
+    state_word,
+)
 
 _FOLDER = Path(__file__).resolve().parent
 STYLE = "\n" + (_FOLDER / "page.css").read_text(encoding="utf-8")
 SCRIPT = "\n" + (_FOLDER / "page.js").read_text(encoding="utf-8")
 """In English; `script` translates it."""
-_HEAD, _FOOT = map(string.Template, (_FOLDER / "page.html").read_text(encoding="utf-8").split("$conversations\n"))
+_HEAD, _FOOT = map(
+    string.Template, (_FOLDER / "page.html").read_text(encoding="utf-8").split("$conversations\n")
+)
 
 _ROLES = ("user", "assistant", "tool", "system")
 _HINT = 100
@@ -62,9 +75,12 @@ def script() -> str:
 
 
 def _policy() -> str:
-    """Return a policy without network, style and script but these two, by their hashes (https://www.w3.org/TR/CSP3/)."""
+    """Return a policy without network, style and script but these two, by their hashes
+    (https://www.w3.org/TR/CSP3/)."""
     style, code = (
-        "'sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii") + "'"
+        "'sha256-"
+        + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
+        + "'"
         for text in (STYLE, script())
     )
     return f"default-src 'none'; style-src {style}; script-src {code}; base-uri 'none'; form-action 'none'"
@@ -77,7 +93,8 @@ def _inline(match: re.Match[str]) -> str:
 
 
 def _prose(text: str) -> str:
-    """Return escaped text with inline code and bold words; the style sheet preserves white space."""
+    """Return escaped text with inline code and bold words; the style sheet preserves white
+    space."""
     return _INLINE.sub(_inline, escape(text))
 
 
@@ -108,7 +125,9 @@ def _block(block: Block) -> str:
         hint, body = _(block.kind.exported), _text(block.body)
     else:
         return _text(block.body)
-    return f'<details class="{block.kind.name}"><summary>{escape(hint)}</summary>\n{body}\n</details>'
+    return (
+        f'<details class="{block.kind.name}"><summary>{escape(hint)}</summary>\n{body}\n</details>'
+    )
 
 
 def _article(rendered: RenderedMessage) -> str:
@@ -183,4 +202,6 @@ def html_pieces(sources: Sequence[Source], *, exporter: str, now: float) -> Iter
     moment = local_time(now)
     secrets = _("secrets redacted where known") if sources[0].redactor.active else _("secrets kept")
     time = f"{moment:%Y-%m-%d %H:%M}" if moment else ""
-    yield _FOOT.substitute(about=f"{escape(exporter)} · {time} · {escape(secrets)}", script=script())
+    yield _FOOT.substitute(
+        about=f"{escape(exporter)} · {time} · {escape(secrets)}", script=script()
+    )

@@ -1,4 +1,5 @@
-"""Export sessions as JSON lines with the keys of Hermes' own export, so that Hermes can import them.
+"""Export sessions as JSON lines with the keys of Hermes' own export, so that Hermes can import
+them.
 
 Each session is one object (a conversation of three segments is three lines, root first): every
 column of `sessions` as stored, then `messages`: every column of each row except those in
@@ -43,7 +44,8 @@ _REFERENCES = frozenset(
 )  # fmt: skip
 """Keys and enumerations, never redacted: they hold no secrets, and the import depends on them."""
 
-# Legal in JSON, but terminals act on some, and programs that split lines at every line end of Unicode at others.
+# Legal in JSON, but terminals act on some, and programs that split lines at every line end of
+# Unicode at others.
 _AWKWARD = re.compile(
     "[\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffc\U000e0000-\U000e007f]"
 )
@@ -63,8 +65,8 @@ def _select(reader: Reader, table: str, columns: Iterable[str]) -> str:
     expressions = []
     for name in columns:
         expression = f"t.{sql_name(name)}"
-        # Since 0.20 prompts are in a table of their own, since 0.22 the names of the tools too; Hermes exports the
-        # text in either case.
+        # Since 0.20 prompts are in a table of their own, since 0.22 the names of the tools too;
+        # Hermes exports the text in either case.
         shared = {"system_prompt": "system_prompt_hash", "tool_names": "tool_names"}.get(name)
         if shared and table == "sessions" and "system_prompts" in reader.schema.tables:
             expression = f"COALESCE((SELECT p.prompt FROM system_prompts p WHERE p.hash = t.{shared}), {expression})"
@@ -87,8 +89,8 @@ def _stored(name: str, value: object, redactor: Redactor) -> object:
 def _decoded(name: str, value: object, redactor: Redactor) -> object:
     """Return the value of a column that Hermes' export decodes, redacted.
 
-    Content that is not valid multimodal JSON stays as stored, with its sentinel; invalid tool calls become `[]`;
-    `display_metadata` (0.20) stays a text unless it is an object.
+    Content that is not valid multimodal JSON stays as stored, with its sentinel; invalid tool calls
+    become `[]`; `display_metadata` (0.20) stays a text unless it is an object.
     """
     text = as_text(value)
     if text is None or (name == "tool_calls" and not text):
@@ -143,18 +145,22 @@ def _session_pieces(
     with store.reader() as reader:
         columns = _columns(reader, "sessions")
         rows = reader.rows(
-            f"SELECT {_select(reader, 'sessions', columns)} FROM sessions t WHERE t.id = ?", [session_id]
+            f"SELECT {_select(reader, 'sessions', columns)} FROM sessions t WHERE t.id = ?",
+            [session_id],
         )
         if not rows:
             raise NotFoundError(
-                _("Session {session} is gone: it was deleted while it was exported.").format(session=session_id)
+                _("Session {session} is gone: it was deleted while it was exported.").format(
+                    session=session_id
+                )
             )
-        session = {name: _stored(name, value, redactor) for name, value in zip(columns, rows[0], strict=True)}
+        session = {
+            name: _stored(name, value, redactor)
+            for name, value in zip(columns, rows[0], strict=True)
+        }
         ids = _ids(reader, session_id, tally, everything=everything)
         message_columns = _columns(reader, "messages")
-        statement = (
-            f"SELECT t.id, {_select(reader, 'messages', message_columns)} FROM messages t WHERE t.id IN ({{keys}})"
-        )
+        statement = f"SELECT t.id, {_select(reader, 'messages', message_columns)} FROM messages t WHERE t.id IN ({{keys}})"
     tally.sessions += 1
     yield _dumps(session)[:-1] + ', "messages": ['
     separator = ""
@@ -169,9 +175,15 @@ def _session_pieces(
 
 
 def jsonl_pieces(
-    store: Store, session_ids: Iterable[str], redactor: Redactor, tally: ExportCounts, *, everything: bool = False
+    store: Store,
+    session_ids: Iterable[str],
+    redactor: Redactor,
+    tally: ExportCounts,
+    *,
+    everything: bool = False,
 ) -> Iterator[str]:
-    """Yield sessions as JSON lines, in pieces of bounded size; arguments as of `files.export_pieces`.
+    """Yield sessions as JSON lines, in pieces of bounded size; arguments as of
+    `files.export_pieces`.
 
     Raises:
         NotFoundError: One has been deleted meanwhile.

@@ -1,8 +1,9 @@
 """Export a conversation as Markdown, with foreign text in it made harmless.
 
-Tools, reasoning and summaries are folded. A message is Markdown itself and stays so. Two things in it would affect the
-text after it: a code fence that is never closed, and HTML (`</details>`, `<!--`, `<script>`). Fences are closed and
-HTML is escaped, but not in code (https://spec.commonmark.org/0.31.2/, 4.5, 4.6, 6.1, 6.6).
+Tools, reasoning and summaries are folded. A message is Markdown itself and stays so. Two things in
+it would affect the text after it: a code fence that is never closed, and HTML (`</details>`,
+`<!--`, `<script>`). Fences are closed and HTML is escaped, but not in code
+(https://spec.commonmark.org/0.31.2/, 4.5, 4.6, 6.1, 6.6).
 """
 
 from __future__ import annotations
@@ -17,7 +18,17 @@ from itertools import groupby
 from ..messages.block_kinds import CALL, RESULT, Block
 from ..text import HOSTILE, STRAY, fenced, longest_run, one_line
 from ..wording import _, ngettext
-from .source import Day, RenderedMessage, Seam, Source, day_name, indented_json, local_time, speaker, state_word
+from .source import (
+    Day,
+    RenderedMessage,
+    Seam,
+    Source,
+    day_name,
+    indented_json,
+    local_time,
+    speaker,
+    state_word,
+)
 
 _AS_CODE = ("id", "folder", "branch")
 _HINT = 80
@@ -63,7 +74,8 @@ def split_fences(text: str) -> Iterator[tuple[str, list[str], bool]]:
     """Split a text at code fences that are not indented.
 
     Yields:
-        The fence that closes a block (empty outside of code), its lines with the fences, and whether it is closed.
+        The fence that closes a block (empty outside of code), its lines with the fences, and
+        whether it is closed.
     """
     block: list[str] = []
     fence = ""
@@ -98,7 +110,9 @@ def _escaped_around_code(line: str) -> str | None:
         start, end = runs[index]
         # Bounded, since a hostile line may have thousands of unequal runs.
         candidates = range(index + 1, min(len(runs), index + 20))
-        closing = next((each for each in candidates if runs[each][1] - runs[each][0] == end - start), None)
+        closing = next(
+            (each for each in candidates if runs[each][1] - runs[each][0] == end - start), None
+        )
         if closing is None or "|" in line[start : runs[closing][1]]:
             return None
         parts += [_escaped(line[last:start]), line[start : runs[closing][1]]]
@@ -109,8 +123,8 @@ def _escaped_around_code(line: str) -> str | None:
 def _paragraph(lines: list[str]) -> list[str]:
     """Escape lines of one paragraph outside of code spans.
 
-    Spans are trusted only if every line closes its own: then none extends into the next line, and every Markdown parser
-    finds the same spans.
+    Spans are trusted only if every line closes its own: then none extends into the next line, and
+    every Markdown parser finds the same spans.
     """
     escaped = [each for line in lines if (each := _escaped_around_code(line)) is not None]
     return escaped if len(escaped) == len(lines) else [_escaped(line) for line in lines]
@@ -119,8 +133,8 @@ def _paragraph(lines: list[str]) -> list[str]:
 def _fences_pair_up(lines: list[str]) -> bool:
     """Tell whether indented fences surely end where they seem to, whatever list they are in.
 
-    They do if the opening and the closing line have the same indentation and no line between them has less: then both
-    belong to the same item, or neither is a fence.
+    They do if the opening and the closing line have the same indentation and no line between them
+    has less: then both belong to the same item, or neither is a fence.
     """
     fence, indent = "", 0
     for line in lines:
@@ -140,10 +154,12 @@ def _fences_pair_up(lines: list[str]) -> bool:
 
 
 def neutral(text: str) -> str:
-    """Return printable text as Markdown that cannot affect what follows: close fences, escape HTML outside of code.
+    """Return printable text as Markdown that cannot affect what follows: close fences, escape HTML
+    outside of code.
 
-    Fences in lists can end in many ways, so code there is escaped as well: a backslash too many is better than an
-    active tag. If not even their end is sure, the whole text becomes a quotation, which ends every fence in it.
+    Fences in lists can end in many ways, so code there is escaped as well: a backslash too many is
+    better than an active tag. If not even their end is sure, the whole text becomes a quotation,
+    which ends every fence in it.
     """
     lines = text.split("\n")
     fences = [line for line in lines if _ANY_FENCE.match(line)]
@@ -164,7 +180,11 @@ def neutral(text: str) -> str:
 
 def _iso(moment: float | None) -> str | None:
     local = local_time(moment)
-    return local.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z") if local is not None else None
+    return (
+        local.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+        if local is not None
+        else None
+    )
 
 
 def _front_matter(source: Source, exporter: str, now: float) -> str:
@@ -214,7 +234,9 @@ def _block(block: Block) -> str:
     if block.kind is CALL:
         arguments = indented_json(block.body)
         summary = f"{block.tool} {one_line(block.body, _HINT)}".rstrip()
-        return _fold(summary, fenced(block.body) if arguments is None else fenced(arguments, "json"))
+        return _fold(
+            summary, fenced(block.body) if arguments is None else fenced(arguments, "json")
+        )
     if block.kind is not RESULT:
         text = neutral(block.body)
         return _fold(_(block.kind.exported), text) if block.kind.exported else text + "\n"
@@ -228,13 +250,17 @@ def _block(block: Block) -> str:
 def markdown_pieces(source: Source, *, exporter: str, now: float) -> Iterator[str]:
     """Yield a conversation as a Markdown document, a message at a time; `now` in Unix seconds."""
     yield _front_matter(source, exporter, now)
-    facts = " · ".join(code(text) if label in _AS_CODE else plain(text) for label, text in source.facts())
+    facts = " · ".join(
+        code(text) if label in _AS_CODE else plain(text) for label, text in source.facts()
+    )
     yield f"\n# {plain(source.name)}\n\n{facts}\n"
     for event in source.events():
         if isinstance(event, Day):
             yield f"\n## {day_name(event.date)}\n"
         elif isinstance(event, Seam):
-            seam = _("Compressed here, continued in {session}").format(session=code(event.session_id))
+            seam = _("Compressed here, continued in {session}").format(
+                session=code(event.session_id)
+            )
             yield f"\n---\n\n*{seam}*\n"
         else:
             yield "\n" + "\n".join([_heading(event), *map(_block, event.blocks)])

@@ -1,7 +1,8 @@
-"""Read a text as whoever wrote a secret into it may have meant it, and find the place of a secret in the text as it is.
+"""Read a text as whoever wrote a secret into it may have meant it, and find the place of a secret
+in the text as it is.
 
-A secret may be percent-encoded with what is around it, hold characters of no width, be broken by a backslash at the end
-of a line, or be wrapped over two lines. Each reading takes one of these back.
+A secret may be percent-encoded with what is around it, hold characters of no width, be broken by a
+backslash at the end of a line, or be wrapped over two lines. Each reading takes one of these back.
 """
 
 from __future__ import annotations
@@ -31,19 +32,22 @@ _WRAP = re.compile(
 )
 """A line end before what looks like the rest of a key and ends like a word.
 
-Fewer letters would be common words and numbers; so many of a long key alone give nothing away. A line that begins with
-the letters of a key continues no other key.
+Fewer letters would be common words and numbers; so many of a long key alone give nothing away. A
+line that begins with the letters of a key continues no other key.
 """
 
 
 class TextReading:
-    """The lines of a text that hold what does not count, without it, and where their letters are in the original.
+    """The lines of a text that hold what does not count, without it, and where their letters are in
+    the original.
 
     Attributes:
         text: What is read.
     """
 
-    def __init__(self, original: str, pattern: re.Pattern[str], meant: Callable[[str], str]) -> None:
+    def __init__(
+        self, original: str, pattern: re.Pattern[str], meant: Callable[[str], str]
+    ) -> None:
         pieces: list[str] = []
         self._starts: list[int] = []
         self._places: list[tuple[int, int]] = []

@@ -1,7 +1,8 @@
 """Redact secrets in exported texts, and count them by kind.
 
-Secrets that are known by their form or by the name before them (`secrets`), and the values of the user's own `.env`
-files, are replaced by `[REDACTED:kind]`. Other secrets remain, so a file must still be read before it is shared.
+Secrets that are known by their form or by the name before them (`secrets`), and the values of the
+user's own `.env` files, are replaced by `[REDACTED:kind]`. Other secrets remain, so a file must
+still be read before it is shared.
 """
 
 from __future__ import annotations
@@ -58,7 +59,9 @@ LEAST = 8
 
 _MOST_BYTES = 1_000_000
 _LINE = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_.\-]*)[ \t]*=[ \t]*(.*)")
-_SECRET_NAME = re.compile(r"(?i)key|token|secret|pass|pwd|auth|cred|webhook|cookie|private|sid$|dsn")
+_SECRET_NAME = re.compile(
+    r"(?i)key|token|secret|pass|pwd|auth|cred|webhook|cookie|private|sid$|dsn"
+)
 _SETTING_NAME = re.compile(
     r"(?i)model|provider|host|lang|zone|theme|mode|level|editor|shell|backend|version|region|image"
 )
@@ -122,7 +125,8 @@ class Redactor:
         return None if text is None else self.text(text)
 
     def json_text(self, text: str) -> str:
-        """Redact the strings of a JSON text, so that it remains JSON; any other text as plain text."""
+        """Redact the strings of a JSON text, so that it remains JSON; any other text as plain
+        text."""
         if not self.active or not text:
             return text
         counts = self.counts.copy()
@@ -146,18 +150,27 @@ class Redactor:
             text = as_text(value) or ""
             return self.json_text(text) if text[:1] in ("{", "[") else self.text(text)
         if isinstance(value, dict):
-            return {self.text(as_text(key) or ""): self._named(key, item) for key, item in value.items()}
+            return {
+                self.text(as_text(key) or ""): self._named(key, item) for key, item in value.items()
+            }
         if isinstance(value, list):
             return [self.value(item) for item in value]
         return None if isinstance(value, float) and not math.isfinite(value) else value
 
     def _named(self, key: object, value: object) -> object:
-        """Redact the value of a key; as a whole if the key names a secret, and as a header if it is one."""
+        """Redact the value of a key; as a whole if the key names a secret, and as a header if it is
+        one."""
         if self.active and isinstance(value, str) and (header := _HEADER.fullmatch(str(key))):
             name = f"{header[0]}: "
             return self.text(name + (as_text(value) or "")).removeprefix(name)
         text = self.value(value)
-        if self.active and isinstance(text, str) and MARK not in text and names_secret(str(key)) and is_value(text):
+        if (
+            self.active
+            and isinstance(text, str)
+            and MARK not in text
+            and names_secret(str(key))
+            and is_value(text)
+        ):
             return self._replaced(text, [Secret(0, len(text), NAMED_SECRET)])
         return text
 
@@ -188,7 +201,8 @@ def _spellings(value: str) -> Iterator[str]:
 
 
 def parse_env(text: str) -> list[tuple[str, str]]:
-    """Parse the text of a `.env` file into names and values, without quotes; quoted values may span lines."""
+    """Parse the text of a `.env` file into names and values, without quotes; quoted values may span
+    lines."""
     pairs: list[tuple[str, str]] = []
     lines = iter(text.removeprefix("\ufeff").splitlines())
     for line in lines:
@@ -208,11 +222,17 @@ def parse_env(text: str) -> list[tuple[str, str]]:
 
 
 def is_secret_value(name: str, value: str) -> bool:
-    """Tell whether a `.env` value is worth hiding: long enough, and not a path, a plain URL or ordinary words.
+    """Tell whether a `.env` value is worth hiding: long enough, and not a path, a plain URL or
+    ordinary words.
 
     If the name suggests a secret, all but the most common words are.
     """
-    if len(value) < LEAST or value.lower() in COMMON_SETTINGS or len(set(value)) < 3 or value.lower() in MARK.lower():
+    if (
+        len(value) < LEAST
+        or value.lower() in COMMON_SETTINGS
+        or len(set(value)) < 3
+        or value.lower() in MARK.lower()
+    ):
         return False
     if _SECRET_NAME.search(name):
         return True
@@ -226,7 +246,8 @@ def is_secret_value(name: str, value: str) -> bool:
 
 
 def secret_values(pairs: Iterable[tuple[str, str]]) -> frozenset[str]:
-    """Return the values of `.env` files to redact, with the items of lists and the lines of long values."""
+    """Return the values of `.env` files to redact, with the items of lists and the lines of long
+    values."""
     return frozenset(
         part.strip()
         for name, value in pairs

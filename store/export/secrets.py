@@ -1,13 +1,15 @@
-"""Find secrets by their form, or by the name before them (`API_KEY=…`, `"password": "…"`, `--secret …`).
+"""Find secrets by their form, or by the name before them (`API_KEY=…`, `"password": "…"`, `--secret
+…`).
 
-`secrets.toml` has a rule for the form of each kind of key, token and header. Every pattern is linear on hostile text:
-whatever follows a fixed prefix is bounded or possessive, and a long run of letters can only match at its start. Most
-texts have no secrets, so each pattern begins with a literal prefix, which is found fast, and is only tried if a word of
-its rule is in the text. Each is looked for in the text as it is; `readings` gives other ways to read it.
+`secrets.toml` has a rule for the form of each kind of key, token and header. Every pattern is
+linear on hostile text: whatever follows a fixed prefix is bounded or possessive, and a long run of
+letters can only match at its start. Most texts have no secrets, so each pattern begins with a
+literal prefix, which is found fast, and is only tried if a word of its rule is in the text. Each is
+looked for in the text as it is; `readings` gives other ways to read it.
 
-For a named secret the name is found first, then the end of the value: it may be quoted, and the quotes may be escaped
-any number of times, as in JSON within JSON. Heuristics then decide: `max_tokens=4096`, `token = get_token()` and
-`"key": "Enter"` are not secrets.
+For a named secret the name is found first, then the end of the value: it may be quoted, and the
+quotes may be escaped any number of times, as in JSON within JSON. Heuristics then decide:
+`max_tokens=4096`, `token = get_token()` and `"key": "Enter"` are not secrets.
 """
 
 from __future__ import annotations
@@ -57,20 +59,27 @@ class Secret(NamedTuple):
 def _start(width: int, word: str = "A-Za-z0-9_") -> str:
     """Return a pattern that matches where a word began `width` letters before.
 
-    In tool output a word also begins after an escaped line end (`\\n` in JSON within text), a percent escape, and a
-    colour sequence of a terminal, whose last letter looks like part of a word.
+    In tool output a word also begins after an escaped line end (`\\n` in JSON within text), a
+    percent escape, and a colour sequence of a terminal, whose last letter looks like part of a
+    word.
     """
     behind = f"[^\\n]{{{width}}}"
     escapes = (
         r"\\[nrtbf]", r"\\u[0-9A-Fa-f]{4}", r"%[0-9A-Fa-f]{2}", r"[\[;][0-9]m", r"[\[;][0-9]{2}m", r"[\[;][0-9]{3}m",
         r"\x1b\[[mK]",
     )  # fmt: skip
-    return f"(?:(?<![{word}]{behind})|" + "|".join(f"(?<={escape}{behind})" for escape in escapes) + ")"
+    return (
+        f"(?:(?<![{word}]{behind})|"
+        + "|".join(f"(?<={escape}{behind})" for escape in escapes)
+        + ")"
+    )
 
 
 def _forms(name: str) -> Iterator[Rule]:
     for each in _DATA[name]:
-        pattern = re.sub(r"<start:(\d)>", lambda match: _start(int(match[1]), r"A-Za-z0-9_\-"), each["pattern"])
+        pattern = re.sub(
+            r"<start:(\d)>", lambda match: _start(int(match[1]), r"A-Za-z0-9_\-"), each["pattern"]
+        )
         options = {name: each[name] for name in ("folded", "named", "is_word") if name in each}
         yield Rule(each["kind"], each["needle"], re.compile(pattern), **options)
 
@@ -79,7 +88,12 @@ def _keys() -> Iterator[Rule]:
     for line in _DATA["keys"].strip().splitlines():
         kind, prefixes, rest = line.split()
         for prefix in prefixes.split(","):
-            yield Rule(kind, prefix, re.compile(re.escape(prefix) + _start(len(prefix)) + rest), is_word=True)
+            yield Rule(
+                kind,
+                prefix,
+                re.compile(re.escape(prefix) + _start(len(prefix)) + rest),
+                is_word=True,
+            )
 
 
 _KEYS = tuple(_keys())
@@ -90,7 +104,9 @@ BEGINNINGS = tuple(rule.needle for rule in _KEYS)
 _LONG_WORD = re.compile(r"[A-Za-z0-9_.\-:]{14,}")
 """What can be a key."""
 
-_AWS_SECRET = re.compile(r"(?<![A-Za-z0-9/+=])(?![0-9a-f]{40}(?![A-Za-z0-9/+=]))[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
+_AWS_SECRET = re.compile(
+    r"(?<![A-Za-z0-9/+=])(?![0-9a-f]{40}(?![A-Za-z0-9/+=]))[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])"
+)
 """Forty letters of base64, but not a SHA-1: a secret key if an access key is in the same text."""
 
 _CORE = re.compile("key|token|secret|passw(?:or)?d|passphrase|pass|pwd|credentials?|auth")
@@ -129,13 +145,15 @@ _IDENTIFIER = re.compile(r"(?i)[a-z_\-.]*(?:key|token|secret|passw|credential|au
 
 
 def _is_placeholder(value: str) -> bool:
-    """Tell whether a value only stands for a secret: a template, a lookup, the name of a type, a row of stars."""
+    """Tell whether a value only stands for a secret: a template, a lookup, the name of a type, a
+    row of stars."""
     is_known = value.startswith(_TEMPLATE) or value.lower() in _PLACEHOLDERS
     return is_known or _PLACEHOLDER.fullmatch(value[:200]) is not None
 
 
 def _is_code(value: str) -> bool:
-    """Tell whether an unquoted value is a call, a subscript, or the name of a secret in a program."""
+    """Tell whether an unquoted value is a call, a subscript, or the name of a secret in a
+    program."""
     return _CODE.match(value) is not None or _IDENTIFIER.fullmatch(value[:200]) is not None
 
 
@@ -164,7 +182,8 @@ class _Name(NamedTuple):
 def _names(text: str) -> Iterator[_Name]:
     low, position = text.lower(), 0
     if len(low) != len(text):
-        # The only letter whose lower case is longer (https://www.unicode.org/Public/UNIDATA/SpecialCasing.txt).
+        # The only letter whose lower case is longer
+        # (https://www.unicode.org/Public/UNIDATA/SpecialCasing.txt).
         low = text.replace("\u0130", "I").lower()
     while core := _CORE.search(low, position):
         start, end = core.span()
@@ -174,18 +193,31 @@ def _names(text: str) -> Iterator[_Name]:
             before = low[max(start - 12, 0) : start]
             is_strong = core[0] not in ("key", "pass") or (
                 core[0] == "key"
-                and (before[:-1] if before[-1:] in ("_", "-", ".", " ") else before).endswith(_STRONG_KEYS)
+                and (before[:-1] if before[-1:] in ("_", "-", ".", " ") else before).endswith(
+                    _STRONG_KEYS
+                )
             )
             yield _Name(text[start:end], text[start - 1] if start else "", is_strong, match)
 
 
 def _is_secret(text: str, name: _Name, value: str, *, quoted: bool) -> bool:
-    """Tell whether the value of a name is a secret; of an unquoted value only the start is given."""
-    if len(value) < _LEAST or value.isspace() or _is_placeholder(value) or _is_harmless(name.match["tail"]):
+    """Tell whether the value of a name is a secret; of an unquoted value only the start is
+    given."""
+    if (
+        len(value) < _LEAST
+        or value.isspace()
+        or _is_placeholder(value)
+        or _is_harmless(name.match["tail"])
+    ):
         return False
     core, before, sep = name.core.lower(), name.before, name.match["sep"]
     if sep.startswith("is"):
-        return name.is_strong and len(value) >= _LEAST_SAID and _is_mixed(value) and not _WORDS.fullmatch(value)
+        return (
+            name.is_strong
+            and len(value) >= _LEAST_SAID
+            and _is_mixed(value)
+            and not _WORDS.fullmatch(value)
+        )
     if not name.is_strong:
         if before.isalnum() and not (before.islower() and name.core[0].isupper()):
             return False
@@ -209,7 +241,8 @@ def _is_secret(text: str, name: _Name, value: str, *, quoted: bool) -> bool:
 
 
 def _quoted_end(text: str, start: int, opener: str) -> int:
-    """Return the end of a quoted value, before the backslashes of its closing quote; -1 if it is not closed nearby."""
+    """Return the end of a quoted value, before the backslashes of its closing quote; -1 if it is
+    not closed nearby."""
     level, quote = len(opener) - 1, opener[-1]
     position, stop = start, start + _QUOTED_MOST
     while (close := text.find(quote, position, stop)) >= 0:
@@ -224,7 +257,8 @@ def _quoted_end(text: str, start: int, opener: str) -> int:
 
 
 def _value_end(text: str, start: int, opener: str | None) -> tuple[int, bool]:
-    """Return the end of a value and whether it is quoted; without quotes the end of its first 64 letters."""
+    """Return the end of a value and whether it is quoted; without quotes the end of its first 64
+    letters."""
     if opener:
         end = _quoted_end(text, start, opener)
         if end >= 0:
@@ -253,7 +287,8 @@ def _find_assignments(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _find_flags(text: str) -> Iterator[tuple[int, int]]:
-    """Yield half-open ranges of the values of `--password`, `--token` and similar options, in order."""
+    """Yield half-open ranges of the values of `--password`, `--token` and similar options, in
+    order."""
     position = 0
     while match := _FLAG.search(text, position):
         start = position = match.end()
@@ -265,7 +300,9 @@ def _find_flags(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _rules_for(text: str, lowered: str) -> Iterator[Rule]:
-    words = " ".join(_LONG_WORD.findall(text))  # a small part of most texts, in which needles are found sooner
+    words = " ".join(
+        _LONG_WORD.findall(text)
+    )  # a small part of most texts, in which needles are found sooner
     for rule in RULES:
         place = words if rule.is_word else lowered if rule.folded else text
         if rule.needle in place:

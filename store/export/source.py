@@ -1,7 +1,9 @@
-"""Read conversations for an export in windows of messages, as blocks of printable text without secrets.
+"""Read conversations for an export in windows of messages, as blocks of printable text without
+secrets.
 
-The consumer of an export may be slow (a pager, a full pipe). Hermes 0.22 does no maintenance while another process has
-the store open, so no connection is open while text is passed on; memory is bounded by the window.
+The consumer of an export may be slow (a pager, a full pipe). Hermes 0.22 does no maintenance while
+another process has the store open, so no connection is open while text is passed on; memory is
+bounded by the window.
 """
 
 from __future__ import annotations
@@ -111,7 +113,9 @@ class Source:
         rows = outline.rows
         if self.part is not None:
             rows = tuple(row for row in rows if row.id in self.part)
-        rewound = sum(gap[0] for gap in outline.gaps.values()) + sum(row.state is State.REWOUND for row in rows)
+        rewound = sum(gap[0] for gap in outline.gaps.values()) + sum(
+            row.state is State.REWOUND for row in rows
+        )
         if rewound and self.part is None:
             self.tally.not_live[State.REWOUND] += rewound
         for portion in chunks(rows, WINDOW):
@@ -122,7 +126,9 @@ class Source:
     def _clean(self, block: Block, tool: str) -> Block:
         redactor = self.redactor
         if block.kind is CALL:
-            return Block(CALL, printable(redactor.json_text(block.body)), one_line(redactor.text(block.tool)))
+            return Block(
+                CALL, printable(redactor.json_text(block.body)), one_line(redactor.text(block.tool))
+            )
         if block.kind is RESULT:
             return Block(RESULT, readable_result(printable(redactor.json_text(block.body))), tool)
         return Block(block.kind, printable(redactor.text(block.body)))
@@ -130,13 +136,21 @@ class Source:
     def _render(self, message: ChatMessage) -> RenderedMessage:
         is_tool = message.role == "tool"
         tool = (one_line(self.redactor.text(message.tool_name or "")) or "tool") if is_tool else ""
-        blocks = [self._clean(block, tool) for block in blocks_of(message) if block.kind.exported is not None]
-        # What a summary replaced was before the message that it was merged into, so also before its reasoning.
+        blocks = [
+            self._clean(block, tool)
+            for block in blocks_of(message)
+            if block.kind.exported is not None
+        ]
+        # What a summary replaced was before the message that it was merged into, so also before its
+        # reasoning.
         blocks.sort(key=lambda block: block.kind is not SUMMARY)
-        return RenderedMessage(message, tool, tuple(b for b in blocks if b.body or b.kind in (RESULT, CALL)))
+        return RenderedMessage(
+            message, tool, tuple(b for b in blocks if b.body or b.kind in (RESULT, CALL))
+        )
 
     def events(self) -> Iterator[Event]:
-        """Yield the conversation in order, with a `Day` at each change of date and a `Seam` at each change of session.
+        """Yield the conversation in order, with a `Day` at each change of date and a `Seam` at each
+        change of session.
 
         Raises:
             StoreError: The store cannot be read any more.
@@ -175,7 +189,8 @@ def indented_json(arguments: str) -> str | None:
 
 
 def readable_result(result: str) -> str:
-    """Return the printable result of a tool with line ends unescaped, if it is a JSON object; others unchanged."""
+    """Return the printable result of a tool with line ends unescaped, if it is a JSON object;
+    others unchanged."""
     if not result.startswith("{"):
         return result
     try:
@@ -186,7 +201,8 @@ def readable_result(result: str) -> str:
 
 
 def speaker(rendered: RenderedMessage) -> str:
-    """Return the name of the speaker on one line: user, assistant, a tool, or the role as stored."""
+    """Return the name of the speaker on one line: user, assistant, a tool, or the role as
+    stored."""
     if rendered.tool:
         return one_line(_("Tool {name}").format(name=rendered.tool))
     role = rendered.message.role

@@ -1,1 +1,2 @@
-"""Hermes beside its store: where its homes are, how it resumes, who holds the file, how healthy it is."""
+"""Hermes beside its store: where its homes are, how it resumes, who holds the file, how healthy it
+is."""

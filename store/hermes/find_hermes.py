@@ -1,7 +1,9 @@
-"""Find the `hermes` program, which is often not on the PATH of a command that ssh or a desktop starts.
+"""Find the `hermes` program, which is often not on the PATH of a command that ssh or a desktop
+starts.
 
-Hermes' own installer links it into `~/.local/bin` for every user but root (`scripts/install.sh`, 0.19 to 0.22). A plain
-`ssh HOST command` is no login shell, so nothing has put that folder on its PATH.
+Hermes' own installer links it into `~/.local/bin` for every user but root (`scripts/install.sh`,
+0.19 to 0.22). A plain `ssh HOST command` is no login shell, so nothing has put that folder on its
+PATH.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ def find_hermes() -> str | None:
 
 
 def hermes_word(executable: str | None) -> str:
-    """Return the word that starts `hermes` in a shell: its name where that is enough, else its full path."""
+    """Return the word that starts `hermes` in a shell: its name where that is enough, else its full
+    path."""
     return _NAME if executable is None or shutil.which(_NAME) == executable else executable
 
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 MANY_SESSIONS = 1_000
 MANY_BYTES = 384_000_000
-"""From about so many sessions or bytes on, says Hermes' guide, writing to the search index and `/resume` get slower."""
+"""From about so many sessions or bytes on, says Hermes' guide, writing to the search index and
+`/resume` get slower."""
 
 _DIST = re.compile(r"hermes_agent-([\w.+]+)\.dist-info")
 
@@ -75,11 +76,17 @@ def warnings_of(reader: Reader) -> tuple[StoreProblem, ...]:
         warn(text, _("Hermes records it when it next opens the store."))
     nameless = as_int(reader.value("SELECT count(*) FROM sessions WHERE id IS NULL"))
     if nameless:
-        text = _("{count:,} damaged sessions have no id: nothing can refer to them, so they are not shown.")
-        repair = _("They do no harm; `hermes sessions repair` looks through the store (0.20 and later).")
+        text = _(
+            "{count:,} damaged sessions have no id: nothing can refer to them, so they are not shown."
+        )
+        repair = _(
+            "They do no harm; `hermes sessions repair` looks through the store (0.20 and later)."
+        )
         warn(text.format(count=nameless), repair)
     if reader.snapshot:
-        text = _("The folder cannot be written to: this is a snapshot that may miss what is written meanwhile.")
+        text = _(
+            "The folder cannot be written to: this is a snapshot that may miss what is written meanwhile."
+        )
         warn(text, _("Open it as the user who runs Hermes, or look at a copy."))
     if schema.is_index_stale:
         text = _("Hermes has marked its search index as stale: searches scan the rows themselves.")
@@ -109,9 +116,11 @@ def summarize(reader: Reader, store: Store, location: Location) -> StoreSummary:
 
 
 def hermes_version(executable: str) -> str | None:
-    """Return the version of an installed Hermes, from the packages beside its program (given by its full path).
+    """Return the version of an installed Hermes, from the packages beside its program (given by its
+    full path).
 
-    `hermes --version` would create folders in HERMES_HOME (observed, 0.19), and a diagnosis must not change anything.
+    `hermes --version` would create folders in HERMES_HOME (observed, 0.19), and a diagnosis must
+    not change anything.
     """
     prefix = Path(executable).resolve().parent.parent
     for folder in (*prefix.glob("lib/python3*/site-packages"), prefix / "Lib" / "site-packages"):
@@ -122,7 +131,9 @@ def hermes_version(executable: str) -> str | None:
     return None
 
 
-def problems_of(summary: StoreSummary, search: SearchHealth, executable: str | None) -> Sequence[StoreProblem]:
+def problems_of(
+    summary: StoreSummary, search: SearchHealth, executable: str | None
+) -> Sequence[StoreProblem]:
     """List what is wrong with a store and its search index, and whether `hermes` is missing."""
     problems = list(summary.warnings)
     if search.failure:
@@ -134,7 +145,9 @@ def problems_of(summary: StoreSummary, search: SearchHealth, executable: str | N
         problems.append(StoreProblem("warning", "index-incomplete", text, search.remedy))
     if not search.trigram:
         text = _("There is no substring index: Chinese, Japanese and Korean are scanned for.")
-        advice = _("Hermes creates one if its SQLite is 3.34 or newer; until then searches are slower, but complete.")
+        advice = _(
+            "Hermes creates one if its SQLite is 3.34 or newer; until then searches are slower, but complete."
+        )
         problems.append(StoreProblem("info", "no-trigram", text, advice))
     if (summary.sessions or 0) >= MANY_SESSIONS or summary.size >= MANY_BYTES:
         text = _(
@@ -145,10 +158,14 @@ def problems_of(summary: StoreSummary, search: SearchHealth, executable: str | N
         problems.append(StoreProblem("info", "store-large", text, advice))
     if summary.wal_size > 256 * 1024 * 1024:
         text = _("The write-ahead log holds {size:,.0f} MB.").format(size=summary.wal_size / 1e6)
-        advice = _("It shrinks when the last Hermes process exits; one may be stuck in a long read.")
+        advice = _(
+            "It shrinks when the last Hermes process exits; one may be stuck in a long read."
+        )
         problems.append(StoreProblem("warning", "wal-large", text, advice))
     if executable is None:
-        text = _("There is no `hermes` on PATH or in ~/.local/bin: conversations cannot be resumed from here.")
+        text = _(
+            "There is no `hermes` on PATH or in ~/.local/bin: conversations cannot be resumed from here."
+        )
         advice = _("Put its folder on PATH, or install Hermes Agent.")
         problems.append(StoreProblem("warning", "no-hermes", text, advice))
     return problems

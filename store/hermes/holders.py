@@ -36,7 +36,9 @@ def _name(process: Path) -> str:
             if os.path.basename(word).startswith("hermes"):
                 command = [each for each in words[index + 1 : index + 2] if each.isalpha()]
                 return one_line(" ".join([os.path.basename(word), *command]), 60)
-        return one_line((process / "comm").read_text(errors="replace").strip(), 60) or _("a process")
+        return one_line((process / "comm").read_text(errors="replace").strip(), 60) or _(
+            "a process"
+        )
     except OSError:
         return _("a process")
 
@@ -62,7 +64,8 @@ def _by_lsof(path: str) -> list[Holder] | None:
     names = [each for each in (path, f"{path}-wal", f"{path}-shm") if os.path.exists(each)]
     try:
         result = subprocess.run(
-            # One field per line: p for the process, c for its name (lsof(8), "output for other programs").
+            # One field per line: p for the process, c for its name (lsof(8), "output for other
+            # programs").
             [program, "-w", "-F", "pc", "--", *names],
             stdin=subprocess.DEVNULL,
             capture_output=True,

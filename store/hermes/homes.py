@@ -57,12 +57,14 @@ class Location(NamedTuple):
         return self.label or self.profile or self.path.name
 
     def profiles(self) -> list[Location]:
-        """The stores of all profiles of its root, sample stores if it is one; none for a file that has no root."""
+        """The stores of all profiles of its root, sample stores if it is one; none for a file that
+        has no root."""
         found = profiles(self.root) if self.root is not None else []
         return [each._replace(demo=self.demo, note=self.note) for each in found]
 
     def refuse_without_home(self, what: str) -> None:
-        """Raise RefusedError if Hermes would not open this store; `what` is `resume` or `make smaller`."""
+        """Raise RefusedError if Hermes would not open this store; `what` is `resume` or `make
+        smaller`."""
         cannot = {
             "resume": pgettext("Hermes cannot …", "resume"),
             "make smaller": pgettext("Hermes cannot …", "make smaller"),
@@ -77,20 +79,22 @@ class Location(NamedTuple):
                 _("This store is on {name}: Hermes cannot {action} it from here.").format(
                     action=cannot, name=self.host.name
                 ),
-                remedy=_("Do it there: `ssh -t {ssh} {command}`.").format(ssh=self.host.ssh, command=self.host.command),
+                remedy=_("Do it there: `ssh -t {ssh} {command}`.").format(
+                    ssh=self.host.ssh, command=self.host.command
+                ),
             )
         if self.old_files is not None:
             raise RefusedError(
-                _("These are files in {folder}, not sessions of the store: Hermes cannot {action} them.").format(
-                    folder=self.old_files, action=cannot
-                ),
+                _(
+                    "These are files in {folder}, not sessions of the store: Hermes cannot {action} them."
+                ).format(folder=self.old_files, action=cannot),
                 remedy=_("They can be read, searched, copied and exported."),
             )
         if self.root is None:
             raise RefusedError(
-                _("Hermes cannot {action} from {path}: it is not the state.db of a Hermes root or profile.").format(
-                    action=cannot, path=self.path
-                ),
+                _(
+                    "Hermes cannot {action} from {path}: it is not the state.db of a Hermes root or profile."
+                ).format(action=cannot, path=self.path),
                 remedy=_("Hermes opens <root>/state.db and <root>/profiles/NAME/state.db only."),
             )
 
@@ -112,8 +116,9 @@ def root_of(home: Path) -> Path:
 def is_root(folder: Path) -> bool:
     """Tell whether Hermes uses this folder if it is HERMES_HOME and a profile is given.
 
-    For any folder below the default root it uses that root instead (`get_default_hermes_root`, 0.19), so a backup
-    there is not a root; nor is a folder in `profiles`. Links are followed, as by Hermes.
+    For any folder below the default root it uses that root instead (`get_default_hermes_root`,
+    0.19), so a backup there is not a root; nor is a folder in `profiles`. Links are followed, as by
+    Hermes.
     """
     if folder.parent.name == "profiles":
         return False
@@ -161,8 +166,8 @@ def profiles(root: Path) -> list[Location]:
 def locate_file(path: Path) -> Location:
     """Return the location of a store file, with its root and profile if Hermes would open it.
 
-    For a folder below the default root that is not a profile (a backup, for example), `hermes -p default` would open
-    the default root's store instead (observed, 0.19).
+    For a folder below the default root that is not a profile (a backup, for example), `hermes -p
+    default` would open the default root's store instead (observed, 0.19).
     """
     absolute = _path(str(path))
     if absolute.name != DATABASE:
@@ -173,8 +178,11 @@ def locate_file(path: Path) -> Location:
     return Location(absolute, root, profile) if is_root(root) else Location(absolute)
 
 
-def locate(*, home: str | None = None, profile: str | None = None, database: str | None = None) -> Location:
-    """Return the store that `--home`, `--profile` and `--db` of a command select; NotFoundError for no such profile."""
+def locate(
+    *, home: str | None = None, profile: str | None = None, database: str | None = None
+) -> Location:
+    """Return the store that `--home`, `--profile` and `--db` of a command select; NotFoundError for
+    no such profile."""
     if database is not None:
         return locate_file(Path(database))
     named = home or os.environ.get("HERMES_HOME", "").strip()
@@ -184,13 +192,20 @@ def locate(*, home: str | None = None, profile: str | None = None, database: str
         if base != root:
             profile = base.name
         elif home is None and base.parent.name != "profiles":
-            # A HERMES_HOME under ~/.hermes takes the sticky profile of that root (hermes_constants.py, 0.19).
+            # A HERMES_HOME under ~/.hermes takes the sticky profile of that root
+            # (hermes_constants.py, 0.19).
             sticky_root = root if is_root(root) else default_root()
             sticky = active_profile(sticky_root)
-            if sticky is not None and sticky != DEFAULT_PROFILE and profile_home(sticky_root, sticky).is_dir():
+            if (
+                sticky is not None
+                and sticky != DEFAULT_PROFILE
+                and profile_home(sticky_root, sticky).is_dir()
+            ):
                 root, profile = sticky_root, sticky
     chosen = profile or DEFAULT_PROFILE
-    if not _PROFILE_NAME.fullmatch(chosen) or (chosen != DEFAULT_PROFILE and not profile_home(root, chosen).is_dir()):
+    if not _PROFILE_NAME.fullmatch(chosen) or (
+        chosen != DEFAULT_PROFILE and not profile_home(root, chosen).is_dir()
+    ):
         known = ", ".join(each.profile or "" for each in profiles(root))
         raise NotFoundError(
             _("There is no profile “{name}” in {root}.").format(name=chosen, root=root),

@@ -41,10 +41,14 @@ def search_health(reader: Reader) -> SearchHealth:
     index = schema.fts
     trigram = schema.trigram is not None
     if index is None:
-        return SearchHealth(False, trigram, 0, messages, remedy=remedy(schema, Damage.MISSING, reader.path))
+        return SearchHealth(
+            False, trigram, 0, messages, remedy=remedy(schema, Damage.MISSING, reader.path)
+        )
     if f"{index.name}_docsize" not in schema.tables:
         missing = _("{table} is missing.").format(table=f"{index.name}_docsize")
-        return SearchHealth(True, trigram, 0, messages, missing, remedy(schema, Damage.BROKEN, reader.path))
+        return SearchHealth(
+            True, trigram, 0, messages, missing, remedy(schema, Damage.BROKEN, reader.path)
+        )
     indexed = as_int(reader.value(f"SELECT count(*) FROM {index.name}_docsize"))
     try:
         _try_index(reader, index)
@@ -58,9 +62,12 @@ def search_health(reader: Reader) -> SearchHealth:
 
 
 def _try_index(reader: Reader, index: FtsIndex) -> None:
-    """Look up words of the newest messages: StoreDamagedError comes only when the pages of the index are read."""
+    """Look up words of the newest messages: StoreDamagedError comes only when the pages of the
+    index are read."""
     content = reader.schema.message("content")
     rows = reader.rows(f"SELECT {content} FROM messages m ORDER BY m.id DESC LIMIT ?", [_SAMPLE])
     words = {word for row in rows for word in _WORD.findall((as_text(row[0]) or "")[:_SAMPLE_TEXT])}
     for word in sorted(words)[:_SAMPLE]:
-        reader.rows(f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? LIMIT 1", [f'"{word}"'])
+        reader.rows(
+            f"SELECT rowid FROM {index.name} WHERE {index.name} MATCH ? LIMIT 1", [f'"{word}"']
+        )

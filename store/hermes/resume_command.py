@@ -1,4 +1,5 @@
-"""Build the command that resumes a conversation in Hermes, with warnings to show before running it."""
+"""Build the command that resumes a conversation in Hermes, with warnings to show before running
+it."""
 
 from __future__ import annotations
 
@@ -89,11 +90,14 @@ class ResumePlan:
 
 
 def _quoted(text: str) -> str:
-    """Quote a word for a shell; as `$'…'` if it has characters that are not printable (POSIX 2024, bash, zsh)."""
+    """Quote a word for a shell; as `$'…'` if it has characters that are not printable (POSIX 2024,
+    bash, zsh)."""
     if one_line(text) == text:
         return shlex.quote(text)
     escaped = (
-        letter if letter.isalnum() or letter in "-_=./:" else "".join(f"\\{byte:03o}" for byte in os.fsencode(letter))
+        letter
+        if letter.isalnum() or letter in "-_=./:"
+        else "".join(f"\\{byte:03o}" for byte in os.fsencode(letter))
         for letter in text
     )
     return "$'" + "".join(escaped) + "'"
@@ -102,8 +106,9 @@ def _quoted(text: str) -> str:
 def plan_resume(reader: Reader, location: Location, session_id: str, now: float) -> ResumePlan:
     """Plan to resume the conversation of a session, given by any segment; `now` is in Unix seconds.
 
-    Only the form `--resume=ID` is safe: a bare id swallows the words after it, and a title may find another session.
-    `-p` is always given, or a sticky profile would open another file (observed, 0.19).
+    Only the form `--resume=ID` is safe: a bare id swallows the words after it, and a title may find
+    another session. `-p` is always given, or a sticky profile would open another file (observed,
+    0.19).
 
     Of the sample store it says what it would be with a store of one's own, and nothing runs it.
 
@@ -116,21 +121,36 @@ def plan_resume(reader: Reader, location: Location, session_id: str, now: float)
     catalog = read_neighbourhood(reader, [session_id], now)
     conversation = catalog.of_session(session_id)
     if conversation is None:
-        raise NotFoundError(_("There is no session {session} in this store.").format(session=session_id))
+        raise NotFoundError(
+            _("There is no session {session} in this store.").format(session=session_id)
+        )
     target = resume_target(conversation)
     predicted = predict_resume(catalog.forest, target.id, reader.schema.version)
     executable = None if location.demo else find_hermes()
     warnings = _warnings(conversation, predicted, executable)
     opened = catalog.forest.sessions.get(predicted)
-    if opened is not None and not opened.has_messages and any(each.has_messages for each in conversation.segments):
-        text = _("Hermes will start fresh in an empty part of this conversation: its messages are in earlier parts.")
+    if (
+        opened is not None
+        and not opened.has_messages
+        and any(each.has_messages for each in conversation.segments)
+    ):
+        text = _(
+            "Hermes will start fresh in an empty part of this conversation: its messages are in earlier parts."
+        )
         warnings.append(Caution("empty-part", text))
     if location.demo:  # what is wrong with this machine says nothing about the sample
-        text = _("This is the sample store: there is nothing to resume. With your own store, Enter runs:")
+        text = _(
+            "This is the sample store: there is nothing to resume. With your own store, Enter runs:"
+        )
         others = [each for each in warnings if each.code not in ("no-hermes", "missing-directory")]
         warnings = [*others, Caution("sample", text)]
     return ResumePlan(
-        argv=(hermes_word(executable), "-p", location.profile or "default", f"--resume={target.id}"),
+        argv=(
+            hermes_word(executable),
+            "-p",
+            location.profile or "default",
+            f"--resume={target.id}",
+        ),
         env={} if location.demo else {"HERMES_HOME": str(location.root)},
         conversation=conversation,
         target=target,
@@ -143,18 +163,29 @@ def _warnings(conversation: Conversation, predicted: str, executable: str | None
     warnings: list[Caution] = []
     source = conversation.source
     if executable is None:
-        text = _("There is no `hermes` on PATH or in ~/.local/bin: copy the command and run it where there is.")
+        text = _(
+            "There is no `hermes` on PATH or in ~/.local/bin: copy the command and run it where there is."
+        )
         warnings.append(Caution("no-hermes", text))
     if predicted != conversation.id:
-        text = _("Hermes will open {session} instead: it follows the newest unmarked child (0.18 and later).")
+        text = _(
+            "Hermes will open {session} instead: it follows the newest unmarked child (0.18 and later)."
+        )
         warnings.append(Caution("opens-another", text.format(session=predicted)))
-    if conversation.kind is ConversationKind.SUBAGENT or conversation.relation is Relation.DELEGATED:
-        warnings.append(Caution("subagent", _("This is a subagent's session: nobody talked in it.")))
+    if (
+        conversation.kind is ConversationKind.SUBAGENT
+        or conversation.relation is Relation.DELEGATED
+    ):
+        warnings.append(
+            Caution("subagent", _("This is a subagent's session: nobody talked in it."))
+        )
     elif source in AUTOMATION_SOURCES:
         text = _("This is automation ({source}): nobody talked in it.").format(source=source)
         warnings.append(Caution("automation", text))
     elif source in GATEWAY_SOURCES or conversation.root.session_key:
-        text = _("This is a {source} chat: resuming opens it here, and its people will not see what you write.")
+        text = _(
+            "This is a {source} chat: resuming opens it here, and its people will not see what you write."
+        )
         if conversation.tip.end_reason in RESET_REASONS:
             text = _(
                 "This {source} chat was reset: resuming clears the reset, so the gateway may go on in it for that chat."
@@ -163,20 +194,29 @@ def _warnings(conversation: Conversation, predicted: str, executable: str | None
     if conversation.status is Status.EMPTY:
         warnings.append(Caution("empty", _("It has no messages.")))
     if conversation.status is Status.LIVE:
-        text = _("It seems open elsewhere: it was written to moments ago, or a turn is running in it.")
+        text = _(
+            "It seems open elsewhere: it was written to moments ago, or a turn is running in it."
+        )
         warnings.append(Caution("live", text))
     if conversation.cwd and not Path(conversation.cwd).is_dir():
-        text = _("Its directory {directory} does not exist here.").format(directory=conversation.cwd)
+        text = _("Its directory {directory} does not exist here.").format(
+            directory=conversation.cwd
+        )
         warnings.append(Caution("missing-directory", text))
     return warnings
 
 
 @lru_cache(maxsize=4)
 def options_of(executable: str) -> frozenset[str]:
-    """Return the long options in the `--help` of a `hermes`, given by its full path; empty if that fails."""
+    """Return the long options in the `--help` of a `hermes`, given by its full path; empty if that
+    fails."""
     try:
         result = subprocess.run(
-            [executable, "--help"], stdin=subprocess.DEVNULL, capture_output=True, timeout=_PATIENCE, check=False
+            [executable, "--help"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_PATIENCE,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return frozenset()
@@ -186,10 +226,11 @@ def options_of(executable: str) -> frozenset[str]:
 
 
 def on_surface(plan: ResumePlan, surfaces: Mapping[str, str]) -> ResumePlan:
-    """Add the option for the surface configured for the source of a conversation, if this `hermes` knows it.
+    """Add the option for the surface configured for the source of a conversation, if this `hermes`
+    knows it.
 
-    `surfaces` maps a source, or `any` for the others, to `cli` or `tui`. A `hermes` that does not know the option would
-    refuse to start.
+    `surfaces` maps a source, or `any` for the others, to `cli` or `tui`. A `hermes` that does not
+    know the option would refuse to start.
     """
     surface = surfaces.get(plan.conversation.source, surfaces.get(ANY_SOURCE))
     if surface not in SURFACES or plan.executable is None:

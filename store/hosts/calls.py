@@ -1,8 +1,8 @@
 """What may be asked of `serve`: a closed list of calls, each with typed arguments.
 
-A call names what it does and the rows it is about, never a file, another store or a command line. Names and defaults
-of arguments are those of the command of the same purpose, which carries the call out on the one store that was
-opened.
+A call names what it does and the rows it is about, never a file, another store or a command line.
+Names and defaults of arguments are those of the command of the same purpose, which carries the call
+out on the one store that was opened.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ class Parameter(NamedTuple):
 
     def optional(self) -> Parameter:
         """Return the same, but null and missing are accepted."""
-        return self._replace(accepts=lambda value: value is None or self.accepts(value), default=None)
+        return self._replace(
+            accepts=lambda value: value is None or self.accepts(value), default=None
+        )
 
 
 class Call(NamedTuple):
@@ -51,7 +53,9 @@ class Call(NamedTuple):
         """
         for key in given:
             if key not in self.parameters:
-                raise RefusedError(_("“{call}” has no argument “{name}”.").format(call=name, name=key[:80]))
+                raise RefusedError(
+                    _("“{call}” has no argument “{name}”.").format(call=name, name=key[:80])
+                )
         values: Json = {}
         for key, parameter in self.parameters.items():
             value = given.get(key, parameter.default)
@@ -79,7 +83,9 @@ def _is_some(value: object) -> bool:
 
 
 def _one_of(*words: str, default: object = _REQUIRED) -> Parameter:
-    return Parameter(lambda value: isinstance(value, str) and value in words, N_("one of its words"), default)
+    return Parameter(
+        lambda value: isinstance(value, str) and value in words, N_("one of its words"), default
+    )
 
 
 def _count(default: int) -> Parameter:
@@ -131,7 +137,9 @@ CALLS: Mapping[str, Call] = {
         }
     ),
     "lineage": Call({"id": _WORD, **_TEXT_TOO}),
-    "cautions": Call({"id": _WORD.optional(), "last": _FLAG, "source": _WORD.optional(), **_TEXT_TOO}),
+    "cautions": Call(
+        {"id": _WORD.optional(), "last": _FLAG, "source": _WORD.optional(), **_TEXT_TOO}
+    ),
     "plan": Call({**_CLEANUP, **_TEXT_TOO}),
     "trash": Call(_TEXT_TOO),
     "archive": Call({**_SEVERAL, **_TEXT_TOO}, changes=True),
@@ -143,14 +151,16 @@ CALLS: Mapping[str, Call] = {
     "restore": Call({"bundles": _SOME, "only": _WORDS, **_TEXT_TOO}, changes=True),
     "clean_up": Call({**_CLEANUP, "yes": _FLAG, **_TEXT_TOO}, changes=True),
 }
-"""By name. `cautions` says what speaks against opening a conversation in Hermes; `plan` what a clean-up would do."""
+"""By name. `cautions` says what speaks against opening a conversation in Hermes; `plan` what a
+clean-up would do."""
 
 
 def checked(name: object, given: object, *, may_change: bool) -> tuple[str, Json]:
     """Return the name of a call and all of its arguments.
 
     Raises:
-        RefusedError: There is no such call, its arguments are wrong, or it would change the store and may not.
+        RefusedError: There is no such call, its arguments are wrong, or it would change the store
+            and may not.
     """
     call = CALLS.get(name) if isinstance(name, str) else None
     if not isinstance(name, str) or call is None:
@@ -158,6 +168,8 @@ def checked(name: object, given: object, *, may_change: bool) -> tuple[str, Json
     if not isinstance(given, dict):
         raise RefusedError(_("The arguments of “{call}” are no object.").format(call=name))
     if call.changes and not may_change:
-        sentence = _("This connection may only read: “{call}” needs `serve --stdio --allow-changes` there.")
+        sentence = _(
+            "This connection may only read: “{call}” needs `serve --stdio --allow-changes` there."
+        )
         raise RefusedError(sentence.format(call=name))
     return name, call.check(name, given)

@@ -1,8 +1,8 @@
 """Decode what `list --json` and `search --json` of a host printed, which is as hostile as a store.
 
-A host may have an older or a newer version: a missing key has its default value, unknown keys are ignored, and an
-unknown word of an enumeration counts as its default. A value of a wrong type or beyond all bounds is no answer of
-hermes-browse.
+A host may have an older or a newer version: a missing key has its default value, unknown keys are
+ignored, and an unknown word of an enumeration counts as its default. A value of a wrong type or
+beyond all bounds is no answer of hermes-browse.
 """
 
 from __future__ import annotations
@@ -69,7 +69,9 @@ def read_list(link: Link, reply: Reply) -> Listed:
         store = document.get("store")
         facts = store if isinstance(store, dict) else {}
         total = _count(document.get("total")) or len(conversations)
-        return Listed(conversations, total, _count(facts.get("sessions")) or total, _count(facts.get("bytes")))
+        return Listed(
+            conversations, total, _count(facts.get("sessions")) or total, _count(facts.get("bytes"))
+        )
 
     return _decoded(link, reply, decode)
 
@@ -78,10 +80,14 @@ def read_search(link: Link, reply: Reply) -> Searched:
     """Decode the answer to `search --json`; errors as of `read_list`."""
 
     def decode(document: Json) -> Searched:
-        hits = tuple((_id(each, "conversation_id"), _hit(each)) for each in _objects(document.get("hits")))
+        hits = tuple(
+            (_id(each, "conversation_id"), _hit(each)) for each in _objects(document.get("hits"))
+        )
         total, notes = document.get("total"), document.get("notes")
         said = [each for each in notes if isinstance(each, str)] if isinstance(notes, list) else []
-        more = _flag(document.get("more")) or (_count(total) > len(hits) if total is not None else False)
+        more = _flag(document.get("more")) or (
+            _count(total) > len(hits) if total is not None else False
+        )
         return Searched(hits, more, tuple(one_line(each, 200) for each in said[:_NOTES]))
 
     return _decoded(link, reply, decode)
@@ -100,7 +106,11 @@ def _decoded(link: Link, reply: Reply, decode: Callable[[Json], T]) -> T:
 
 
 def _objects(value: object) -> list[Json]:
-    if not isinstance(value, list) or len(value) > ROWS or not all(isinstance(each, dict) for each in value):
+    if (
+        not isinstance(value, list)
+        or len(value) > ROWS
+        or not all(isinstance(each, dict) for each in value)
+    ):
         raise ValueError(value)
     return value
 
@@ -123,7 +133,12 @@ def _text(value: object, limit: int = _TEXT) -> str | None:
 def _real(value: object) -> float | None:
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e300 or math.isnan(value):
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not abs(value) < 1e300
+        or math.isnan(value)
+    ):
         raise ValueError(value)
     return float(value)
 
@@ -160,7 +175,10 @@ def _conversation(document: Json) -> Conversation:
     if tokens is not None and not isinstance(tokens, dict):
         raise ValueError(tokens)
     counts = Tokens(*(_count((tokens or {}).get(name)) for name in Tokens._fields))
-    rows, status = document.get("message_count"), _word(Status, document.get("status"), Status.ENDED)
+    rows, status = (
+        document.get("message_count"),
+        _word(Status, document.get("status"), Status.ENDED),
+    )
     title, last_active = _text(document.get("title")), _real(document.get("last_active"))
     source, started_at = _text(document.get("source"), 80) or "", _real(document.get("started_at"))
     archived, hidden = _flag(document.get("archived")), _flag(document.get("hidden"))
@@ -191,7 +209,14 @@ def _conversation(document: Json) -> Conversation:
         has_messages=status is not Status.EMPTY,
     )
     before = [
-        Session(each, source, parent, started_at=None if parent else started_at, archived=archived, hidden=hidden)
+        Session(
+            each,
+            source,
+            parent,
+            started_at=None if parent else started_at,
+            archived=archived,
+            hidden=hidden,
+        )
         for each, parent in zip(names[:-1], [None, *names], strict=False)
     ]
     size = document.get("bytes")
@@ -231,7 +256,8 @@ def _hit(document: Json) -> Hit:
 
 
 def _ranges(match: list[object], length: int) -> list[tuple[int, int]]:
-    """Return ranges of a snippet, which rise and do not overlap; those beyond where it was cut are left out."""
+    """Return ranges of a snippet, which rise and do not overlap; those beyond where it was cut are
+    left out."""
     ranges: list[tuple[int, int]] = []
     position = 0
     for each in match:

@@ -1,8 +1,9 @@
 """Change conversations on the machine of their store, this one or another.
 
-Arguments and errors are those of the functions of the same name in `store.edit` and `store.cleanup.bulk`, which change
-a store of this machine. On another one its hermes-browse does it, with all of its guards. If the connection is lost
-before the answer, the store there is asked what was done before anything is said; nothing is sent twice.
+Arguments and errors are those of the functions of the same name in `store.edit` and
+`store.cleanup.bulk`, which change a store of this machine. On another one its hermes-browse does
+it, with all of its guards. If the connection is lost before the answer, the store there is asked
+what was done before anything is said; nothing is sent twice.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ _COMMANDS: Mapping[str, tuple[str, int, str, Callable[..., Change]]] = {
 """Calls that set a flag: its column, its value, the sentence, and what sets it here."""
 
 
-def _run(store: RemoteStore, call: str, values: Mapping[str, object], is_done: Callable[[], bool]) -> Json | None:
+def _run(
+    store: RemoteStore, call: str, values: Mapping[str, object], is_done: Callable[[], bool]
+) -> Json | None:
     """Ask for a change; None if the connection was lost but the store shows that it is done."""
     link = store.link
     if "change" not in link.open().rights:  # what fails here has sent nothing
@@ -59,10 +62,14 @@ def _run(store: RemoteStore, call: str, values: Mapping[str, object], is_done: C
             link.reconnect()
             done = is_done()
         except BrowseError:
-            text = _("{name}: the connection was lost while it changed the store, so nobody knows whether it was done.")
+            text = _(
+                "{name}: the connection was lost while it changed the store, so nobody knows whether it was done."
+            )
             remedy = _("Look at the list once {name} is back: nothing is sent again.")
             name = link.host.name
-            raise WriteInDoubtError(text.format(name=name), remedy=remedy.format(name=name)) from lost
+            raise WriteInDoubtError(
+                text.format(name=name), remedy=remedy.format(name=name)
+            ) from lost
         if done:
             return None
         sentence = _("{name}: the connection was lost. So far nothing is changed there.")
@@ -84,7 +91,9 @@ def _flags_of(store: RemoteStore, ids: Sequence[str], column: str) -> dict[str, 
     """Return a flag of sessions, by id; sessions that are gone are missing."""
     with store.reader() as reader:
         own = reader.schema.session(column, default="0")
-        rows = reader.rows_in(f"SELECT s.id, {own} FROM sessions s WHERE s.id IN ({{keys}})", list(ids))
+        rows = reader.rows_in(
+            f"SELECT s.id, {own} FROM sessions s WHERE s.id IN ({{keys}})", list(ids)
+        )
     return {str(session): int(bool(value)) for session, value in rows}
 
 
@@ -101,7 +110,9 @@ def _set_flag(command: str, store: Store, ids: Sequence[str]) -> Change:
     rows = tuple(RowChange(each, {column: 1 - value}, {column: value}) for each in touched)
     count = len(ids)
     conversations = ngettext("1 conversation", "{count:,} conversations", count).format(count=count)
-    text = _("{done} on {name}").format(done=_(sentence).format(conversations=conversations), name=store.link.host.name)
+    text = _("{done} on {name}").format(
+        done=_(sentence).format(conversations=conversations), name=store.link.host.name
+    )
     return Change(text if rows else "", rows)
 
 
@@ -121,7 +132,9 @@ def rename(store: Store, session_id: str, typed: str) -> titles.Renamed:
         return value if isinstance(value, str) else None
 
     before = title()
-    document = _run(store, "rename", {"id": session_id, "title": [typed]}, lambda: title() != before)
+    document = _run(
+        store, "rename", {"id": session_id, "title": [typed]}, lambda: title() != before
+    )
     after = title() if document is None else document.get("title")
     after = after if isinstance(after, str) else None
     rows = (RowChange(session_id, {"title": before}, {"title": after}),) if after != before else ()
@@ -131,7 +144,8 @@ def rename(store: Store, session_id: str, typed: str) -> titles.Renamed:
 
 
 def undo(store: Store, change: Change) -> Change:
-    """Undo a change of flags or of a title; elsewhere flags are set on whole lineages again, as the commands do."""
+    """Undo a change of flags or of a title; elsewhere flags are set on whole lineages again, as the
+    commands do."""
     if not isinstance(store, RemoteStore) or not change.rows:
         return flags.undo(store, change)
     first = change.rows[0]
@@ -141,12 +155,15 @@ def undo(store: Store, change: Change) -> Change:
         renamed = rename(store, first.session_id, title if isinstance(title, str) else "")
         return Change(done, renamed.change.rows)
     wanted = next(iter(first.before.items()))
-    command = next(name for name, (column, value, *_rest) in _COMMANDS.items() if (column, value) == wanted)
+    command = next(
+        name for name, (column, value, *_rest) in _COMMANDS.items() if (column, value) == wanted
+    )
     return Change(done, _set_flag(command, store, change.session_ids).rows)
 
 
 def archive_unit(store: Store, plan: Plan) -> bulk.Unit[Change]:
-    """Return what archives a part of a plan; elsewhere the guards of that machine decide about relatives."""
+    """Return what archives a part of a plan; elsewhere the guards of that machine decide about
+    relatives."""
     if not isinstance(store, RemoteStore):
         return bulk.archive_unit(store, plan)
     return lambda planned: archive(store, [each.conversation.id for each in planned])
@@ -175,12 +192,23 @@ def delete(store: RemoteStore, ids: Sequence[str]) -> Deleted:
         BrowseError: Another reason; nothing was deleted.
         WriteInDoubtError: The connection was lost, and the machine does not answer any more.
     """
-    document = _run(store, "delete", {"ids": list(ids), "yes": True}, lambda: not _flags_of(store, ids, "archived"))
+    document = _run(
+        store,
+        "delete",
+        {"ids": list(ids), "yes": True},
+        lambda: not _flags_of(store, ids, "archived"),
+    )
     if document is None:  # the answer was lost, so the bundle is looked for
         listed = document_of(store.link.host, store.link.call("trash")).get("bundles")
         bundles = listed if isinstance(listed, list) else []
-        bundle: object = next((each for each in bundles if set(ids) <= set(_texts(_get(each, "sessions")))), None)
-        document = {"bundle": bundle, "deleted": _get(bundle, "sessions"), "messages": _get(bundle, "messages")}
+        bundle: object = next(
+            (each for each in bundles if set(ids) <= set(_texts(_get(each, "sessions")))), None
+        )
+        document = {
+            "bundle": bundle,
+            "deleted": _get(bundle, "sessions"),
+            "messages": _get(bundle, "messages"),
+        }
     bundle = document.get("bundle")
     name = _get(bundle, "name")
     sessions, messages = _texts(document.get("deleted")), _number(document.get("messages"))
@@ -205,7 +233,9 @@ def delete(store: RemoteStore, ids: Sequence[str]) -> Deleted:
     )
 
 
-def restore(store: Store, trash: Path, deleted: Deleted, files: Path | None, *, check: bool) -> restoring.Restored:
+def restore(
+    store: Store, trash: Path, deleted: Deleted, files: Path | None, *, check: bool
+) -> restoring.Restored:
     """Undo a delete, from the trash of the machine."""
     bundle, ids = deleted.bundle.name, list(deleted.sessions)
     if not isinstance(store, RemoteStore):

@@ -1,4 +1,5 @@
-"""Errors of hosts, each with a sentence and a remedy, derived from the output of ssh and of the host's shell."""
+"""Errors of hosts, each with a sentence and a remedy, derived from the output of ssh and of the
+host's shell."""
 
 from __future__ import annotations
 
@@ -12,13 +13,17 @@ from ..wording import N_, _
 from .host import Host
 
 SSH_FAILED = 255
-"""The exit code of ssh when it failed itself; any other is that of the command on the host (ssh(1), OpenSSH 9)."""
+"""The exit code of ssh when it failed itself; any other is that of the command on the host (ssh(1),
+OpenSSH 9)."""
 _NOT_FOUND = (126, 127)
 """Exit codes of a POSIX shell for a program that cannot be run, or is not there."""
 _TCSH_SAYS = ": Command not found."
 """The end of what tcsh says about a program that is not there; its exit code is 1."""
-_CANNOT_RUN = re.compile("bad interpreter|required file not found|cannot execute|[Pp]ermission denied|[Ee]xec format")
-"""What shells say about a program that is there: its interpreter is missing, say, as after an upgrade of Python."""
+_CANNOT_RUN = re.compile(
+    "bad interpreter|required file not found|cannot execute|[Pp]ermission denied|[Ee]xec format"
+)
+"""What shells say about a program that is there: its interpreter is missing, say, as after an
+upgrade of Python."""
 _USAGE = 2
 """Exit code of a hermes-browse that does not know the command."""
 
@@ -69,8 +74,12 @@ _SENTENCES = {
     "host-silent": N_("{name}: it has not answered for {seconds:.0f} seconds."),
     "host-noise": N_("{name}: what came back is not an answer of hermes-browse ({said})."),
     "host-refused": N_("{name}: {said}"),
-    "host-rights": N_("{name}: this key only reads; `serve --stdio --allow-changes` in its line there allows changes."),
-    "host-serves": N_("{name}: this key may only serve the browser, and this command needs one of its own there."),
+    "host-rights": N_(
+        "{name}: this key only reads; `serve --stdio --allow-changes` in its line there allows changes."
+    ),
+    "host-serves": N_(
+        "{name}: this key may only serve the browser, and this command needs one of its own there."
+    ),
     "host-program": N_("{name}: its shell does not find “{command}”."),
     "host-broken": N_("{name}: “{command}” is there and cannot be run ({said})."),
     "host-old": N_("{name}: its hermes-browse is too old for this ({said})."),
@@ -86,18 +95,28 @@ _CODES = {
 _REMEDIES = {
     "host-key": N_("If the machine was set up anew, remove its old key: `{ssh}` says how."),
     "host-new": N_("Connect once in another terminal and compare the key: `{ssh}`."),
-    "host-unknown": N_("Correct `ssh` of this host in the configuration, or its alias in ~/.ssh/config."),
-    "host-login": N_("If your key has a passphrase, type `ssh-add`; if it asks for a password, `{copy}`."),
-    "host-closed": N_("Its sshd refuses this machine, or has too many logins at once; its log says which."),
+    "host-unknown": N_(
+        "Correct `ssh` of this host in the configuration, or its alias in ~/.ssh/config."
+    ),
+    "host-login": N_(
+        "If your key has a passphrase, type `ssh-add`; if it asks for a password, `{copy}`."
+    ),
+    "host-closed": N_(
+        "Its sshd refuses this machine, or has too many logins at once; its log says which."
+    ),
     "host-broken": N_("Install it there again: its Python may be gone."),
-    "host-program": N_("Install it there, or name its full path as `command` of this host in the configuration."),
+    "host-program": N_(
+        "Install it there, or name its full path as `command` of this host in the configuration."
+    ),
     "host-ssh": N_("Try it in another terminal: `{ssh}`."),
     "host-old": N_("Install the newest there."),
     "host-version": N_("Install the newest there."),
 }
 
 
-def fault(host: Host, code: str, *, said: str = "", seconds: float = 0.0, version: str = "") -> HostError:
+def fault(
+    host: Host, code: str, *, said: str = "", seconds: float = 0.0, version: str = ""
+) -> HostError:
     """Return the error of a code, with its sentence and remedy.
 
     Args:
@@ -116,17 +135,23 @@ def fault(host: Host, code: str, *, said: str = "", seconds: float = 0.0, versio
         "copy": one_line(f"ssh-copy-id {host.ssh}", 120),
     }
     remedy = _(_REMEDIES[code]).format(**fields) if code in _REMEDIES else ""
-    return HostError(host, _CODES.get(code, code), _(_SENTENCES[code]).format(**fields), remedy=remedy)
+    return HostError(
+        host, _CODES.get(code, code), _(_SENTENCES[code]).format(**fields), remedy=remedy
+    )
 
 
 def cannot_start(host: Host, error: OSError | ValueError) -> HostError:
     """Return why there is no ssh process."""
     missing = isinstance(error, FileNotFoundError)
-    said = _("it is not installed here") if missing else getattr(error, "strerror", None) or str(error)
+    said = (
+        _("it is not installed here") if missing else getattr(error, "strerror", None) or str(error)
+    )
     return fault(host, "host-ssh", said=said)
 
 
-def explain(host: Host, exit_code: int | None, said: str, has_greeted: bool, noise: str = "") -> HostError:
+def explain(
+    host: Host, exit_code: int | None, said: str, has_greeted: bool, noise: str = ""
+) -> HostError:
     """Return why a connection ended.
 
     Args:
@@ -173,19 +198,24 @@ def no_program(host: Host, exit_code: int | None, said: str) -> HostError:
 def refused(host: Host, said: str) -> HostError:
     """Return the error of the program there, given its sentence."""
     sentence, remedy = advised(host, said)
-    sentence = _(_SENTENCES["host-refused"]).format(name=host.name, said=one_line(sentence, 400) or "?")
+    sentence = _(_SENTENCES["host-refused"]).format(
+        name=host.name, said=one_line(sentence, 400) or "?"
+    )
     return HostError(host, "host-refused", sentence, remedy=remedy)
 
 
 def advised(host: Host, said: str) -> tuple[str, str]:
     """Return a sentence of the program there, and the remedy for it here.
 
-    Options that name a store are advice for whoever sits at that machine; here it is a line of the configuration.
+    Options that name a store are advice for whoever sits at that machine; here it is a line of the
+    configuration.
     """
     for remedy in (NO_STORE, NO_CHAT, NO_FILE):
         for told in (remedy, _(remedy)):  # a program that prints JSON says it in English
             if told in said:
-                elsewhere = _('If its store is elsewhere there, name the root as `home` of this host: home = "/path".')
+                elsewhere = _(
+                    'If its store is elsewhere there, name the root as `home` of this host: home = "/path".'
+                )
                 return said.replace(told, "").strip(), elsewhere
     return host.advice(said), ""
 

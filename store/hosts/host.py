@@ -1,4 +1,5 @@
-"""A machine with a store of its own, as the configuration names it, and the command lines that reach it."""
+"""A machine with a store of its own, as the configuration names it, and the command lines that
+reach it."""
 
 from __future__ import annotations
 
@@ -34,19 +35,25 @@ class Host(NamedTuple):
     """The profile there; empty for the one that Hermes uses."""
 
     def command_line(self, arguments: Sequence[str]) -> str:
-        """Return the line for the shell of the host: the program, its store, and arguments, each quoted.
+        """Return the line for the shell of the host: the program, its store, and arguments, each
+        quoted.
 
         The store's options come first, because arguments may hold `--`.
         """
-        store = [*(("--home", self.home) if self.home else ()), *(("--profile", self.profile) if self.profile else ())]
+        store = [
+            *(("--home", self.home) if self.home else ()),
+            *(("--profile", self.profile) if self.profile else ()),
+        ]
         return " ".join([self.command, *map(shlex.quote, [*store, *arguments])])
 
     def advice(self, sentence: str) -> str:
-        """Return a sentence of the program there, with the commands that it names as they are typed here."""
+        """Return a sentence of the program there, with the commands that it names as they are typed
+        here."""
         return _NAMED_COMMAND.sub(f"`{PROGRAM} --host {self.name} ", sentence)
 
     def problem(self) -> tuple[str, str]:
-        """Return the name of the value that is wrong, and what is wrong in a sentence; both empty if nothing is."""
+        """Return the name of the value that is wrong, and what is wrong in a sentence; both empty
+        if nothing is."""
         if not _NAME.fullmatch(self.name):
             return "name", _("its `name` is letters, digits, “.”, “_” and “-”, such as vps.")
         try:
@@ -62,18 +69,33 @@ class Host(NamedTuple):
         return shlex.split(self.ssh)
 
 
-def ssh_command(host: Host, line: str, *, control: Path | None = None, terminal: bool = False) -> list[str]:
+def ssh_command(
+    host: Host, line: str, *, control: Path | None = None, terminal: bool = False
+) -> list[str]:
     """Return the arguments of a process that runs a line on a host.
 
     Args:
         line: For the shell of the host, from `command_line`.
-        control: The socket of an open connection to use; without it, and when it is gone, ssh connects anew.
-        terminal: Give the line a terminal there, and let ssh ask for passwords here; for a person only.
+        control: The socket of an open connection to use; without it, and when it is gone, ssh
+            connects anew.
+        terminal: Give the line a terminal there, and let ssh ask for passwords here; for a person
+            only.
     """
     if terminal:
         return ["ssh", "-t", *host.ssh_words(), line]
-    # Nothing of this machine is lent to the host while the connection is open: no agent, no display, no port.
-    options = ["-T", "-a", "-x", "-o", "ClearAllForwardings=yes", "-o", "RemoteCommand=none", "-o", "LogLevel=ERROR"]
+    # Nothing of this machine is lent to the host while the connection is open: no agent, no
+    # display, no port.
+    options = [
+        "-T",
+        "-a",
+        "-x",
+        "-o",
+        "ClearAllForwardings=yes",
+        "-o",
+        "RemoteCommand=none",
+        "-o",
+        "LogLevel=ERROR",
+    ]
     options += ["-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]
     options += ["-o", "ServerAliveInterval=10", "-o", "ServerAliveCountMax=3"]
     if control is not None:

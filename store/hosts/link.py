@@ -1,8 +1,9 @@
-"""An open connection to a host: one ssh process, and `hermes-browse serve --stdio` at its other end.
+"""An open connection to a host: one ssh process, and `hermes-browse serve --stdio` at its other
+end.
 
-Each question and each answer is a line of JSON; `serving.py` is the other side. The ssh process is also the master of
-the multiplexed connection that commands use (`ControlMaster` of ssh_config(5)), and it ends with this process, however
-that ends: the host's program ends with its input.
+Each question and each answer is a line of JSON; `serving.py` is the other side. The ssh process is
+also the master of the multiplexed connection that commands use (`ControlMaster` of ssh_config(5)),
+and it ends with this process, however that ends: the host's program ends with its input.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ _END_SECONDS = 2.0
 """How long ssh may take to end."""
 _CHUNK = 65_536
 _SOCKET_PATH = 86
-"""Longest path of a control socket: macOS allows 103 bytes, and ssh binds it under a name that is 17 longer."""
+"""Longest path of a control socket: macOS allows 103 bytes, and ssh binds it under a name that is
+17 longer."""
 
 
 class Reply(NamedTuple):
@@ -73,7 +75,8 @@ class Hello(NamedTuple):
 
 
 class Link:
-    """A connection to a host, opened by the first question and again after it was lost; any thread asks.
+    """A connection to a host, opened by the first question and again after it was lost; any thread
+    asks.
 
     Args:
         socket: Path for the control socket, in a private folder; None for no multiplexing.
@@ -81,7 +84,11 @@ class Link:
 
     def __init__(self, host: Host, socket: Path | None = None) -> None:
         self.host = host
-        usable = socket is not None and sys.platform != "win32" and len(os.fsencode(socket)) <= _SOCKET_PATH
+        usable = (
+            socket is not None
+            and sys.platform != "win32"
+            and len(os.fsencode(socket)) <= _SOCKET_PATH
+        )
         self.control = socket if usable else None
         """The control socket that commands use while the connection is open."""
         self.hello: Hello | None = None
@@ -91,7 +98,8 @@ class Link:
         self.error: HostError | None = None
         """Why the last attempt failed; None while connected."""
         self.away_since: float | None = None
-        """Unix seconds of the first failure since it last answered; None while it is not known to be away."""
+        """Unix seconds of the first failure since it last answered; None while it is not known to
+        be away."""
         self._process: subprocess.Popen[bytes] | None = None
         self._lock, self._writing = threading.Lock(), threading.Lock()
         self._asked: dict[int, Future[Json]] = {}
@@ -103,7 +111,8 @@ class Link:
         """The last line that the newest connection printed instead of a hello."""
 
     def open(self) -> Hello:
-        """Connect, unless connected; return what the host said. HostError if it cannot, or has no such program."""
+        """Connect, unless connected; return what the host said. HostError if it cannot, or has no
+        such program."""
         with self._lock:
             if self._process is None:
                 if self._closed or time.monotonic() - self._failed_at < RETRY_SECONDS:
@@ -118,7 +127,8 @@ class Link:
             raise error from None
 
     def _checked(self, hello: Hello) -> Hello:
-        """Return a hello. HostError if it is about another profile than was asked for: the key may decide that."""
+        """Return a hello. HostError if it is about another profile than was asked for: the key may
+        decide that."""
         if self.host.profile and hello.profile != self.host.profile:
             sentence = _("this key may serve only the profile “{own}”, not “{wanted}”.")
             said = sentence.format(own=hello.profile, wanted=self.host.profile)
@@ -136,9 +146,15 @@ class Link:
 
     def try_again(self) -> None:
         """Connect in the background if the last attempt is a while ago; for a caller that polls."""
-        if self._process is None and not self._closed and time.monotonic() - self._failed_at > POLL_SECONDS:
+        if (
+            self._process is None
+            and not self._closed
+            and time.monotonic() - self._failed_at > POLL_SECONDS
+        ):
             self._failed_at = time.monotonic()
-            threading.Thread(target=self._connect_quietly, name=f"host {self.host.name}", daemon=True).start()
+            threading.Thread(
+                target=self._connect_quietly, name=f"host {self.host.name}", daemon=True
+            ).start()
 
     def _connect_quietly(self) -> None:
         with contextlib.suppress(HostError):  # `error` has it
@@ -170,7 +186,8 @@ class Link:
         threading.Thread(target=self._listen, args=own, name=name, daemon=True).start()
 
     def ask(self, question: Json, *, seconds: float = ANSWER_SECONDS) -> Json:
-        """Ask, and wait for the answer. HostError if the host cannot be reached, or the connection was lost."""
+        """Ask, and wait for the answer. HostError if the host cannot be reached, or the connection
+        was lost."""
         return self.answer_of(self.send(question), seconds)
 
     def send(self, question: Json) -> int:
@@ -219,11 +236,14 @@ class Link:
             self._asked.pop(number, None)
 
     def cancel(self, number: int) -> None:
-        """Cancel a question from any thread: whoever waits for its answer gets a QueryInterruptedError at once."""
+        """Cancel a question from any thread: whoever waits for its answer gets a
+        QueryInterruptedError at once."""
         future, process = self._asked.get(number), self._process
         if future is None or process is None:
             return
-        with contextlib.suppress(Exception):  # answered meanwhile: InvalidStateError, which has no public base
+        with contextlib.suppress(
+            Exception
+        ):  # answered meanwhile: InvalidStateError, which has no public base
             future.set_exception(QueryInterruptedError(_("The query was interrupted.")))
         self._write(process, {"cancel": number})
 
@@ -243,7 +263,8 @@ class Link:
             sent: Called with the number of the question, for `cancel`.
 
         Raises:
-            HostError: The host cannot be reached, or the connection was lost; it may have been done.
+            HostError: The host cannot be reached, or the connection was lost; it may have been
+                done.
             QueryInterruptedError: `cancel` was called.
         """
         number = self.send({"call": name, "with": dict(values or {})})
@@ -258,14 +279,16 @@ class Link:
         return Reply(code, out, err)
 
     def round_trip(self) -> float:
-        """Measure the seconds from a question to its answer on the open connection; errors as of `ask`."""
+        """Measure the seconds from a question to its answer on the open connection; errors as of
+        `ask`."""
         self.ask({"sql": "SELECT 1"})  # opens the store
         begun = time.perf_counter()
         self.ask({"sql": "SELECT 1"})
         return time.perf_counter() - begun
 
     def close(self) -> None:
-        """End the connection, without waiting for it; the program on the host ends with its input."""
+        """End the connection, without waiting for it; the program on the host ends with its
+        input."""
         self._closed = True
         self._end(self._process, fault(self.host, "host-lost"))
 
@@ -278,8 +301,8 @@ class Link:
         with self._lock:
             if self._process is not process:
                 return
-            # ssh ends before any thread gets the error, because one of them may end the program, and ssh would stay
-            # behind. The thread that listens then cleans up.
+            # ssh ends before any thread gets the error, because one of them may end the program,
+            # and ssh would stay behind. The thread that listens then cleans up.
             if process is not None:
                 process.terminate()
             self._process = None
@@ -293,7 +316,9 @@ class Link:
 
     def _close_input(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin is not None
-        if self._writing.acquire(timeout=0.2):  # else a thread is writing, which fails when the process has ended
+        if self._writing.acquire(
+            timeout=0.2
+        ):  # else a thread is writing, which fails when the process has ended
             process.stdin.close()
             self._writing.release()
 
@@ -346,7 +371,11 @@ class Link:
             self._noise = line[:400].decode("utf-8", "replace").strip() or self._noise
             return  # what a login shell prints
         mark = answer.get("fingerprint")
-        if isinstance(mark, list) and len(mark) == 8 and all(isinstance(each, int) for each in mark):
+        if (
+            isinstance(mark, list)
+            and len(mark) == 8
+            and all(isinstance(each, int) for each in mark)
+        ):
             self.fingerprint = tuple(mark)
         if isinstance(hello := answer.get("hello"), dict):
             self.away_since = None
@@ -361,9 +390,13 @@ class Link:
 
 
 def _hello(said: Json) -> Hello:
-    version, path, profile = (one_line(str(said.get(name) or ""), 400) for name in ("version", "path", "profile"))
+    version, path, profile = (
+        one_line(str(said.get(name) or ""), 400) for name in ("version", "path", "profile")
+    )
     rights = said.get("rights")
-    words = tuple(one_line(str(each), 40) for each in rights[:8]) if isinstance(rights, list) else ()
+    words = (
+        tuple(one_line(str(each), 40) for each in rights[:8]) if isinstance(rights, list) else ()
+    )
     return Hello(version, path, profile, words)
 
 
@@ -388,7 +421,8 @@ class Links:
             if self._folder is None:
                 self._folder = TemporaryFolder("hosts")
             if host.name not in self._links:
-                # Not by its name: in the temporary folder of macOS a path has room for few more letters.
+                # Not by its name: in the temporary folder of macOS a path has room for few more
+                # letters.
                 self._links[host.name] = Link(host, self._folder.path / str(len(self._links)))
             return self._links[host.name]
 

@@ -1,4 +1,5 @@
-"""A store on a host: a `Store` whose statements are answered there, read-only, each fetched whole."""
+"""A store on a host: a `Store` whose statements are answered there, read-only, each fetched
+whole."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ from .link import Link, Links
 
 _CHANNELS = itertools.count(1)
 _FRESH_SECONDS = 0.5
-"""How long the version in an answer counts as the current one; less than the file is looked at for changes."""
+"""How long the version in an answer counts as the current one; less than the file is looked at for
+changes."""
 _SETTING = re.compile(r"PRAGMA \w+ ?= ?\w+$")
 
 
@@ -62,7 +64,9 @@ class RemoteConnection:
         self._link, self._running, self._channel = link, 0, next(_CHANNELS)
         self._version, self._answered = "", float("-inf")
 
-    def execute(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> _FetchedRows:
+    def execute(
+        self, sql: str, parameters: Sequence[object] | dict[str, object] = ()
+    ) -> _FetchedRows:
         """Run a statement there.
 
         Raises:
@@ -77,7 +81,9 @@ class RemoteConnection:
             values = [encode_value(value) for value in parameters]
         question: Json = {"channel": self._channel, "sql": sql, "values": values}
         if _SETTING.match(sql):
-            self._link.tell(question)  # the next statement comes after it, so nobody waits for its answer
+            self._link.tell(
+                question
+            )  # the next statement comes after it, so nobody waits for its answer
             return _FetchedRows()
         self._running = self._link.send(question)
         try:
@@ -118,7 +124,8 @@ class RemoteStore(Store):
     """The store of a host, through its open connection.
 
     Args:
-        path: A name for the screen, such as `vps:/home/me/.hermes/state.db`; no file of this machine.
+        path: A name for the screen, such as `vps:/home/me/.hermes/state.db`; no file of this
+            machine.
     """
 
     def __init__(self, link: Link, path: Path) -> None:
@@ -131,14 +138,16 @@ class RemoteStore(Store):
         return True
 
     def fingerprint(self) -> Fingerprint:
-        """Return what the host said last; it says so when the store changes. Nothing while it is away."""
+        """Return what the host said last; it says so when the store changes. Nothing while it is
+        away."""
         if self.link.error is None:
             return self.link.fingerprint
         self.link.try_again()
         return ()
 
     def sizes(self) -> tuple[int, int]:
-        """Return the bytes of the database and its log, as of the last change; zeros before the first answer."""
+        """Return the bytes of the database and its log, as of the last change; zeros before the
+        first answer."""
         mark = self.link.fingerprint
         return (mark[3], mark[7]) if len(mark) == 8 else (0, 0)
 
@@ -147,7 +156,8 @@ class RemoteStore(Store):
         self.link.open()
 
     def open(self) -> Reader:
-        """Return a reader whose statements run there; StoreError if the host is away or cannot read its store."""
+        """Return a reader whose statements run there; StoreError if the host is away or cannot read
+        its store."""
         self.check()
         connection: sqlite3.Connection = RemoteConnection(self.link)  # type: ignore[assignment]  # what Reader uses of it
         mark = self.link.fingerprint
@@ -156,15 +166,26 @@ class RemoteStore(Store):
             return Reader(connection, self.path, self._schema(connection, shared), shared=shared)
         except sqlite3.Error as error:
             raise translate(error, self.path) from error
-        except (TypeError, ValueError, IndexError) as error:  # rows that no SQLite has for these statements
+        except (
+            TypeError,
+            ValueError,
+            IndexError,
+        ) as error:  # rows that no SQLite has for these statements
             raise fault(self.link.host, "host-noise", said=str(error)) from error
 
 
 def locate_there(link: Link) -> Location:
-    """Return the location of the store on a host, as it says itself. HostError if it cannot be reached."""
+    """Return the location of the store on a host, as it says itself. HostError if it cannot be
+    reached."""
     host, hello = link.host, link.open()
-    label = f"{host.name} · {hello.profile}" if hello.profile not in ("", DEFAULT_PROFILE) else host.name
-    return Location(Path(f"{host.name}:{hello.path}"), profile=hello.profile or None, label=label, host=host)
+    label = (
+        f"{host.name} · {hello.profile}"
+        if hello.profile not in ("", DEFAULT_PROFILE)
+        else host.name
+    )
+    return Location(
+        Path(f"{host.name}:{hello.path}"), profile=hello.profile or None, label=label, host=host
+    )
 
 
 def open_store(location: Location, links: Links) -> Store:

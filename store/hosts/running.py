@@ -1,4 +1,5 @@
-"""Command lines that run once on a host, each over a connection of its own; several hosts are asked at once."""
+"""Command lines that run once on a host, each over a connection of its own; several hosts are asked
+at once."""
 
 from __future__ import annotations
 
@@ -28,13 +29,19 @@ _MARK = b"hermes-browse-answers-below"
 """Printed before a command: everything ahead of it is what the shell of the host says by itself."""
 _CHUNK = 65_536
 SILENT_SECONDS = 660.0
-"""How long a command that may take any time may print nothing; the losses of a million messages take a minute."""
-_ERRORS: Mapping[int, type[BrowseError]] = {3: StoreError, NotFoundError.exit_code: NotFoundError, 5: RefusedError}
+"""How long a command that may take any time may print nothing; the losses of a million messages
+take a minute."""
+_ERRORS: Mapping[int, type[BrowseError]] = {
+    3: StoreError,
+    NotFoundError.exit_code: NotFoundError,
+    5: RefusedError,
+}
 _BUSY = (
     N_("{path} is locked by another process."),
     N_("{path} is busy: another process is using it."),
 )
-"""The sentences of a `StoreBusyError`, by which it is told from other errors of a store: all end with 3."""
+"""The sentences of a `StoreBusyError`, by which it is told from other errors of a store: all end
+with 3."""
 _processes: set[subprocess.Popen[bytes]] = set()
 
 
@@ -49,7 +56,9 @@ class Running:
     Without a limit of time it is given up after `SILENT_SECONDS` in which it prints nothing.
     """
 
-    def __init__(self, host: Host, line: str, *, seconds: float | None = None, most: int | None = None) -> None:
+    def __init__(
+        self, host: Host, line: str, *, seconds: float | None = None, most: int | None = None
+    ) -> None:
         self._host, self._line, self._seconds, self._most = host, line, seconds, most
         self._said = bytearray()
         self._noise = ""
@@ -65,12 +74,15 @@ class Running:
         """Yield the output as it comes, and end the process when the caller leaves.
 
         Raises:
-            HostError: ssh failed, the host has no such program, or the output is not what was asked for.
+            HostError: ssh failed, the host has no such program, or the output is not what was asked
+                for.
         """
         command = ssh_command(self._host, f"echo {_MARK.decode()}; {self._line}")
         pipe = subprocess.PIPE
         try:
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, bufsize=0)
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, bufsize=0
+            )
         except (OSError, ValueError) as error:
             raise cannot_start(self._host, error) from error
         _processes.add(process)
@@ -94,7 +106,8 @@ class Running:
             raise fault(self._host, code, said=self.said or self._noise)
 
     def _read(self, process: subprocess.Popen[bytes]) -> Generator[bytes, None, bool]:
-        """Yield what follows the mark, until both streams end; return whether the mark was there."""
+        """Yield what follows the mark, until both streams end; return whether the mark was
+        there."""
         assert process.stdout is not None and process.stderr is not None
         begun = heard = time.monotonic()
         head, size = bytearray(), 0
@@ -138,15 +151,19 @@ class Running:
         raise fault(self._host, "host-noise", said=_("more than was asked for"))
 
 
-def run_once(host: Host, line: str, *, seconds: float | None = ANSWER_SECONDS, most: int = ANSWER_BYTES) -> Reply:
-    """Run a line in the shell of a host and return what it printed; arguments and errors as of `Running`."""
+def run_once(
+    host: Host, line: str, *, seconds: float | None = ANSWER_SECONDS, most: int = ANSWER_BYTES
+) -> Reply:
+    """Run a line in the shell of a host and return what it printed; arguments and errors as of
+    `Running`."""
     running = Running(host, line, seconds=seconds, most=most)
     out = b"".join(running)
     return Reply(running.code, out.decode("utf-8", "replace"), running.said)
 
 
 def _number(text: str) -> float:
-    """Return a number that any program can use: infinities, NaN and integers beyond 64 bits are none."""
+    """Return a number that any program can use: infinities, NaN and integers beyond 64 bits are
+    none."""
     value = int(text) if text.lstrip("-").isdecimal() and len(text) < 21 else float(text)
     if not math.isfinite(value) or abs(value) >= 2**64:
         raise ValueError(text)
@@ -154,7 +171,8 @@ def _number(text: str) -> float:
 
 
 def read_document(host: Host, text: str, number: Callable[[str], object] | None = _number) -> Json:
-    """Return the JSON object that a command printed, HostError if it is none; `number` converts its numbers."""
+    """Return the JSON object that a command printed, HostError if it is none; `number` converts its
+    numbers."""
     try:
         document = json.loads(text, parse_constant=number, parse_float=number, parse_int=number)
     except (ValueError, RecursionError):
@@ -165,13 +183,16 @@ def read_document(host: Host, text: str, number: Callable[[str], object] | None 
 
 
 def refusal(host: Host, reply: Reply) -> BrowseError:
-    """Return the error for a command that failed on a host: its last sentence, its kind and its exit code."""
+    """Return the error for a command that failed on a host: its last sentence, its kind and its
+    exit code."""
     lines = [line for line in reply.err.splitlines() if line.strip()]
     sentence = one_line(lines[-1].removeprefix("hermes-browse: "), 600) if lines else ""
     if not sentence:
         sentence = _("its hermes-browse ended with exit code {code}.").format(code=reply.code)
     kind = _ERRORS.get(reply.code, BrowseError)
-    if kind is StoreError and any(each.removeprefix("{path}").rstrip(".") in sentence for each in _BUSY):
+    if kind is StoreError and any(
+        each.removeprefix("{path}").rstrip(".") in sentence for each in _BUSY
+    ):
         kind = StoreBusyError
     sentence, remedy = advised(host, sentence)
     error = kind(f"{host.name}: {sentence}", remedy=remedy)
@@ -192,7 +213,8 @@ def document_of(host: Host, reply: Reply) -> Json:
 
 
 def in_thread(work: Callable[[], _T], name: str) -> Future[_T]:
-    """Run a function that may wait for a host, on a thread of its own; the end of the program does not wait for it."""
+    """Run a function that may wait for a host, on a thread of its own; the end of the program does
+    not wait for it."""
     answer: Future[_T] = Future()
 
     def run() -> None:
@@ -209,7 +231,8 @@ def in_thread(work: Callable[[], _T], name: str) -> Future[_T]:
 
 @contextlib.contextmanager
 def asked_at_once(hosts: Sequence[Host], ask: Callable[[Host], _T]) -> Iterator[list[Future[_T]]]:
-    """Ask several hosts the same, each in a thread of its own; end with the block what still runs."""
+    """Ask several hosts the same, each in a thread of its own; end with the block what still
+    runs."""
     try:
         yield [in_thread(partial(ask, host), f"asking {host.name}") for host in hosts]
     finally:

@@ -1,8 +1,9 @@
 """`serve --stdio`: answer questions about a store, one line of JSON each, until the input ends.
 
     {"id": 1, "channel": 1, "sql": …, "values": […]}
-        {"id": 1, "rows": […], "version": …}, or "error" and "code" of SQLite, or "refused"; bytes are {"b64": …};
-        "refused" with the "code" SQLITE_TOOBIG: what was asked for is too long, a part of it may not be
+        {"id": 1, "rows": […], "version": …}, or "error" and "code" of SQLite, or "refused"; bytes
+        are {"b64": …}; "refused" with the "code" SQLITE_TOOBIG: what was asked for is too long, a
+        part of it may not be
     {"id": 2, "call": "list", "with": {"limit": 5}}
         {"id": 2, "code": …, "out": …, "err": …}: exit code and output of what `calls.py` lists
     {"cancel": 1}
@@ -10,11 +11,12 @@
     {"close": 1}
         closes a channel and its connection to the store
 
-Each channel is a connection of its own, so that a long statement of one does not keep the others waiting. Without being
-asked the program says `{"hello": …}` first, and `{"fingerprint": […]}` when the file changes.
+Each channel is a connection of its own, so that a long statement of one does not keep the others
+waiting. Without being asked the program says `{"hello": …}` first, and `{"fingerprint": […]}` when
+the file changes.
 
-Whoever asks may have nothing but the key to this program: a request cannot name a file or another store, and is limited
-in time and memory.
+Whoever asks may have nothing but the key to this program: a request cannot name a file or another
+store, and is limited in time and memory.
 """
 
 from __future__ import annotations
@@ -46,7 +48,8 @@ except ImportError:  # Windows
     resource = None
 
 _IDLE_SECONDS = 3.0
-"""A store that its caller left open is closed after this time: Hermes counts an open one as a holder (0.22)."""
+"""A store that its caller left open is closed after this time: Hermes counts an open one as a
+holder (0.22)."""
 _WATCH_SECONDS = 0.5
 """Between checks whether the file has changed, and whether a question has taken too long."""
 _END_SECONDS = 5.0
@@ -60,7 +63,8 @@ VALUE_BYTES = 64_000_000
 _SQLITE_BYTES = 512_000_000
 """Of memory that SQLite may have for all statements together."""
 _PROCESS_BYTES = 2_000_000_000
-"""Of memory that the program may have, the stacks of its threads included; macOS does not keep to it."""
+"""Of memory that the program may have, the stacks of its threads included; macOS does not keep to
+it."""
 _QUESTION_BYTES = 4_000_000
 _WAITING_BYTES = 16_000_000
 """Of all questions that have no answer yet."""
@@ -82,7 +86,9 @@ _TEMPORARY = {sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_CREAT
 _READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
 
 
-def _may_read(action: int, first: str | None, second: str | None, database: str | None, _inside: str | None) -> int:
+def _may_read(
+    action: int, first: str | None, second: str | None, database: str | None, _inside: str | None
+) -> int:
     """Allow statements that read (https://sqlite.org/c3ref/c_alter_table.html has the arguments).
 
     The store is opened read-only anyway; this also keeps a statement from opening other files.
@@ -92,8 +98,8 @@ def _may_read(action: int, first: str | None, second: str | None, database: str 
     elif action == sqlite3.SQLITE_PRAGMA:
         allowed = first in _PRAGMAS_WITH_VALUE or (first in _PRAGMAS and not second)
     else:
-        # A virtual table over an index, in the temporary database, is how its terms are read. To open a virtual table
-        # SQLite asks as if it were created; nothing is written to its schema.
+        # A virtual table over an index, in the temporary database, is how its terms are read. To
+        # open a virtual table SQLite asks as if it were created; nothing is written to its schema.
         opens = action in _TEMPORARY and (database == "temp" or first == "sqlite_master")
         allowed = action in _READING or opens
     return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
@@ -115,7 +121,8 @@ def _too_large() -> ValueTooLongError:
 
 
 def _taken(cursor: sqlite3.Cursor) -> list[bytes]:
-    """Return the rows of a statement as JSON, which takes less memory than the values; refused if they are too many."""
+    """Return the rows of a statement as JSON, which takes less memory than the values; refused if
+    they are too many."""
     rows: list[bytes] = []
     size = 0
     for row in cursor:
@@ -142,7 +149,8 @@ class _Running(NamedTuple):
 
 
 class _Channel:
-    """A thread that answers the questions of one reader of the caller, with a read connection of its own."""
+    """A thread that answers the questions of one reader of the caller, with a read connection of
+    its own."""
 
     def __init__(self, server: Server, number: object) -> None:
         self._server = server
@@ -159,16 +167,23 @@ class _Channel:
         self.thread.start()
 
     def cancel(self, number: object = None) -> None:
-        """Interrupt a question if it is running and no change; without a number whatever statement is, but no call."""
+        """Interrupt a question if it is running and no change; without a number whatever statement
+        is, but no call."""
         with self._lock:
             running = self._running
-            if number is not None and running is not None and number == running.number and not running.is_change:
+            if (
+                number is not None
+                and running is not None
+                and number == running.number
+                and not running.is_change
+            ):
                 interrupt_readers(self._ident)
             elif number is None and self._reader is not None:
                 self._reader.interrupt()
 
     def expire(self, now: float) -> None:
-        """Stop what runs if it has taken too long; one that reads is refused at once, even if it does not stop."""
+        """Stop what runs if it has taken too long; one that reads is refused at once, even if it
+        does not stop."""
         with self._lock:
             running = self._running
             if running is None or self._is_late or now < running.until:
@@ -184,7 +199,9 @@ class _Channel:
         try:
             while True:
                 try:
-                    question = self.questions.get(timeout=_IDLE_SECONDS if self._reader is not None else None)
+                    question = self.questions.get(
+                        timeout=_IDLE_SECONDS if self._reader is not None else None
+                    )
                 except queue.Empty:
                     self._close()
                     continue
@@ -192,7 +209,9 @@ class _Channel:
                     return
                 line = self._answer(question)
                 with self._lock:
-                    was_refused = self._is_late and self._running is not None and not self._running.is_change
+                    was_refused = (
+                        self._is_late and self._running is not None and not self._running.is_change
+                    )
                     self._running = None
                 number = question.get("id")
                 if number is not None and not was_refused:
@@ -218,7 +237,11 @@ class _Channel:
             return _line(answer | {"error": str(error), "code": sqlite3.SQLITE_INTERRUPT})
         except BrowseError as error:
             return _line(answer | _failure(error))
-        except (ValueError, OverflowError, MemoryError) as error:  # not as this version asks, or too large
+        except (
+            ValueError,
+            OverflowError,
+            MemoryError,
+        ) as error:  # not as this version asks, or too large
             return _line(answer | {"refused": str(error) or type(error).__name__})
 
     def _begin(self, number: object, seconds: float, *, is_change: bool = False) -> None:
@@ -232,7 +255,9 @@ class _Channel:
 
     def _call(self, question: Json) -> Reply:
         try:
-            name, values = checked(question["call"], question.get("with", {}), may_change=self._server.may_change)
+            name, values = checked(
+                question["call"], question.get("with", {}), may_change=self._server.may_change
+            )
         except RefusedError as refused:
             return Reply(refused.exit_code, "", str(refused))
         is_change = CALLS[name].changes
@@ -292,8 +317,8 @@ class Server:
 
     Args:
         store: What statements read.
-        run: Carries out a call of `calls.py` by its name, with all of its arguments; the last argument says whether to
-            stop.
+        run: Carries out a call of `calls.py` by its name, with all of its arguments; the last
+            argument says whether to stop.
         output: Where answers go.
         may_change: Whether calls that change the store are answered.
     """
@@ -369,7 +394,10 @@ class Server:
     def _heard(self, question: Json, size: int) -> None:
         number = question.get("id")
         channel = None if "call" in question else question.get("channel")
-        if not all(isinstance(question.get(name), int | None) for name in ("id", "channel", "cancel", "close")):
+        if not all(
+            isinstance(question.get(name), int | None)
+            for name in ("id", "channel", "cancel", "close")
+        ):
             return  # nobody who knows this protocol sent it
         if "cancel" in question:
             with self._counting:
@@ -412,7 +440,8 @@ class Server:
 
 
 def limit_memory() -> None:
-    """Limit what this process may take, and SQLite within that (https://sqlite.org/pragma.html#pragma_hard_heap_limit)."""
+    """Limit what this process may take, and SQLite within that
+    (https://sqlite.org/pragma.html#pragma_hard_heap_limit)."""
     with contextlib.closing(sqlite3.connect(":memory:")) as connection:
         connection.execute(f"PRAGMA hard_heap_limit={_SQLITE_BYTES}")
     if resource is not None:

@@ -92,7 +92,9 @@ class Facts:
         """Whether these are calls and answers of tools; nothing else is in them then."""
         self.strays = 0
         """Number of messages without a session."""
-        self._connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        self._connection = sqlite3.connect(
+            ":memory:", isolation_level=None, check_same_thread=False
+        )
         weakref.finalize(self, self._connection.close)
         self._connection.executescript(_TABLES)
 
@@ -253,14 +255,18 @@ def read_facts(
     facts.rows(_BY_MODEL)
     known = 0
     for rows in _message_groups(reader, sessions, sizes, stopped, tell):
-        groups = [(as_text(row[0]), as_time(row[1]), as_int(row[2]), as_int(row[3])) for row in rows]
+        groups = [
+            (as_text(row[0]), as_time(row[1]), as_int(row[2]), as_int(row[3])) for row in rows
+        ]
         known += sum(count for session, _at, count, _size in groups if session in sessions)
         facts.fill(f"INSERT INTO message {_values(4)}", groups)
     facts.strays = max(0, as_int(reader.value("SELECT count(*) FROM messages")) - known)
     return facts
 
 
-def read_tools(reader: Reader, catalog: Catalog, *, stopped: Stopped = never, tell: Tell = lambda share: None) -> Facts:
+def read_tools(
+    reader: Reader, catalog: Catalog, *, stopped: Stopped = never, tell: Tell = lambda share: None
+) -> Facts:
     """Read all tool calls and answers, in slices by id.
 
     An answer without a name (Hermes before 0.16 sometimes omitted it) gets the name of its call.
@@ -298,7 +304,9 @@ def _tool_sql(reader: Reader) -> str:
     return f"SELECT m.id, m.session_id, {columns} FROM messages m WHERE"
 
 
-def _count_tools(facts: Facts, row: Row, open_calls: dict[tuple[str, str], str]) -> Iterator[Sequence[object]]:
+def _count_tools(
+    facts: Facts, row: Row, open_calls: dict[tuple[str, str], str]
+) -> Iterator[Sequence[object]]:
     """Yield rows of the table `tool`: the calls of a message, or its answer."""
     _id, stored, calls, call_id, name, stamp, effect, is_answer, text, size = row
     session_id = as_text(stored) or ""

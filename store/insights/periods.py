@@ -15,7 +15,8 @@ NATURAL_UNITS = {"7d": "day", "30d": "day", "90d": "day", "1y": "week", "all": "
 
 
 def first_day(period: str, now: float) -> date | None:
-    """Return the first local day of one of `PERIODS`; None for all time. `now` is in Unix seconds."""
+    """Return the first local day of one of `PERIODS`; None for all time. `now` is in Unix
+    seconds."""
     days = _DAYS.get(period)
     return None if days is None else datetime.fromtimestamp(now).date() - timedelta(days=days - 1)
 

@@ -158,7 +158,9 @@ def _add_up(
     return facts.rows(sql if total else f"{sql} GROUP BY 1, 2 ORDER BY 1, 2", {"since": since})
 
 
-def make_report(facts: Facts, by: str, period: str, now: float, *, is_whole: bool = False) -> Report:
+def make_report(
+    facts: Facts, by: str, period: str, now: float, *, is_whole: bool = False
+) -> Report:
     """Add up a period.
 
     A session, with its tokens and cost, counts at its start; messages, calls and answers count at
@@ -182,7 +184,9 @@ def make_report(facts: Facts, by: str, period: str, now: float, *, is_whole: boo
     return Report(by, _group(total), tuple(map(_group, rows)))
 
 
-def split_report(facts: Facts, unit: str, split: str, period: str, now: float) -> dict[str, dict[str, Group]]:
+def split_report(
+    facts: Facts, unit: str, split: str, period: str, now: float
+) -> dict[str, dict[str, Group]]:
     """Add up by time and by another grouping, as `make_report` does.
 
     Returns:
@@ -218,5 +222,7 @@ def read_statistics(reader: Reader, catalog: Catalog, by: str = "source") -> Rep
         report = make_report(facts, by, "all", 0.0, is_whole=True)
     rows = report.rows
     if by != "day":
-        rows = tuple(sorted(rows, key=lambda each: (-each.calls, -each.messages, -each.bytes, each.key)))
+        rows = tuple(
+            sorted(rows, key=lambda each: (-each.calls, -each.messages, -each.bytes, each.key))
+        )
     return Report(by, by_source.total, rows)

@@ -1,1 +1,2 @@
-"""Old transcripts: conversations that Hermes keeps, or has left behind, as files beside its store."""
+"""Old transcripts: conversations that Hermes keeps, or has left behind, as files beside its
+store."""

@@ -1,7 +1,8 @@
-"""A temporary store of old transcripts, so that they are listed, read, searched and exported like any conversation.
+"""A temporary store of old transcripts, so that they are listed, read, searched and exported like
+any conversation.
 
-The file is private to its owner, filled in portions and removed when closed; the transcripts are never changed. It has
-no search index: searches scan it, and report that.
+The file is private to its owner, filled in portions and removed when closed; the transcripts are
+never changed. It has no search index: searches scan it, and report that.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from .transcript_files import find_files
 _PORTION_FILES, _PORTION_BYTES = 200, 16 << 20
 """A portion is committed after this number of files or bytes, whichever comes first."""
 _IDS_PER_FILE = 1 << 24
-"""Message ids reserved for each file. Newer files are read first and still get larger ids, as in a store."""
+"""Message ids reserved for each file. Newer files are read first and still get larger ids, as in a
+store."""
 _INDEXES = ("idx_sessions_started", "idx_sessions_parent", "idx_messages_session")
 _RESERVE = 256 << 20
 """Bytes to leave free in the temporary folder."""
@@ -47,12 +49,16 @@ class OldTranscripts:
         """Folder of the transcripts."""
         try:
             prefixes = tuple(only) or ("",)
-            files = [each for each in find_files(folder, known) if each.path.name.startswith(prefixes)]
+            files = [
+                each for each in find_files(folder, known) if each.path.name.startswith(prefixes)
+            ]
             self._folder = TemporaryFolder("old")
         except OSError as error:
             where = error.filename or folder
             sentence = _("The old transcripts in {folder} cannot be listed: {where}: {reason}.")
-            raise BrowseError(sentence.format(folder=folder, where=where, reason=error.strerror)) from error
+            raise BrowseError(
+                sentence.format(folder=folder, where=where, reason=error.strerror)
+            ) from error
         self._queue = sorted(files, key=lambda file: (file.modified, file.path.name))
         """Files to read, newest last."""
         self.files = len(files)
@@ -72,7 +78,9 @@ class OldTranscripts:
         except (OSError, sqlite3.Error) as error:
             self._folder.remove()
             sentence = _("There is no room for old transcripts in {folder}: {reason}.")
-            raise BrowseError(sentence.format(folder=self._folder.path.parent, reason=error)) from error
+            raise BrowseError(
+                sentence.format(folder=self._folder.path.parent, reason=error)
+            ) from error
 
     def _create(self) -> sqlite3.Connection:
         os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -112,7 +120,9 @@ class OldTranscripts:
             except sqlite3.Error as error:
                 self._queue = []
                 sentence = _("Old transcripts could not be read into {folder}: {reason}.")
-                raise BrowseError(sentence.format(folder=self._folder.path, reason=error)) from error
+                raise BrowseError(
+                    sentence.format(folder=self._folder.path, reason=error)
+                ) from error
             return not self.is_done
 
     def fill_all(self) -> None:
@@ -134,7 +144,9 @@ class OldTranscripts:
             session, rows, notes = read_transcript(file)
             sessions.append(session)
             first = len(self._queue) * _IDS_PER_FILE + 1
-            messages += [{"id": id, **row} for id, row in enumerate(rows[: _IDS_PER_FILE - 1], first)]
+            messages += [
+                {"id": id, **row} for id, row in enumerate(rows[: _IDS_PER_FILE - 1], first)
+            ]
             self.notes += notes
         self._connection.execute("BEGIN")
         try:
@@ -147,7 +159,11 @@ class OldTranscripts:
     def describe(self) -> str:
         """Describe the progress, and what could not be read."""
         if self.is_done:
-            text = ngettext("{count:,} old transcript in {folder}", "{count:,} old transcripts in {folder}", self.files)
+            text = ngettext(
+                "{count:,} old transcript in {folder}",
+                "{count:,} old transcripts in {folder}",
+                self.files,
+            )
         else:
             text = ngettext(
                 "{done:,} of {count:,} old transcript in {folder}",
@@ -157,7 +173,9 @@ class OldTranscripts:
         parts = [text.format(done=self.done, count=self.files, folder=self.folder)]
         if self.notes:
             text = ngettext(
-                "{count:,} place in them cannot be read", "{count:,} places in them cannot be read", self.notes
+                "{count:,} place in them cannot be read",
+                "{count:,} places in them cannot be read",
+                self.notes,
             )
             parts.append(text.format(count=self.notes))
         if self.left_out:

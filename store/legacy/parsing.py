@@ -1,6 +1,7 @@
 """Parse an old transcript into rows of a store, with a note for each part that cannot be read.
 
-Files may be cut short by a full disk, half written, huge, or foreign. No content of a file raises an error here.
+Files may be cut short by a full disk, half written, huge, or foreign. No content of a file raises
+an error here.
 """
 
 from __future__ import annotations
@@ -54,12 +55,15 @@ Piece = OldFileFacts | ParsingNote | Object
 
 
 def read_pieces(path: Path) -> Iterator[Piece]:
-    """Yield the contents of a transcript in order: a `.jsonl` file by lines, any other as one JSON document."""
+    """Yield the contents of a transcript in order: a `.jsonl` file by lines, any other as one JSON
+    document."""
     try:
         with open_plain(path) as file:
             yield from _lines(file) if path.suffix == ".jsonl" else _document(file)
     except OSError as error:
-        yield ParsingNote(_("the file cannot be read: {reason}").format(reason=error.strerror or error))
+        yield ParsingNote(
+            _("the file cannot be read: {reason}").format(reason=error.strerror or error)
+        )
 
 
 def _lines(file: BinaryIO) -> Iterator[Piece]:
@@ -85,7 +89,9 @@ def _lines(file: BinaryIO) -> Iterator[Piece]:
             yield ParsingNote(note.format(number=number, reason=_reason(error), text=start))
             continue
         if not isinstance(value, dict):
-            yield ParsingNote(_("line {number:,} is no message: {text}").format(number=number, text=start))
+            yield ParsingNote(
+                _("line {number:,} is no message: {text}").format(number=number, text=start)
+            )
         else:
             yield OldFileFacts(value) if value.get("role") == "session_meta" else value
 
@@ -108,7 +114,9 @@ def _document(file: BinaryIO) -> Iterator[Piece]:
     """
     raw = file.read(LARGEST_SNAPSHOT + 1)
     if len(raw) > LARGEST_SNAPSHOT:
-        yield ParsingNote(_("only the first {size:,} bytes of the file were read").format(size=LARGEST_SNAPSHOT))
+        yield ParsingNote(
+            _("only the first {size:,} bytes of the file were read").format(size=LARGEST_SNAPSHOT)
+        )
         raw = raw[:LARGEST_SNAPSHOT]
     text = raw.decode("utf-8", "replace").removeprefix("\ufeff")
     del raw
@@ -117,7 +125,9 @@ def _document(file: BinaryIO) -> Iterator[Piece]:
         yield from _messages(text, start + 1)
         return
     if text[start : start + 1] != "{":
-        yield ParsingNote(_("the file holds no JSON document") if text.strip() else _("the file is empty"))
+        yield ParsingNote(
+            _("the file holds no JSON document") if text.strip() else _("the file is empty")
+        )
         return
     yield from _object(text, start + 1)
 
@@ -201,24 +211,32 @@ def _message(piece: Object, session: str, moment: float) -> Row:
 
 
 def _is_sandbox_call(piece: Object) -> bool:
-    """Tell whether a line is a tool call that a program of `execute_code` made; it has no role of a message."""
+    """Tell whether a line is a tool call that a program of `execute_code` made; it has no role of a
+    message."""
     return SANDBOX_CALL in (piece.get("type"), piece.get("role"), piece.get("event"))
 
 
 def _sandbox_call(piece: Object) -> Object:
-    """Return a message with the tool call of a line of `execute_code`, of which no release says the keys."""
+    """Return a message with the tool call of a line of `execute_code`, of which no release says the
+    keys."""
     inner = piece.get("function")
     source = inner if isinstance(inner, dict) else piece
     name = next((source[key] for key in ("tool_name", "tool", "name") if source.get(key)), "tool")
-    arguments = next((source[key] for key in ("arguments", "args", "input", "args_preview") if key in source), "")
-    function = {"name": _text(name), "arguments": arguments if isinstance(arguments, str) else write_json(arguments)}
+    arguments = next(
+        (source[key] for key in ("arguments", "args", "input", "args_preview") if key in source), ""
+    )
+    function = {
+        "name": _text(name),
+        "arguments": arguments if isinstance(arguments, str) else write_json(arguments),
+    }
     call_id = _text(piece.get("tool_call_id") or piece.get("id"))
     call = {"id": call_id, "type": "function", "function": function}
     return {"role": "assistant", "tool_calls": [call], "timestamp": piece.get("timestamp")}
 
 
 def _start_of(file: OldFile) -> float:
-    """Return the Unix seconds of the start, from the local time in the id; else of the file's last change."""
+    """Return the Unix seconds of the start, from the local time in the id; else of the file's last
+    change."""
     try:
         stamp = _STAMP.match(file.session_id)
         return datetime.strptime(stamp[1], "%Y%m%d_%H%M%S").timestamp() if stamp else file.modified
@@ -227,9 +245,11 @@ def _start_of(file: OldFile) -> float:
 
 
 def read_transcript(file: OldFile) -> tuple[Row, list[Row], int]:
-    """Read a file; return the rows of its session and its messages, and the number of parts that cannot be read.
+    """Read a file; return the rows of its session and its messages, and the number of parts that
+    cannot be read.
 
-    Messages without a time get that of the one before. The id is the file's name: two files may be of one session.
+    Messages without a time get that of the one before. The id is the file's name: two files may be
+    of one session.
     """
     session = as_text(file.path.name) or "?"
     facts: Object = {}
@@ -239,13 +259,17 @@ def read_transcript(file: OldFile) -> tuple[Row, list[Row], int]:
     notes = calls = 0
     for piece in read_pieces(file.path):
         if isinstance(piece, OldFileFacts):
-            facts |= {name: value for name, value in piece.values.items() if value not in (None, "")}
+            facts |= {
+                name: value for name, value in piece.values.items() if value not in (None, "")
+            }
             continue
         if isinstance(piece, ParsingNote):
             notes += 1
             time = moment if moment is not None else _start_of(file)
             content = f"{session}: {piece.text}"
-            messages.append({"session_id": session, "role": UNREADABLE, "content": content, "timestamp": time})
+            messages.append(
+                {"session_id": session, "role": UNREADABLE, "content": content, "timestamp": time}
+            )
             continue
         if _is_sandbox_call(piece):
             piece = _sandbox_call(piece)

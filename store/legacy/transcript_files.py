@@ -1,10 +1,11 @@
 """Find conversations in `$HERMES_HOME/sessions` that have no session in the store.
 
-Hermes up to 0.13 wrote `<id>.jsonl` for every conversation of its gateways (`gateway/session.py`), at first instead of
-the store; later `session_<id>.json` is an optional snapshot (`run_agent.py`, `_save_session_log`, 0.19). Other files of
-that folder are not conversations: the routing index `sessions.json`, and `request_dump_*`, requests to a provider.
-Only regular files with one link are read: a second link may be the store itself, and opening and closing the store's
-file in this process would drop the locks of our connections (https://sqlite.org/howtocorrupt.html, 2.2).
+Hermes up to 0.13 wrote `<id>.jsonl` for every conversation of its gateways (`gateway/session.py`),
+at first instead of the store; later `session_<id>.json` is an optional snapshot (`run_agent.py`,
+`_save_session_log`, 0.19). Other files of that folder are not conversations: the routing index
+`sessions.json`, and `request_dump_*`, requests to a provider. Only regular files with one link are
+read: a second link may be the store itself, and opening and closing the store's file in this
+process would drop the locks of our connections (https://sqlite.org/howtocorrupt.html, 2.2).
 """
 
 from __future__ import annotations
@@ -71,17 +72,25 @@ def find_files(folder: Path, known: Collection[str]) -> Iterator[OldFile]:
             except OSError:  # removed meanwhile
                 continue
             # On Windows, DirEntry.stat() does not count links.
-            if stat.S_ISREG(status.st_mode) and (status.st_nlink or os.lstat(entry.path).st_nlink) == 1:
-                yield OldFile(folder / entry.name, as_text(session) or "?", status.st_size, status.st_mtime)
+            if (
+                stat.S_ISREG(status.st_mode)
+                and (status.st_nlink or os.lstat(entry.path).st_nlink) == 1
+            ):
+                yield OldFile(
+                    folder / entry.name, as_text(session) or "?", status.st_size, status.st_mtime
+                )
 
 
 def known_sessions(reader: Reader) -> frozenset[str]:
     """Return the ids of all sessions of a store."""
-    return frozenset(text for text in (as_text(row[0]) for row in reader.rows("SELECT id FROM sessions")) if text)
+    return frozenset(
+        text for text in (as_text(row[0]) for row in reader.rows("SELECT id FROM sessions")) if text
+    )
 
 
 def count_files(folder: Path | None, reader: Reader) -> Count:
-    """Count the transcripts in `sessions` of a home without a session in its store; zeros if it cannot be read."""
+    """Count the transcripts in `sessions` of a home without a session in its store; zeros if it
+    cannot be read."""
     if folder is None:
         return Count()
     try:

@@ -1,8 +1,9 @@
 """The kinds of blocks in a chat message, defined once for everything that draws a transcript.
 
-The screen, finding, `--plain`, `show`, Markdown and HTML draw the blocks from `blocks_of` by their kind. A new kind
-needs only an entry in `KINDS`: the screen shows it folded under its label, finding searches it, and the other outputs
-use the texts of the entry. Only a kind with a look of its own needs more (`tui/transcript/block_layout.py`).
+The screen, finding, `--plain`, `show`, Markdown and HTML draw the blocks from `blocks_of` by their
+kind. A new kind needs only an entry in `KINDS`: the screen shows it folded under its label, finding
+searches it, and the other outputs use the texts of the entry. Only a kind with a look of its own
+needs more (`tui/transcript/block_layout.py`).
 """
 
 from __future__ import annotations
@@ -21,17 +22,19 @@ class BlockKind(NamedTuple):
     body: Callable[[Any], str | None] = lambda message: None
     """Returns the body of a `ChatMessage`; None if the message has no such block."""
     label: str = ""
-    """On the screen: the line of a folded block, with `{size}`, empty if never folded; or the text of a rule."""
+    """On the screen: the line of a folded block, with `{size}`, empty if never folded; or the text
+    of a rule."""
     spoken: str | None = None
-    """In `--plain`: replaces a long body, with its length `{count}` and its start `{text}`; empty to print the body
-    always, None to omit the block.
+    """In `--plain`: replaces a long body, with its length `{count}` and its start `{text}`; empty
+    to print the body always, None to omit the block.
     """
     spoken_limit: int = 0
     """Maximum length of a body that `--plain` prints all the same."""
     shown: str | None = None
     """The same for `show`."""
     exported: str | None = None
-    """In Markdown and HTML: the title of a folded block, empty if it has none, None to omit the block."""
+    """In Markdown and HTML: the title of a folded block, empty if it has none, None to omit the
+    block."""
     is_markdown: bool = False
 
 
@@ -73,13 +76,21 @@ RESULT = BlockKind(
     exported="",
 )
 CALL = BlockKind(
-    "call", spoken=N_("Calls {tool} with {arguments}"), spoken_limit=200, shown="→ {tool} {arguments}", exported=""
+    "call",
+    spoken=N_("Calls {tool} with {arguments}"),
+    spoken_limit=200,
+    shown="→ {tool} {arguments}",
+    exported="",
 )
 
 KINDS = (REASONING, SUMMARY, CONTEXT, SAID, RESULT)
 """Blocks with a body, in display order; calls come last."""
 
-SEAM = BlockKind("seam", label=N_("compressed {time} · segment {number} of {count}"), shown=N_("continued in {id}"))
+SEAM = BlockKind(
+    "seam",
+    label=N_("compressed {time} · segment {number} of {count}"),
+    shown=N_("continued in {id}"),
+)
 """The rule at a compression; other rules are only on the screen (`tui/transcript/entries.py`)."""
 
 

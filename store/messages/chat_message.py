@@ -1,7 +1,7 @@
 """Chat messages as data: free of SQL and of Textual.
 
-Times are Unix seconds (float) or None; sizes are bytes. Text is as stored (see `text.as_text`): callers must pass it
-through `printable` before showing it.
+Times are Unix seconds (float) or None; sizes are bytes. Text is as stored (see `text.as_text`):
+callers must pass it through `printable` before showing it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from .block_kinds import CALL, KINDS, Block
 from .summaries import split_summary, without_injections
 
 SPEAKERS = ("user", "assistant")
-"""Roles whose texts may hold a compaction summary; that of a tool only looks like one, if at all."""
+"""Roles whose texts may hold a compaction summary; that of a tool only looks like one, if at
+all."""
 
 
 class State(StrEnum):

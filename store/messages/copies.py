@@ -47,9 +47,12 @@ def find_copies(reader: Reader, rows: Sequence[RowInfo]) -> dict[int, int]:
 
 
 def _repeated_tail(rows: Sequence[RowInfo], identities: Mapping[int, Identity]) -> dict[int, int]:
-    """Find the end of the compacted rows that the live rows repeat, after at most one summary row."""
+    """Find the end of the compacted rows that the live rows repeat, after at most one summary
+    row."""
     compacted = [row.id for row in rows if row.state is State.COMPACTED]
-    live = [row.id for row in rows if compacted and row.state is State.LIVE and row.id > compacted[-1]]
+    live = [
+        row.id for row in rows if compacted and row.state is State.LIVE and row.id > compacted[-1]
+    ]
     for head in (live, live[1:]):
         for length in range(min(len(head), len(compacted)), 0, -1):
             if identities[compacted[-length]] != identities[head[0]]:
@@ -90,7 +93,9 @@ def _by_order(reader: Reader, compressed: Mapping[str, int]) -> tuple[set[str], 
     )
     clear: set[str] = set()
     unordered: list[str] = []
-    for session_id, orders, rows, integers, different in reader.rows_in(statement, list(compressed)):
+    for session_id, orders, rows, integers, different in reader.rows_in(
+        statement, list(compressed)
+    ):
         key = as_text(session_id) or ""
         if not orders:
             unordered.append(key)
@@ -115,11 +120,10 @@ def _with_different_times(reader: Reader, session_ids: Sequence[str]) -> set[str
 
 
 def _with_repeated_head(reader: Reader, compressed: Mapping[str, int]) -> set[str]:
-    """Return the sessions in which one of the first two rows after the last compacted one repeats a compacted row."""
+    """Return the sessions in which one of the first two rows after the last compacted one repeats a
+    compacted row."""
     schema, active = reader.schema, reader.schema.active()
-    first_live = (
-        f"SELECT m.id FROM messages m WHERE m.session_id = ? AND +m.id > ? AND {active} = 1 ORDER BY m.id LIMIT 2"
-    )
+    first_live = f"SELECT m.id FROM messages m WHERE m.session_id = ? AND +m.id > ? AND {active} = 1 ORDER BY m.id LIMIT 2"
     heads = [row[0] for item in compressed.items() for row in reader.rows(first_live, item)]
     columns = [f"m.{name} IS h.{name}" for name in _IDENTITY if name in schema.message_columns]
     statement = (

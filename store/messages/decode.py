@@ -8,7 +8,14 @@ from typing import Any
 
 from ..connection.reader import Row
 from ..connection.schema import Schema
-from ..connection.stored_values import as_flag, as_mapping, as_time, read_json, read_json_items, write_json
+from ..connection.stored_values import (
+    as_flag,
+    as_mapping,
+    as_time,
+    read_json,
+    read_json_items,
+    write_json,
+)
 from ..text import as_text
 from .chat_message import ChatMessage, ContentPart, State, ToolCall
 
@@ -44,7 +51,8 @@ def state_of(active: object, compacted: object) -> State:
 
 
 def is_hidden(role: str, display_kind: str | None, metadata: object) -> bool:
-    """Tell whether a row is not for people: `session_meta`, `display_kind='hidden'`, `model_only` (0.20, 0.22)."""
+    """Tell whether a row is not for people: `session_meta`, `display_kind='hidden'`, `model_only`
+    (0.20, 0.22)."""
     if role == "session_meta" or display_kind == "hidden":
         return True
     return metadata is not None and as_mapping(metadata).get("model_only") is True
@@ -113,8 +121,8 @@ def decode_content(value: object) -> tuple[str, tuple[ContentPart, ...]]:
     """Decode a stored content: text, NULL, multimodal JSON behind `SENTINEL`, or damaged data.
 
     Returns:
-        The text (parts joined by line ends) and the parts, empty for plain text. Broken JSON is returned unchanged,
-        sentinel included, as in Hermes.
+        The text (parts joined by line ends) and the parts, empty for plain text. Broken JSON is
+        returned unchanged, sentinel included, as in Hermes.
     """
     text = as_text(value) or ""
     items = stored_parts(text)
@@ -131,8 +139,8 @@ def decode_tool_calls(value: object) -> tuple[ToolCall, ...]:
     """Decode the tool calls of an assistant row; empty if they are invalid, as in Hermes.
 
     Args:
-        value: A JSON list of `{"id", "function": {"name", "arguments"}}`, in older rows `{"name", "arguments"}`. The
-            arguments are a JSON text and may be cut short.
+        value: A JSON list of `{"id", "function": {"name", "arguments"}}`, in older rows `{"name",
+            "arguments"}`. The arguments are a JSON text and may be cut short.
     """
     text = as_text(value)
     if not text:
@@ -157,7 +165,8 @@ def _calls_of(items: Iterable[object]) -> Iterator[ToolCall]:
 
 
 def load_json(text: str) -> dict[str, Any] | list[Any] | None:
-    """Parse a JSON object or list; None for any other text, and for one too long or nested too deep."""
+    """Parse a JSON object or list; None for any other text, and for one too long or nested too
+    deep."""
     stripped = text.strip()
     if stripped[:1] not in ("{", "[") or len(stripped) > LIMIT:
         return None
@@ -169,7 +178,8 @@ def load_json(text: str) -> dict[str, Any] | list[Any] | None:
 
 
 def has_failed(text: str, effect: str | None) -> bool:
-    """Tell whether a decoded result reports a failure, which no column does in any Hermes up to 0.22.
+    """Tell whether a decoded result reports a failure, which no column does in any Hermes up to
+    0.22.
 
     `effect` is `effect_disposition` (0.19 and later).
     """
@@ -186,8 +196,8 @@ def has_failed(text: str, effect: str | None) -> bool:
 def reasoning_of_details(value: object) -> str | None:
     """Return the texts in `reasoning_details`, a JSON list of objects; None if there are none.
 
-    Each object has one under the first of these keys (agent/agent_runtime_helpers.py, 0.18); others are encrypted.
-    Hermes mostly stores the texts as `reasoning`, too.
+    Each object has one under the first of these keys (agent/agent_runtime_helpers.py, 0.18); others
+    are encrypted. Hermes mostly stores the texts as `reasoning`, too.
     """
     text = as_text(value)
     if not text:

@@ -100,13 +100,17 @@ def _models(reader: Reader, ids: Sequence[str]) -> tuple[ModelUse, ...]:
     )  # fmt: skip
     columns = ", ".join(f"u.{name}" if name in existing else "NULL" for name in names)
     sums: dict[tuple[str, str, str], list[float]] = {}
-    for row in reader.rows_in(f"SELECT {columns} FROM session_model_usage u WHERE u.session_id IN ({{keys}})", ids):
+    for row in reader.rows_in(
+        f"SELECT {columns} FROM session_model_usage u WHERE u.session_id IN ({{keys}})", ids
+    ):
         model, provider, task = (as_text(value) or "" for value in row[1:4])
         entry = sums.setdefault((model, provider, task), [0, 0, 0.0])
         entry[0] += as_count(row[4])
         entry[1] += sum(map(as_count, row[5:9]))
         entry[2] += as_money(row[10]) or as_money(row[9]) or 0.0
-    uses = [ModelUse(*key, int(calls), int(tokens), cost) for key, (calls, tokens, cost) in sums.items()]
+    uses = [
+        ModelUse(*key, int(calls), int(tokens), cost) for key, (calls, tokens, cost) in sums.items()
+    ]
     return tuple(sorted(uses, key=lambda use: (-use.cost_usd, -use.tokens, use.model)))
 
 
@@ -116,7 +120,8 @@ def _tools(reader: Reader, rows: Sequence[RowInfo]) -> tuple[ToolCount, ...]:
     size = bytes_sql(schema.message("content"))
     sums: dict[str, list[int]] = {}
     for name, count in reader.rows_in(
-        f"SELECT {schema.message('tool_name')}, {size} FROM messages m WHERE m.id IN ({{keys}})", ids
+        f"SELECT {schema.message('tool_name')}, {size} FROM messages m WHERE m.id IN ({{keys}})",
+        ids,
     ):
         entry = sums.setdefault(as_text(name) or "", [0, 0])
         entry[0] += 1
@@ -170,5 +175,7 @@ def read_details(reader: Reader, conversation: Conversation) -> Details:
         live_rows=live_rows,
         live_bytes=live_bytes,
         live_images=live_images,
-        prompt_bytes=len((read_system_prompt(reader, conversation.id) or "").encode("utf-8", "replace")),
+        prompt_bytes=len(
+            (read_system_prompt(reader, conversation.id) or "").encode("utf-8", "replace")
+        ),
     )

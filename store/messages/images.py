@@ -1,4 +1,5 @@
-"""Read the images embedded in chat messages, and detect their type from their first bytes, not from their claims."""
+"""Read the images embedded in chat messages, and detect their type from their first bytes, not from
+their claims."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ _STARTS: Sequence[tuple[bytes, str]] = (
 
 
 def suffix_of(head: bytes) -> str:
-    """Return the suffix for an image with these first bytes; empty if unknown, and for SVG, which may have scripts."""
+    """Return the suffix for an image with these first bytes; empty if unknown, and for SVG, which
+    may have scripts."""
     if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
         return ".webp"
     if head[4:8] == b"ftyp" and head[8:12] in (b"avif", b"heic", b"mif1"):
@@ -48,11 +50,15 @@ def decode_data_url(url: str) -> bytes | None:
 
 
 def read_image(reader: Reader, message_id: int, number: int) -> bytes | None:
-    """Read the bytes of an image embedded in a chat message; `number` counts its image parts from 0.
+    """Read the bytes of an image embedded in a chat message; `number` counts its image parts from
+    0.
 
     None if the row or the image is missing, not embedded, or invalid.
     """
     content = reader.schema.message("content")
-    text = as_text(reader.value(f"SELECT {content} FROM messages m WHERE m.id = ?", [message_id])) or ""
+    text = (
+        as_text(reader.value(f"SELECT {content} FROM messages m WHERE m.id = ?", [message_id]))
+        or ""
+    )
     urls = [url for url in map(image_url, stored_parts(text) or ()) if url is not None]
     return decode_data_url(urls[number]) if 0 <= number < len(urls) else None

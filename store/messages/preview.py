@@ -1,7 +1,8 @@
 """Read a preview of a conversation without a title: the first real text of the user.
 
-Hermes shows the first user row unchanged: often a compaction summary, a rewound question, or nothing if the message
-begins with an image. This preview is decoded, skips summaries and hidden rows, and falls back to any readable text.
+Hermes shows the first user row unchanged: often a compaction summary, a rewound question, or
+nothing if the message begins with an image. This preview is decoded, skips summaries and hidden
+rows, and falls back to any readable text.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ _PREAMBLES = ("[IMPORTANT", "[SYSTEM")
 
 
 def _without_preamble(text: str) -> str:
-    """Remove the bracketed instruction that Hermes puts before the prompt of a cron job or a skill."""
+    """Remove the bracketed instruction that Hermes puts before the prompt of a cron job or a
+    skill."""
     text = text.lstrip()
     if not text.upper().startswith(_PREAMBLES):
         return text
@@ -55,7 +57,8 @@ def _readable(content: object) -> str:
 
 def _columns(schema: Schema) -> str:
     """Return SQL for the columns of a row `m` that `_decode` needs."""
-    # SQLite cuts plain text; substr() stops at the NUL of multimodal content, so that is read completely.
+    # SQLite cuts plain text; substr() stops at the NUL of multimodal content, so that is read
+    # completely.
     content = (
         "CASE WHEN typeof(m.content) = 'text' AND substr(m.content, 1, 1) <> '' "
         f"THEN substr(m.content, 1, {_HEAD}) ELSE m.content END"
@@ -68,7 +71,8 @@ def _columns(schema: Schema) -> str:
 
 
 def _decode(row: Row) -> tuple[str, bool] | None:
-    """Return the readable text of a row of `_columns`, and whether it was rewound; None without such text."""
+    """Return the readable text of a row of `_columns`, and whether it was rewound; None without
+    such text."""
     value, role, kind, metadata, flagged, active, compacted = row
     if is_hidden(as_text(role) or "", as_text(kind), metadata):
         return None
@@ -86,16 +90,24 @@ def _rows(reader: Reader, statement: str, session_ids: Sequence[str]) -> list[Ro
         if len(session_ids) == 1:
             return []
     half = len(session_ids) // 2
-    return [*_rows(reader, statement, session_ids[:half]), *_rows(reader, statement, session_ids[half:])]
+    return [
+        *_rows(reader, statement, session_ids[:half]),
+        *_rows(reader, statement, session_ids[half:]),
+    ]
 
 
-def _first_texts(reader: Reader, session_ids: Sequence[str], condition: str, among: int) -> dict[str, tuple[str, bool]]:
-    """Return the first readable text of each session and whether it was rewound; one that was not comes first.
+def _first_texts(
+    reader: Reader, session_ids: Sequence[str], condition: str, among: int
+) -> dict[str, tuple[str, bool]]:
+    """Return the first readable text of each session and whether it was rewound; one that was not
+    comes first.
 
-    Only rows that meet a condition count, of the first `among` rows of each session. Sessions without one are left out.
+    Only rows that meet a condition count, of the first `among` rows of each session. Sessions
+    without one are left out.
     """
-    # The subquery is answered from an index, so that only the first rows are read themselves. A window function
-    # would number all rows of a session: eight times slower with 100,000 messages (SQLite 3.40).
+    # The subquery is answered from an index, so that only the first rows are read themselves. A
+    # window function would number all rows of a session: eight times slower with 100,000 messages
+    # (SQLite 3.40).
     statement = (
         f"SELECT m.session_id, {_columns(reader.schema)} FROM sessions s JOIN messages m ON m.id IN ("
         f"SELECT i.id FROM messages i WHERE i.session_id = s.id ORDER BY i.id LIMIT {among}"
@@ -117,15 +129,23 @@ def _first_texts(reader: Reader, session_ids: Sequence[str], condition: str, amo
 def read_previews(reader: Reader, chains: Mapping[str, Sequence[Session]]) -> dict[str, str]:
     """Return the preview of each chain of segments by its key, empty where no row is readable.
 
-    It is the first real user text on one line, printable; without one that of the assistant, without that any text.
-    Nearly every session begins with a text of the user, so most chains need only the first statement.
+    It is the first real user text on one line, printable; without one that of the assistant,
+    without that any text. Nearly every session begins with a text of the user, so most chains need
+    only the first statement.
     """
     previews = dict.fromkeys(chains, "")
     columns = reader.schema.message_columns
     if "content" not in columns:
         return previews
-    user, assistant = ("m.role = 'user'", "m.role = 'assistant'") if "role" in columns else ("1", "1")
-    steps = ((user, _OPENING_ROWS), (user, _FIRST_ROWS), (assistant, _FIRST_ROWS), ("1", _FIRST_ROWS))
+    user, assistant = (
+        ("m.role = 'user'", "m.role = 'assistant'") if "role" in columns else ("1", "1")
+    )
+    steps = (
+        (user, _OPENING_ROWS),
+        (user, _FIRST_ROWS),
+        (assistant, _FIRST_ROWS),
+        ("1", _FIRST_ROWS),
+    )
     for condition, among in steps:
         waiting = {
             key: [segment.id for segment in segments if segment.has_messages]
@@ -134,7 +154,9 @@ def read_previews(reader: Reader, chains: Mapping[str, Sequence[Session]]) -> di
         }
         if among == _OPENING_ROWS:
             waiting = {key: ids[:1] for key, ids in waiting.items()}
-        texts = _first_texts(reader, [each for ids in waiting.values() for each in ids], condition, among)
+        texts = _first_texts(
+            reader, [each for ids in waiting.values() for each in ids], condition, among
+        )
         for key, ids in waiting.items():
             candidates = [texts[each] for each in ids if each in texts]
             if among == _OPENING_ROWS:
@@ -150,9 +172,15 @@ def read_preview(reader: Reader, segments: Sequence[Session]) -> str:
 
 
 def with_names(reader: Reader, conversations: Sequence[Conversation]) -> list[Conversation]:
-    """Add a preview to the conversations without a title; a statement or two per hundred of them."""
-    previews = read_previews(reader, {each.root_id: each.segments for each in conversations if not each.title})
-    return [each if each.title else each._replace(preview=previews[each.root_id]) for each in conversations]
+    """Add a preview to the conversations without a title; a statement or two per hundred of
+    them."""
+    previews = read_previews(
+        reader, {each.root_id: each.segments for each in conversations if not each.title}
+    )
+    return [
+        each if each.title else each._replace(preview=previews[each.root_id])
+        for each in conversations
+    ]
 
 
 def with_details(reader: Reader, conversations: Sequence[Conversation]) -> list[Conversation]:

@@ -1,4 +1,5 @@
-"""Build the recap that Hermes shows on resume: the last exchanges, shortened (0.19 and 0.22, `display.resume_*`)."""
+"""Build the recap that Hermes shows on resume: the last exchanges, shortened (0.19 and 0.22,
+`display.resume_*`)."""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ def _clip(text: str) -> str:
 
 
 def read_recap(reader: Reader, segments: Sequence[Session]) -> list[RecapLine]:
-    """Read the recap of a conversation from its segments, root first: no system text, tool results and reasoning."""
+    """Read the recap of a conversation from its segments, root first: no system text, tool results
+    and reasoning."""
     rows = [row for row in read_outline(reader, segments).rows if row.role in ("user", "assistant")]
     lines: list[RecapLine] = []
     for message in read_messages(reader, rows[-_WINDOW:]):
@@ -54,12 +56,18 @@ def read_recap(reader: Reader, segments: Sequence[Session]) -> list[RecapLine]:
             if message.tool_calls:
                 names = list(dict.fromkeys(printable(call.name) for call in message.tool_calls))
                 count = len(message.tool_calls)
-                calls = ngettext("[{count} tool call: {names}]", "[{count} tool calls: {names}]", count)
+                calls = ngettext(
+                    "[{count} tool call: {names}]", "[{count} tool calls: {names}]", count
+                )
                 text = f"{text} {calls.format(count=count, names=', '.join(names))}".lstrip()
             if text:
                 lines.append(RecapLine("assistant", text))
     starts = [index for index, line in enumerate(lines) if line.role == "user"]
     cut = starts[-EXCHANGES] if len(starts) > EXCHANGES else 0
     earlier = max(len(rows) - _WINDOW, 0) + cut
-    head = [RecapLine("earlier", _("… {count} earlier messages …").format(count=earlier))] if earlier else []
+    head = (
+        [RecapLine("earlier", _("… {count} earlier messages …").format(count=earlier))]
+        if earlier
+        else []
+    )
     return head + lines[cut:]

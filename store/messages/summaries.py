@@ -1,4 +1,5 @@
-"""Tell apart what stands in the text of a message: what was said, a compaction summary, context added by Hermes."""
+"""Tell apart what stands in the text of a message: what was said, a compaction summary, context
+added by Hermes."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ def split_summary(text: str) -> tuple[str, str]:
 
 
 def without_injections(text: str) -> str:
-    """Remove the memory that Hermes injected into a user or assistant text (`sanitize_context`, 0.19)."""
+    """Remove the memory that Hermes injected into a user or assistant text (`sanitize_context`,
+    0.19)."""
     return _MEMORY.sub("", text) if "<memory-context>" in text else text
 
 
@@ -43,7 +45,8 @@ def injected_context(text: str, sent: str | None) -> str:
         sent: What the model was sent (0.19); None if equal.
 
     Returns:
-        Only the addition if the sent text contains the message, else all of it; empty if nothing was added.
+        Only the addition if the sent text contains the message, else all of it; empty if nothing
+        was added.
     """
     if sent is None:
         return "\n".join(match[0].strip() for match in _MEMORY.finditer(text))

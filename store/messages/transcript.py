@@ -1,7 +1,8 @@
 """Read a conversation: first an outline of all its rows, then messages in windows.
 
-The outline lists the rows of all segments with their state, and those that repeat others; texts are read only for a
-window. Rows are ordered by id within a segment, as in Hermes, not by time, because clocks may step back.
+The outline lists the rows of all segments with their state, and those that repeat others; texts are
+read only for a window. Rows are ordered by id within a segment, as in Hermes, not by time, because
+clocks may step back.
 """
 
 from __future__ import annotations
@@ -35,14 +36,16 @@ class Outline(NamedTuple):
     session_ids: tuple[str, ...]
     rows: tuple[RowInfo, ...]
     gaps: Mapping[int, tuple[int, int]] = MappingProxyType({})
-    """Where rows are left out: id of the next row, or `END` → number of rewound, of compacted rows."""
+    """Where rows are left out: id of the next row, or `END` → number of rewound, of compacted
+    rows."""
     copies: Mapping[int, int] = MappingProxyType({})
     """Rows that repeat another → that one; `Reading.SAID` leaves them out."""
     lost_calls: frozenset[int] = frozenset()
     """Tool results whose call is in no row of the conversation."""
 
     def index_of(self, message_id: int) -> int | None:
-        """Return the position of a chat message, or of the row that repeats it; None if neither is in this reading."""
+        """Return the position of a chat message, or of the row that repeats it; None if neither is
+        in this reading."""
         ids = [row.id for row in self.rows]
         shown = (each for each in (message_id, self.copies.get(message_id)) if each in ids)
         return next(map(ids.index, shown), None)
@@ -51,7 +54,8 @@ class Outline(NamedTuple):
 def rows_of_session(reader: Reader, statement: str, session_id: str) -> Iterator[Row]:
     """Yield rows of a session in order of id, read in slices.
 
-    The statement takes the session and the last id before a slice, and selects at most `SLICE` rows, the id first.
+    The statement takes the session and the last id before a slice, and selects at most `SLICE`
+    rows, the id first.
     """
     last = -(2**63)
     while True:
@@ -77,14 +81,17 @@ def _row_info(row: Row, segment: int) -> RowInfo:
     message_id, stored_role, time, active, compacted, kind, metadata, order = row
     role = as_text(stored_role) or "unknown"
     hidden = is_hidden(role, as_text(kind), metadata)
-    return RowInfo(as_int(message_id), segment, role, as_time(time), state_of(active, compacted), hidden, order)
+    return RowInfo(
+        as_int(message_id), segment, role, as_time(time), state_of(active, compacted), hidden, order
+    )
 
 
 def _is_read(row: RowInfo, reading: Reading, *, is_tip: bool) -> bool:
     """Tell whether a row is part of a reading.
 
-    The model only receives the live rows of the tip, with a summary of earlier segments (`get_resume_conversations`,
-    Hermes 0.19). It does see rows that are hidden from people, except bookkeeping.
+    The model only receives the live rows of the tip, with a summary of earlier segments
+    (`get_resume_conversations`, Hermes 0.19). It does see rows that are hidden from people, except
+    bookkeeping.
     """
     if reading is Reading.EVERYTHING:
         return True
@@ -93,7 +100,9 @@ def _is_read(row: RowInfo, reading: Reading, *, is_tip: bool) -> bool:
     return not row.hidden and row.state is not State.REWOUND
 
 
-def read_outline(reader: Reader, segments: Sequence[Session], reading: Reading = Reading.SAID) -> Outline:
+def read_outline(
+    reader: Reader, segments: Sequence[Session], reading: Reading = Reading.SAID
+) -> Outline:
     """Read the outline of a conversation from its segments, root first."""
     session_ids = tuple(session.id for session in segments)
     copies: dict[int, int] = {}
@@ -113,7 +122,8 @@ def read_outline(reader: Reader, segments: Sequence[Session], reading: Reading =
 def _select(
     every: Sequence[RowInfo], reading: Reading, copies: Mapping[int, int], tip: int
 ) -> tuple[list[RowInfo], dict[int, tuple[int, int]]]:
-    """Return the rows of a reading, and where rows for people are left out of it (`Outline.gaps`)."""
+    """Return the rows of a reading, and where rows for people are left out of it
+    (`Outline.gaps`)."""
     shown: list[RowInfo] = []
     gaps: dict[int, tuple[int, int]] = {}
     left_out: Counter[State] = Counter()
@@ -137,7 +147,8 @@ def _select(
 
 
 def read_messages(reader: Reader, rows: Sequence[RowInfo]) -> list[ChatMessage]:
-    """Read the chat messages of a slice of a outline, in order; rows deleted meanwhile are left out."""
+    """Read the chat messages of a slice of a outline, in order; rows deleted meanwhile are left
+    out."""
     return read_messages_of(reader, [row.id for row in rows])
 
 
@@ -158,11 +169,15 @@ def read_messages_of(reader: Reader, ids: Sequence[int]) -> list[ChatMessage]:
     return [messages[id] for id in ids if id in messages]
 
 
-def _without_text(reader: Reader, message_id: int, too_long: ValueTooLongError) -> list[ChatMessage]:
+def _without_text(
+    reader: Reader, message_id: int, too_long: ValueTooLongError
+) -> list[ChatMessage]:
     """Read what is short of a message whose texts are too long; nothing if there is no such row."""
     schema = reader.schema
     columns = f"m.session_id, {schema.message('role')}, {schema.message('timestamp')}"
-    statement = f"SELECT {columns}, {schema.active()}, {schema.compacted()} FROM messages m WHERE m.id = ?"
+    statement = (
+        f"SELECT {columns}, {schema.active()}, {schema.compacted()} FROM messages m WHERE m.id = ?"
+    )
     return [
         ChatMessage(
             id=message_id,
@@ -177,7 +192,8 @@ def _without_text(reader: Reader, message_id: int, too_long: ValueTooLongError) 
 
 
 def read_system_prompt(reader: Reader, session_id: str) -> str | None:
-    """Read the system prompt of a session; None if none is stored. Segments of a conversation may differ.
+    """Read the system prompt of a session; None if none is stored. Segments of a conversation may
+    differ.
 
     Since 0.20 prompts are in a table of their own, by hash; older rows keep theirs.
     """
@@ -186,19 +202,27 @@ def read_system_prompt(reader: Reader, session_id: str) -> str | None:
     if "system_prompts" in schema.tables and "system_prompt_hash" in schema.session_columns:
         shared = "(SELECT p.prompt FROM system_prompts p WHERE p.hash = s.system_prompt_hash)"
         own = f"COALESCE({shared}, {own})"
-    return as_text(reader.value(f"SELECT {own} FROM sessions s WHERE s.id = ?", [session_id])) or None
+    return (
+        as_text(reader.value(f"SELECT {own} FROM sessions s WHERE s.id = ?", [session_id])) or None
+    )
 
 
 def count_stored_rows(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
-    """Count the rows of `messages` by session, shown or not, from an index; sessions without rows are left out."""
+    """Count the rows of `messages` by session, shown or not, from an index; sessions without rows
+    are left out."""
     statement = "SELECT session_id, count(*) FROM messages WHERE session_id IN ({keys}) GROUP BY 1"
-    return {as_text(key) or "": as_int(count) for key, count in reader.rows_in(statement, session_ids)}
+    return {
+        as_text(key) or "": as_int(count) for key, count in reader.rows_in(statement, session_ids)
+    }
 
 
 def count_rows(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
-    """Count the chat messages that `read_outline` shows by default, by session; sessions without rows are left out."""
+    """Count the chat messages that `read_outline` shows by default, by session; sessions without
+    rows are left out."""
     schema = reader.schema
-    role, kind, metadata = (schema.message(name) for name in ("role", "display_kind", "display_metadata"))
+    role, kind, metadata = (
+        schema.message(name) for name in ("role", "display_kind", "display_metadata")
+    )
     active, compacted = schema.active(), schema.compacted()
     shown = f"({active} = 1 OR {compacted} = 1) AND {role} IS NOT 'session_meta' AND {kind} IS NOT 'hidden'"
     unclear = f"{metadata} IS NOT NULL OR {active} NOT IN (0, 1) OR {compacted} NOT IN (0, 1)"
@@ -209,7 +233,9 @@ def count_rows(reader: Reader, session_ids: Sequence[str]) -> dict[str, int]:
     counts: dict[str, int] = {}
     compressed: dict[str, int] = {}
     slow: set[str] = set()
-    for session_id, rows, last_compacted, is_unclear in reader.rows_in(statement, list(session_ids)):
+    for session_id, rows, last_compacted, is_unclear in reader.rows_in(
+        statement, list(session_ids)
+    ):
         key = as_text(session_id) or ""
         counts[key] = as_int(rows)
         if is_unclear:  # model-only rows, and flags that are not 0 or 1: Python must decode them
@@ -229,12 +255,17 @@ def _plain(value: object) -> object:
 
 
 def read_raw(reader: Reader, message_id: int) -> str | None:
-    """Read all columns of a message as indented JSON, in the order of the table; None if the row is missing.
+    """Read all columns of a message as indented JSON, in the order of the table; None if the row is
+    missing.
 
     Texts are not decoded, even if they hold JSON.
     """
     names = reader.columns("messages")
-    rows = reader.rows(f"SELECT {', '.join(map(sql_name, names))} FROM messages WHERE id = ?", [message_id])
+    rows = reader.rows(
+        f"SELECT {', '.join(map(sql_name, names))} FROM messages WHERE id = ?", [message_id]
+    )
     if not rows:
         return None
-    return json.dumps(dict(zip(names, map(_plain, rows[0]), strict=True)), ensure_ascii=False, indent=2)
+    return json.dumps(
+        dict(zip(names, map(_plain, rows[0]), strict=True)), ensure_ascii=False, indent=2
+    )

@@ -1,1 +1,2 @@
-"""Search over Hermes' own index: literal by default, newest first, and the answer says what it did not cover."""
+"""Search over Hermes' own index: literal by default, newest first, and the answer says what it did
+not cover."""

@@ -1,4 +1,5 @@
-"""The conditions in SQL that the filters of a query stand for: on `messages m`, or on `conversations c`."""
+"""The conditions in SQL that the filters of a query stand for: on `messages m`, or on
+`conversations c`."""
 
 from __future__ import annotations
 
@@ -32,11 +33,14 @@ def role(typed: Filter, now: float) -> Condition:
 
 
 def whole_line(column: str) -> Callable[[Filter, float], Condition]:
-    """Return a filter that looks for its value, or one of several between commas, among texts of a conversation."""
+    """Return a filter that looks for its value, or one of several between commas, among texts of a
+    conversation."""
 
     def condition(typed: Filter, now: float) -> Condition:
         values = [each for each in typed.value.split(",") if each.strip()] or [typed.value]
-        return any_of([Condition(f"instr(c.{column}, ?) > 0", (f"\n{fold(each)}\n",)) for each in values])
+        return any_of(
+            [Condition(f"instr(c.{column}, ?) > 0", (f"\n{fold(each)}\n",)) for each in values]
+        )
 
     return condition
 
@@ -59,7 +63,9 @@ def tool(typed: Filter, now: float) -> Condition:
 
 def file(typed: Filter, now: float) -> Condition:
     name = typed.value.lower()
-    return Condition("instr(lower(m.tool_calls), ?) > 0 OR instr(lower(m.content), ?) > 0", (name, name))
+    return Condition(
+        "instr(lower(m.tool_calls), ?) > 0 OR instr(lower(m.content), ?) > 0", (name, name)
+    )
 
 
 def dated(typed: Filter, now: float) -> Condition:
@@ -83,19 +89,22 @@ _FROM_THE_TOP = re.compile(r"/|\\|[A-Za-z]:[/\\]")
 
 
 def folder(typed: Filter, now: float) -> Condition:
-    """Look for a part of a path; a whole path with a slash at its end means that folder and those below it."""
+    """Look for a part of a path; a whole path with a slash at its end means that folder and those
+    below it."""
     path = os.path.expanduser(typed.value)
     is_whole = _FROM_THE_TOP.match(path) is not None and path.endswith(("/", "\\"))
     return Condition("instr(c.folders, ?) > 0", (("\n" if is_whole else "") + fold(path),))
 
 
 def idle(typed: Filter, now: float) -> Condition:
-    """Compare the last activity in any segment with a moment; a conversation without any time is never old."""
+    """Compare the last activity in any segment with a moment; a conversation without any time is
+    never old."""
     return Condition("c.used < ?", (parse_when(typed.value, now).start,))
 
 
 def compared(column: str, parse: Callable[[str], float]) -> Callable[[Filter, float], Condition]:
-    """Return a filter that compares a number of a conversation with its value; an unknown number never matches."""
+    """Return a filter that compares a number of a conversation with its value; an unknown number
+    never matches."""
 
     def condition(typed: Filter, now: float) -> Condition:
         sign = "=" if typed.op == ":" else typed.op
@@ -122,18 +131,24 @@ _CONTINUED = (
     "m.session_id IN (SELECT s.id FROM sessions s WHERE s.end_reason = 'compression' AND EXISTS "
     "(SELECT 1 FROM sessions n WHERE n.parent_session_id = s.id AND n.started_at >= s.ended_at))"
 )
-"""Whether a compression ended the session and another one goes on, so that the model has a summary of it."""
+"""Whether a compression ended the session and another one goes on, so that the model has a summary
+of it."""
 IS_ROW: Mapping[str, str] = {
     "compacted": "NOT m.active AND m.compacted",
     "rewound": "NOT m.active AND NOT m.compacted",
     "forgotten": f"CASE WHEN m.active THEN {_CONTINUED} ELSE m.compacted END",
 }
-_FACETS = (("live", "open", "stale", "ended"), ("chat", "automation", "subagent", "branch"), tuple(IS_ROW))
+_FACETS = (
+    ("live", "open", "stale", "ended"),
+    ("chat", "automation", "subagent", "branch"),
+    tuple(IS_ROW),
+)
 """States of which a conversation or a message has one, so that several of them are alternatives."""
 
 
 def facet(state: str) -> str:
-    """Return the first of the states that a state is an alternative to; one without alternatives itself."""
+    """Return the first of the states that a state is an alternative to; one without alternatives
+    itself."""
     return next((states[0] for states in _FACETS if state.lower() in states), state.lower())
 
 

@@ -1,7 +1,9 @@
-"""The conversations of a catalog as a table in memory, so that a filter is one condition in SQL wherever it is used.
+"""The conversations of a catalog as a table in memory, so that a filter is one condition in SQL
+wherever it is used.
 
-A store has no row for a conversation: Hermes' rules fold sessions into one (`sessions/conversations.py`). The table
-holds what filters ask of it. Texts are folded; those of all segments stand in one column, a line each.
+A store has no row for a conversation: Hermes' rules fold sessions into one
+(`sessions/conversations.py`). The table holds what filters ask of it. Texts are folded; those of
+all segments stand in one column, a line each.
 """
 
 from __future__ import annotations
@@ -49,12 +51,17 @@ def all_of(conditions: Iterable[Condition]) -> Condition:
     given = [each for each in conditions if each != EVERYTHING]
     if not given:
         return EVERYTHING
-    return Condition(" AND ".join(f"({each.sql})" for each in given), sum((each.values for each in given), ()))
+    return Condition(
+        " AND ".join(f"({each.sql})" for each in given), sum((each.values for each in given), ())
+    )
 
 
 def any_of(conditions: Sequence[Condition]) -> Condition:
     """Return a condition that is true where one of these is."""
-    return Condition(" OR ".join(f"({each.sql})" for each in conditions), sum((each.values for each in conditions), ()))
+    return Condition(
+        " OR ".join(f"({each.sql})" for each in conditions),
+        sum((each.values for each in conditions), ()),
+    )
 
 
 def without(condition: Condition) -> Condition:
@@ -78,12 +85,18 @@ class ConversationTable:
         self._table.execute("COMMIT")
 
     def roots(
-        self, condition: Condition, reader: Reader, *, costly: Condition = EVERYTHING, known: Known | None = None
+        self,
+        condition: Condition,
+        reader: Reader,
+        *,
+        costly: Condition = EVERYTHING,
+        known: Known | None = None,
     ) -> list[str]:
         """Return the root ids of the conversations that meet two conditions on `conversations c`.
 
-        Messages are counted, and bytes measured, where `costly` compares them: once, and only of conversations that
-        meet the other condition. `known` is a cache of sizes by session id, and is added to.
+        Messages are counted, and bytes measured, where `costly` compares them: once, and only of
+        conversations that meet the other condition. `known` is a cache of sizes by session id, and
+        is added to.
         """
         with self._lock:
             self._read_gateway(condition, reader)
@@ -92,7 +105,9 @@ class ConversationTable:
             return self._select("root", all_of([condition, costly]))
 
     def _select(self, column: str, condition: Condition) -> list[str]:
-        found = self._table.execute(f"SELECT {column} FROM conversations c WHERE {condition.sql}", condition.values)
+        found = self._table.execute(
+            f"SELECT {column} FROM conversations c WHERE {condition.sql}", condition.values
+        )
         return [row[0] for row in found.fetchall()]
 
     def _fill(self, condition: Condition, costly: Condition, reader: Reader, known: Known) -> None:
@@ -105,8 +120,13 @@ class ConversationTable:
             for start in range(0, len(roots), _BATCH):
                 chains = [forest.chain_of(root).segments for root in roots[start : start + _BATCH]]
                 counted = numbers(reader, [segment for chain in chains for segment in chain], known)
-                sums = [(sum(counted.get(segment.id, 0) for segment in chain), chain[0].id) for chain in chains]
-                self._table.executemany(f"UPDATE conversations SET {column} = ? WHERE root = ?", sums)
+                sums = [
+                    (sum(counted.get(segment.id, 0) for segment in chain), chain[0].id)
+                    for chain in chains
+                ]
+                self._table.executemany(
+                    f"UPDATE conversations SET {column} = ? WHERE root = ?", sums
+                )
 
     def _read_gateway(self, condition: Condition, reader: Reader) -> None:
         """Read the columns of `sessions` that only these filters ask for, once."""
@@ -117,7 +137,11 @@ class ConversationTable:
         columns = ", ".join(schema.session(name) for name in names)
         texts: dict[str, list[list[str | None]]] = {}
         for key, *values in reader.rows(f"SELECT s.id, {columns} FROM sessions s"):
-            root = forest.root_of(as_text(key) or "") if any(value is not None for value in values) else None
+            root = (
+                forest.root_of(as_text(key) or "")
+                if any(value is not None for value in values)
+                else None
+            )
             if root is not None:
                 texts.setdefault(root, []).append([as_text(value) for value in values])
         rows = [
@@ -129,7 +153,9 @@ class ConversationTable:
             )
             for root, found in texts.items()
         ]
-        self._table.executemany("UPDATE conversations SET users = ?, chats = ?, providers = ? WHERE root = ?", rows)
+        self._table.executemany(
+            "UPDATE conversations SET users = ?, chats = ?, providers = ? WHERE root = ?", rows
+        )
         self._has_gateway = True
 
 
@@ -184,7 +210,8 @@ def _row(catalog: Catalog, root: str) -> tuple[object, ...]:
 
 
 def _folder(path: str) -> str:
-    """Return a path with a slash at its end, so that a folder is told from one whose name begins alike."""
+    """Return a path with a slash at its end, so that a folder is told from one whose name begins
+    alike."""
     slash = "\\" if "\\" in path and "/" not in path else "/"
     return path if path.endswith(slash) else path + slash
 

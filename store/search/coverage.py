@@ -1,13 +1,17 @@
-"""What Hermes' search indexes hold and leave out, and how to repair them: rows that are not indexed must be scanned.
+"""What Hermes' search indexes hold and leave out, and how to repair them: rows that are not indexed
+must be scanned.
 
-Each remedy was tried with Hermes 0.13, 0.16 and 0.19 on copies of stores of schema 11, 14 and 22, and with SQLite alone
-on one of schema 31:
+Each remedy was tried with Hermes 0.13, 0.16 and 0.19 on copies of stores of schema 11, 14 and 22,
+and with SQLite alone on one of schema 31:
 
-- `hermes sessions repair` (0.17 and later) repairs tables that cannot be opened. It calls everything else clean:
+- `hermes sessions repair` (0.17 and later) repairs tables that cannot be opened. It calls
+  everything else clean:
   missing tables, missing rows, damaged pages that it does not happen to read.
-- Any start of Hermes (0.16 and later, not 0.13) creates missing tables and fills them, but only where the trigger
+- Any start of Hermes (0.16 and later, not 0.13) creates missing tables and fills them, but only
+  where the trigger
   `messages_fts_insert` is missing too: Hermes takes the trigger for a sign that all is well.
-- FTS5's own `rebuild` repairs damaged pages, and in an index without a copy of its own missing rows too
+- FTS5's own `rebuild` repairs damaged pages, and in an index without a copy of its own missing rows
+  too
   (https://sqlite.org/fts5.html#the_rebuild_command).
 - `hermes sessions optimize` merges and repairs nothing.
 """
@@ -52,21 +56,30 @@ def _sqlite(path: Path, statement: str) -> str:
 
 
 def remedy(schema: Schema, damage: Damage, path: Path | None = None) -> str:
-    """Return how to repair the index: a whole command if the path of the store is given, else a few words."""
+    """Return how to repair the index: a whole command if the path of the store is given, else a few
+    words."""
     has_trigger = "messages_fts_insert" in schema.triggers
     if damage is Damage.BROKEN:
         return _("`hermes sessions repair` rebuilds it (Hermes 0.17 and later)")
     if damage is Damage.MISSING and not has_trigger:
         return _("Hermes rebuilds it on its next start (0.16 and later)")
-    if damage is Damage.HOLES and not has_trigger and (schema.fts is None or schema.fts.kind is FtsKind.INLINE):
+    if (
+        damage is Damage.HOLES
+        and not has_trigger
+        and (schema.fts is None or schema.fts.kind is FtsKind.INLINE)
+    ):
         return _("Hermes fills it on its next start (0.16 and later)")
     if path is None:
         return _(ASK_DOCTOR)
     rebuild = _sqlite(path, "INSERT INTO messages_fts(messages_fts) VALUES ('rebuild')")
-    if damage is Damage.MALFORMED or (schema.fts is not None and schema.fts.kind is FtsKind.EXTERNAL):
+    if damage is Damage.MALFORMED or (
+        schema.fts is not None and schema.fts.kind is FtsKind.EXTERNAL
+    ):
         return _("End Hermes and run: {command}").format(command=rebuild)
     drop = _sqlite(path, "DROP TRIGGER messages_fts_insert")
-    return _("End Hermes and run: {command} ; then start Hermes: it fills the index").format(command=drop)
+    return _("End Hermes and run: {command} ; then start Hermes: it fills the index").format(
+        command=drop
+    )
 
 
 _SLICE = 2000
@@ -98,7 +111,10 @@ def read_coverage(reader: Reader) -> Coverage:
         reason = _("no search index: {count:,} messages are scanned; {remedy}")
         repair = remedy(schema, Damage.MISSING)
     elif index is not None and schema.note("fts_stale") is not None:
-        reason, repair = _("search index marked stale, {count:,} messages are scanned; {remedy}"), _(STALE)
+        reason, repair = (
+            _("search index marked stale, {count:,} messages are scanned; {remedy}"),
+            _(STALE),
+        )
     elif index is None or f"{index.name}_docsize" not in schema.tables:
         reason = _("search index broken, {count:,} messages are scanned; {remedy}")
         repair = reader.index_remedy or remedy(schema, Damage.BROKEN)
@@ -107,8 +123,12 @@ def read_coverage(reader: Reader) -> Coverage:
         held = messages - gaps_of(reader, index, newest).missing
         if held >= messages:
             return Coverage(messages, messages)
-        if _number(schema.note("fts_rebuild_high_water")) > _number(schema.note("fts_rebuild_progress")):
-            reason = _("{held:,} of {count:,} messages indexed, Hermes is rebuilding the index, the rest is scanned")
+        if _number(schema.note("fts_rebuild_high_water")) > _number(
+            schema.note("fts_rebuild_progress")
+        ):
+            reason = _(
+                "{held:,} of {count:,} messages indexed, Hermes is rebuilding the index, the rest is scanned"
+            )
         else:
             reason = _("{held:,} of {count:,} messages indexed, the rest is scanned; {remedy}")
             repair = remedy(schema, Damage.HOLES)
@@ -116,14 +136,18 @@ def read_coverage(reader: Reader) -> Coverage:
 
 
 def _number(text: str | None) -> int:
-    return int(text) if text is not None and text.lstrip("-").isascii() and text.lstrip("-").isdigit() else 0
+    return (
+        int(text)
+        if text is not None and text.lstrip("-").isascii() and text.lstrip("-").isdigit()
+        else 0
+    )
 
 
 def left_out_of_trigram(schema: Schema, index: FtsIndex) -> str:
     """Return SQL for the rows a trigram index leaves out; empty when it holds all.
 
-    Fresh files since 0.20 leave out tool output, since 0.22 tool calls and automation too. The SQL admits more rows
-    than that: a row that is both scanned and indexed is still found once.
+    Fresh files since 0.20 leave out tool output, since 0.22 tool calls and automation too. The SQL
+    admits more rows than that: a row that is both scanned and indexed is still found once.
     """
     if index.kind is not FtsKind.EXTERNAL or "where" not in index.definition.lower():
         return ""
@@ -132,7 +156,9 @@ def left_out_of_trigram(schema: Schema, index: FtsIndex) -> str:
     source = schema.session("source")
     automation = [f"{source} IS NULL OR {source} IN ('cron', 'subagent')"]
     automation.append(f"instr({schema.session('model_config')}, '_delegate_from') > 0")
-    parts.append(f"m.session_id NOT IN (SELECT s.id FROM sessions s WHERE NOT COALESCE({' OR '.join(automation)}, 0))")
+    parts.append(
+        f"m.session_id NOT IN (SELECT s.id FROM sessions s WHERE NOT COALESCE({' OR '.join(automation)}, 0))"
+    )
     return f"({' OR '.join(parts)})"
 
 
@@ -152,14 +178,15 @@ class Gaps(NamedTuple):
 
 
 class _GapsByIndex(dict[str, Gaps]):
-    """The gaps of the indexes of a store, by their names; shared by its readers, replaced and never changed."""
+    """The gaps of the indexes of a store, by their names; shared by its readers, replaced and never
+    changed."""
 
 
 def gaps_of(reader: Reader, index: FtsIndex, newest: int) -> Gaps:
     """Find the rows that an index lacks: all rows are compared once, and after that new ones only.
 
-    Where rows are missing, or no trigger indexes new ones, all are compared whenever the store has changed. `newest` is
-    the largest id there is.
+    Where rows are missing, or no trigger indexes new ones, all are compared whenever the store has
+    changed. `newest` is the largest id there is.
     """
     by_index = reader.shared.get(_GapsByIndex, _GapsByIndex())
     assert isinstance(by_index, _GapsByIndex)
@@ -187,28 +214,41 @@ def _compare(reader: Reader, index: FtsIndex, newest: int, known: Gaps, behind: 
             condition += f" AND NOT COALESCE({left_out}, 0)"
         # Without the plus SQLite would read all rows from the table instead of an index.
         key = "m.id" if behind > 0 else "+m.id"
-        sql = f"SELECT count(*), min(m.id), max(m.id) FROM messages m WHERE {key} > ? AND {condition}"
+        sql = (
+            f"SELECT count(*), min(m.id), max(m.id) FROM messages m WHERE {key} > ? AND {condition}"
+        )
         missing, first, last = map(as_int, reader.rows(sql, [behind])[0])
     cut, end = known.cut, known.newest
     partly = _partly_indexed(reader.schema, index)
     while partly and end < newest:
-        rows = reader.rows("SELECT id FROM messages WHERE id > ? ORDER BY id LIMIT ?", [end, _SLICE])
+        rows = reader.rows(
+            "SELECT id FROM messages WHERE id > ? ORDER BY id LIMIT ?", [end, _SLICE]
+        )
         if not rows:
             break
         start, end = end, as_int(rows[-1][0])
-        long = reader.rows(f"SELECT m.id FROM messages m WHERE m.id > ? AND m.id <= ? AND {partly}", [start, end])
+        long = reader.rows(
+            f"SELECT m.id FROM messages m WHERE m.id > ? AND m.id <= ? AND {partly}", [start, end]
+        )
         cut += tuple(sorted(as_int(row[0]) for row in long))
     return Gaps(newest, missing, first, last, condition, cut)
 
 
 def _partly_indexed(schema: Schema, index: FtsIndex) -> str:
-    """Return SQL for the rows of `messages m` that an index holds only a part of; empty when there are none."""
+    """Return SQL for the rows of `messages m` that an index holds only a part of; empty when there
+    are none."""
     if index.kind is not FtsKind.EXTERNAL:
         return ""
     if "8192" in index.definition:  # tool output is cut there (0.22)
-        length = "octet_length" if sqlite3.sqlite_version_info >= (3, 43) else "length"  # the former reads no text
+        length = (
+            "octet_length" if sqlite3.sqlite_version_info >= (3, 43) else "length"
+        )  # the former reads no text
         return f"{schema.message('role')} = 'tool' AND {length}({schema.message('content')}) > 8192"
-    beside = [schema.message(column) for column in ("tool_name", "tool_calls") if column in schema.message_columns]
+    beside = [
+        schema.message(column)
+        for column in ("tool_name", "tool_calls")
+        if column in schema.message_columns
+    ]
     if index.columns == ("content",) and beside:
         return "(" + " OR ".join(f"COALESCE({column}, '') <> ''" for column in beside) + ")"
     return ""

@@ -1,4 +1,5 @@
-"""Search: candidates from Hermes' own index, checked once against what a person sees, newest first, cancellable."""
+"""Search: candidates from Hermes' own index, checked once against what a person sees, newest first,
+cancellable."""
 
 from __future__ import annotations
 
@@ -11,7 +12,13 @@ from typing import TypeVar
 from ..connection.reader import Reader
 from ..connection.schema import Schema
 from ..connection.stored_values import FIRST_TIME, as_int, as_time
-from ..errors import NotAStoreError, StoreBusyError, StoreDamagedError, StoreError, StoreUnreadableError
+from ..errors import (
+    NotAStoreError,
+    StoreBusyError,
+    StoreDamagedError,
+    StoreError,
+    StoreUnreadableError,
+)
 from ..messages.chat_message import Hit
 from ..sessions.first_page import ids_follow_time
 from ..text import as_text
@@ -34,11 +41,12 @@ _BATCH = 64
 _COUNTED, _COUNT_BATCH = 100_000, 500
 """Rows of an index, and rows that are read, at a time while counting."""
 _NEAR_BLOCK, _FAR_BLOCK = 2_000, 20_000
-"""Where ids do not follow time, so many candidates are brought into the order of time together: where neighbours have
-changed places (a compression writes messages again with their old times), and after an import."""
+"""Where ids do not follow time, so many candidates are brought into the order of time together:
+where neighbours have changed places (a compression writes messages again with their old times), and
+after an import."""
 _RELEVANT = 2000
-"""Hits that are ranked: this many of the newest, or as many as are requested. bm25 over all of them takes most of a
-second (1M rows)."""
+"""Hits that are ranked: this many of the newest, or as many as are requested. bm25 over all of them
+takes most of a second (1M rows)."""
 _ENDLESS = 2**62
 _EARLIEST = float("-inf")
 
@@ -54,7 +62,8 @@ class Answer:
     engine: str = "none"
     """`fts5`, `trigram`, `scan`, `mixed` or `none`."""
     complete: bool = True
-    """False when rows that may be hits were not checked: the search was stopped, or too many are in no index."""
+    """False when rows that may be hits were not checked: the search was stopped, or too many are in
+    no index."""
     total: int | None = 0
     """The number of all hits; None when not counted."""
     elapsed_ms: float = 0.0
@@ -87,12 +96,15 @@ def until(stopped: Callable[[], bool], seconds: float) -> Callable[[], bool]:
 def damage_of(schema: Schema, error: StoreError) -> Damage:
     """Return what is wrong with an index, by its tables and the error of SQLite."""
     indexes = [index for index in (schema.fts, schema.trigram) if index is not None]
-    is_whole = {f"{index.name}_{part}" for index in indexes for part in ("data", "idx")} <= schema.tables
+    is_whole = {
+        f"{index.name}_{part}" for index in indexes for part in ("data", "idx")
+    } <= schema.tables
     return Damage.MALFORMED if is_whole and "malformed" in error.sentence else Damage.BROKEN
 
 
 def _is_of_index(reader: Reader, error: StoreError) -> bool:
-    """Whether only the search index is at fault: missing shadow tables, an unknown tokenizer, damage in it."""
+    """Whether only the search index is at fault: missing shadow tables, an unknown tokenizer,
+    damage in it."""
     if isinstance(error, StoreBusyError | StoreUnreadableError | NotAStoreError):
         return False
     if reader.schema.fts is None and reader.schema.trigram is None:
@@ -103,7 +115,8 @@ def _is_of_index(reader: Reader, error: StoreError) -> bool:
 
 
 def prepare(reader: Reader) -> None:
-    """Read what the first search of a store needs: what the indexes lack. All readers of the `Store` share it.
+    """Read what the first search of a store needs: what the indexes lack. All readers of the
+    `Store` share it.
 
     Raises:
         StoreError: The store cannot be read.
@@ -125,9 +138,11 @@ def _moment(row: StoredRow) -> tuple[float, int]:
 
 
 class _Blocks:
-    """How many candidates are brought into the order of time together, by the end a search begins at.
+    """How many candidates are brought into the order of time together, by the end a search begins
+    at.
 
-    0 where ids follow time. Asked once while the store does not change, so that all pages of a search agree.
+    0 where ids follow time. Asked once while the store does not change, so that all pages of a
+    search agree.
     """
 
     def __init__(self) -> None:
@@ -156,14 +171,18 @@ class Search:
     Args:
         reader: Open; used by this thread alone.
         query: Parsed.
-        scope: Which rows may be hits, the query's filters included; None applies those to the whole store.
+        scope: Which rows may be hits, the query's filters included; None applies those to the whole
+            store.
         sort: `newest`, `relevance` or `oldest`.
         prefix_last: The last word is still being typed.
-        edits: In a search for a file: only rows that edit it (True), or only those that mention it (False).
+        edits: In a search for a file: only rows that edit it (True), or only those that mention it
+            (False).
         stopped: Called between statements; True stops the search.
-        progress: Called during a scan with the share of the rows that has been scanned, from 0 to 1.
+        progress: Called during a scan with the share of the rows that has been scanned, from 0 to
+            1.
 
-    Methods raise StoreError if the store cannot be read, and QueryInterruptedError if `Reader.interrupt` was called.
+    Methods raise StoreError if the store cannot be read, and QueryInterruptedError if
+    `Reader.interrupt` was called.
     """
 
     def __init__(
@@ -198,13 +217,16 @@ class Search:
     ) -> Answer:
         """Return the next hits, at most so many (0 for all), behind one.
 
-        `portion` is called with all hits so far each time a scan has found more; never for the order of relevance.
+        `portion` is called with all hits so far each time a scan has found more; never for the
+        order of relevance.
         """
         start = time.perf_counter()
         if self.query.is_empty:
             return Answer(self.query)
         most = limit if limit > 0 else _ENDLESS
-        plan, loop, rows, more = self._without_broken_index(lambda: self._collect(most, after, portion))
+        plan, loop, rows, more = self._without_broken_index(
+            lambda: self._collect(most, after, portion)
+        )
         hits = tuple(map(self._to_hit, rows))
         # A full page from the newest rows needs no index, and ends before one is named.
         engines = plan.engines or ({"scan"} if hits else {"none"})
@@ -227,7 +249,9 @@ class Search:
     ) -> tuple[SearchPlan, Loop, list[StoredRow], bool]:
         edges = read_edges(self._reader)
         plan = make_plan(self._reader, self.compiled, edges, oldest=self._sort == "oldest")
-        self._block = self._reader.cached(_Blocks).size(self._reader, edges, oldest=self._sort == "oldest")
+        self._block = self._reader.cached(_Blocks).size(
+            self._reader, edges, oldest=self._sort == "oldest"
+        )
         loop = self._loop(plan.sources, edges)
         if self._sort == "relevance" and "fts5" in plan.engines:
             pool = list(islice(filter(None, self._hits(loop, None)), max(_RELEVANT, most + 1)))
@@ -242,7 +266,9 @@ class Search:
             elif loop.is_long and told < len(rows):
                 told = len(rows)
                 portion(tuple(map(self._to_hit, rows)))
-        if after is None and len(rows) <= most:  # all hits: what neither end of the store shows is put in its place
+        if (
+            after is None and len(rows) <= most
+        ):  # all hits: what neither end of the store shows is put in its place
             rows.sort(key=_moment, reverse=self._sort != "oldest")
         return plan, loop, rows[:most], len(rows) > most
 
@@ -250,17 +276,35 @@ class Search:
         scope = self._scope
         if self._edits:
             scope = all_of([scope, Condition("COALESCE(m.tool_calls, '') <> ''")])
-        return Loop(self._reader, sources, scope, edges, self._sort == "oldest", self._stopped, self._progress)
+        return Loop(
+            self._reader,
+            sources,
+            scope,
+            edges,
+            self._sort == "oldest",
+            self._stopped,
+            self._progress,
+        )
 
-    def _hits(self, loop: Loop, after: Hit | None, batch: int = _BATCH) -> Iterator[StoredRow | None]:
+    def _hits(
+        self, loop: Loop, after: Hit | None, batch: int = _BATCH
+    ) -> Iterator[StoredRow | None]:
         """Yield the hits in order, and None between two pages."""
-        pages = self._in_time(loop, after) if self._block else loop.pages(after.message_id if after else None)
+        pages = (
+            self._in_time(loop, after)
+            if self._block
+            else loop.pages(after.message_id if after else None)
+        )
         for ids in pages:
             for start in range(0, len(ids), batch):
                 if start and self._stopped():
                     loop.incomplete = True
                     return
-                rows = read_rows(self._reader, ids[start : start + batch], in_reasoning=self.compiled.in_reasoning)
+                rows = read_rows(
+                    self._reader,
+                    ids[start : start + batch],
+                    in_reasoning=self.compiled.in_reasoning,
+                )
                 yield from filter(self._is_hit, rows)
             yield None
 
@@ -273,10 +317,11 @@ class Search:
         return row.text.is_accepted(self.compiled)
 
     def _in_time(self, loop: Loop, after: Hit | None) -> Iterator[list[int]]:
-        """Yield ids in the order of time, many candidates at a time; those with the newest ids first.
+        """Yield ids in the order of time, many candidates at a time; those with the newest ids
+        first.
 
-        Hermes assigns ids in the order of writing. But imports (0.19, 0.22), a restore and a clock that is set back
-        give new ids to old messages.
+        Hermes assigns ids in the order of writing. But imports (0.19, 0.22), a restore and a clock
+        that is set back give new ids to old messages.
         """
         waits = after is not None
         for block in _blocks(loop.pages(), self._block):
@@ -289,7 +334,9 @@ class Search:
 
     def _by_moment(self, ids: Sequence[int]) -> list[int]:
         column = self._reader.schema.message("timestamp")
-        rows = self._reader.rows_in(f"SELECT m.id, {column} FROM messages m WHERE m.id IN ({{keys}})", ids)
+        rows = self._reader.rows_in(
+            f"SELECT m.id, {column} FROM messages m WHERE m.id IN ({{keys}})", ids
+        )
         places = []
         for key, stamp in rows:
             moment = as_time(stamp)
@@ -297,7 +344,9 @@ class Search:
         return [key for _, key in sorted(places, reverse=self._sort != "oldest")]
 
     def _to_hit(self, row: StoredRow) -> Hit:
-        snippet, ranges = make_snippet(row.text, self.compiled.matchers, is_result=row.role == "tool")
+        snippet, ranges = make_snippet(
+            row.text, self.compiled.matchers, is_result=row.role == "tool"
+        )
         return Hit(row.id, row.session_id, row.role, row.moment, snippet, ranges, row.state)
 
     def _ranked(self, plan: SearchPlan, pool: list[StoredRow], most: int) -> list[StoredRow]:
@@ -317,7 +366,8 @@ class Search:
     # Without an index that cannot be read
 
     def _without_broken_index(self, work: Callable[[], _T]) -> _T:
-        """Do some work; if the index is at fault, do it again without: the rows themselves are still there."""
+        """Do some work; if the index is at fault, do it again without: the rows themselves are
+        still there."""
         try:
             return work()
         except StoreError as error:
@@ -348,7 +398,9 @@ class Search:
         most = cap if cap > 0 else _ENDLESS
 
         def work() -> Total:
-            return self._count_by_index(most) if self.counts_quickly else self._count_by_reading(most)
+            return (
+                self._count_by_index(most) if self.counts_quickly else self._count_by_reading(most)
+            )
 
         return self._without_broken_index(work)
 
@@ -356,12 +408,16 @@ class Search:
         edges = read_edges(self._reader)
         plan = make_plan(self._reader, self.compiled, edges, oldest=self._sort == "oldest")
         loop = self._loop(plan.sources, edges)
-        sessions = [row.session_id for row in islice(filter(None, self._hits(loop, None, _COUNT_BATCH)), most + 1)]
+        sessions = [
+            row.session_id
+            for row in islice(filter(None, self._hits(loop, None, _COUNT_BATCH)), most + 1)
+        ]
         at_least = len(sessions) > most or loop.incomplete or plan.is_partial
         return Total(min(len(sessions), most), at_least, frozenset(sessions))
 
     def _count_by_index(self, most: int) -> Total:
-        """Count what the word index finds, and add the rows in which a word follows the escape of a line end."""
+        """Count what the word index finds, and add the rows in which a word follows the escape of a
+        line end."""
         index = self._reader.schema.fts
         assert index is not None
         spellings = Spellings(self._reader, index, self.compiled.groups[0])
@@ -377,7 +433,11 @@ class Search:
             if self._stopped():
                 return Total(number, True, frozenset(sessions))
             rows = self._reader.rows(statement, [*where.values, spellings.plain, last, chunk])
-            found = [(as_text(session), as_int(count)) for session, count, _ in rows if session is not None]
+            found = [
+                (as_text(session), as_int(count))
+                for session, count, _ in rows
+                if session is not None
+            ]
             sessions.update(session or "" for session, _ in found)
             number += sum(count for _, count in found)
             if sum(as_int(row[1]) for row in rows) < chunk:

@@ -12,7 +12,18 @@ from ..connection.stored_values import first_texts
 if TYPE_CHECKING:
     from ..sessions.catalog import Catalog
 
-_SOURCES = ("cli", "tui", "telegram", "discord", "slack", "whatsapp", "cron", "subagent", "acp", "api_server")
+_SOURCES = (
+    "cli",
+    "tui",
+    "telegram",
+    "discord",
+    "slack",
+    "whatsapp",
+    "cron",
+    "subagent",
+    "acp",
+    "api_server",
+)
 _RECENT = 5000
 """Messages whose tools are read."""
 _MOST = 40
@@ -31,7 +42,8 @@ class Vocabulary(NamedTuple):
 
 
 def recent_tools(reader: Reader, most: int) -> tuple[str, ...]:
-    """Return the names of the tools in the newest messages, the most frequent first, at most so many."""
+    """Return the names of the tools in the newest messages, the most frequent first, at most so
+    many."""
     tool = reader.schema.message("tool_name")
     rows = reader.rows(f"SELECT {tool} FROM messages m ORDER BY m.id DESC LIMIT ?", [_RECENT])
     counted = Counter(filter(None, first_texts(rows)))

@@ -1,8 +1,10 @@
-"""The filters of a query, each an entry of `FILTERS`: its names, its values, its condition, and its line of the help.
+"""The filters of a query, each an entry of `FILTERS`: its names, its values, its condition, and its
+line of the help.
 
-The parser, the search, clean-ups, completion, suggestions and the help read this table; a new filter is one more entry.
-A filter is a condition in SQL: on a row of `messages m` (`message_rows.rows_sql`), or on a row of `conversations c`
-(`conversation_table`). A clean-up takes whole conversations, so it has no use for the former.
+The parser, the search, clean-ups, completion, suggestions and the help read this table; a new
+filter is one more entry. A filter is a condition in SQL: on a row of `messages m`
+(`message_rows.rows_sql`), or on a row of `conversations c` (`conversation_table`). A clean-up takes
+whole conversations, so it has no use for the former.
 """
 
 from __future__ import annotations
@@ -73,7 +75,9 @@ def _no_amount(parse: Callable[[str], float]) -> Callable[[Filter, float], str]:
             parse(typed.value)
         except ValueError:
             text = _("{filter} needs a number, e.g. {filter}{example}")
-            return text.format(filter=f"{typed.key}{typed.op}", example="10M" if parse is parse_bytes else "1")
+            return text.format(
+                filter=f"{typed.key}{typed.op}", example="10M" if parse is parse_bytes else "1"
+            )
         return ""
 
     return reason
@@ -91,7 +95,22 @@ def _no_date(typed: Filter, now: float) -> str:
 
 def _dates(stored: Vocabulary, now: float) -> Sequence[str]:
     today = datetime.fromtimestamp(now)
-    words = ("today", "yesterday", "5h", "3d", "2w", "1mo", "1y", "mon", "tue", "wed", "thu", "fri", "sat", "sun")
+    words = (
+        "today",
+        "yesterday",
+        "5h",
+        "3d",
+        "2w",
+        "1mo",
+        "1y",
+        "mon",
+        "tue",
+        "wed",
+        "thu",
+        "fri",
+        "sat",
+        "sun",
+    )
     return (*words, f"{today:%Y-%m}", f"{today:%Y-%m-%d}")
 
 

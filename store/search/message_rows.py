@@ -1,7 +1,8 @@
 """Rows of `messages` as a search reads them, and a cache of them for the next search.
 
-The expensive part of a row is its text: reading it from pages of its own, folding it, parsing the JSON of a message
-with images. Each is done once while the store stays unchanged: the next keystroke needs most of the same rows.
+The expensive part of a row is its text: reading it from pages of its own, folding it, parsing the
+JSON of a message with images. Each is done once while the store stays unchanged: the next keystroke
+needs most of the same rows.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ SHOWN = (
 
 
 def rows_sql(schema: Schema) -> str:
-    """Return SQL for `messages m` with all columns that conditions name; those that a store lacks are NULL."""
+    """Return SQL for `messages m` with all columns that conditions name; those that a store lacks
+    are NULL."""
     columns = ", ".join(f"{schema.message(name)} AS {name}" for name in _COLUMNS)
     return f"(SELECT m.id, {columns}, {schema.active()} AS active, {schema.compacted()} AS compacted FROM messages m) m"
 
@@ -57,7 +59,9 @@ def unescaped(json_text: str) -> str:
         return chr(int(escape[1], 16)) if escape[1] else _ESCAPED.get(escape[2], escape[2])
 
     text = _ESCAPE.sub(letter, json_text)
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # joins surrogate pairs
+    return text.encode("utf-16", "surrogatepass").decode(
+        "utf-16", "replace"
+    )  # joins surrogate pairs
 
 
 class RowText:
@@ -81,7 +85,9 @@ class RowText:
         # Most rows have the terms as they are stored, and their JSON need not be read.
         if not compiled.excluded and compiled.accepts_folded(self.folded, self.is_marked):
             return True
-        return bool(self.unescaped or compiled.excluded) and compiled.accepts_folded(self.folded_all)
+        return bool(self.unescaped or compiled.excluded) and compiled.accepts_folded(
+            self.folded_all
+        )
 
     @property
     def _is_multimodal(self) -> bool:
@@ -90,11 +96,16 @@ class RowText:
     @cached_property
     def spoken(self) -> str:
         """The content, or the texts in the parts of a multimodal one."""
-        return decode_content(self.stored)[0].removeprefix(SENTINEL) if self._is_multimodal else self.stored
+        return (
+            decode_content(self.stored)[0].removeprefix(SENTINEL)
+            if self._is_multimodal
+            else self.stored
+        )
 
     @cached_property
     def folded(self) -> str:
-        """The three texts as Hermes indexes them (0.13 and later), and `spoken` of a multimodal content; folded."""
+        """The three texts as Hermes indexes them (0.13 and later), and `spoken` of a multimodal
+        content; folded."""
         texts = [self.content, self.tool_name, self.tool_calls]
         if self._is_multimodal:
             texts.append(self.spoken)
@@ -111,9 +122,13 @@ class RowText:
         texts: list[str] = []
         if "\\" in self.stored and not self._is_multimodal and IS_JSON.match(self.stored):
             texts.append(unescaped(self.stored))
-        if "\\" in self.tool_calls:  # JSON with the arguments of each call in it, which are JSON themselves
+        if (
+            "\\" in self.tool_calls
+        ):  # JSON with the arguments of each call in it, which are JSON themselves
             calls = decode_tool_calls(self.tool_calls)
-            texts += [unescaped(each.arguments) for each in calls] or [unescaped(unescaped(self.tool_calls))]
+            texts += [unescaped(each.arguments) for each in calls] or [
+                unescaped(unescaped(self.tool_calls))
+            ]
         return tuple(texts)
 
     @cached_property
@@ -122,21 +137,37 @@ class RowText:
         return " ".join([self.folded, *map(fold, self.unescaped)])
 
     def parts(self) -> Iterator[str]:
-        """Yield each searched text: the spoken one of a multimodal content first, then those stored."""
-        yield from dict.fromkeys([self.spoken, self.content, self.tool_name, self.tool_calls, *self.unescaped])
+        """Yield each searched text: the spoken one of a multimodal content first, then those
+        stored."""
+        yield from dict.fromkeys(
+            [self.spoken, self.content, self.tool_name, self.tool_calls, *self.unescaped]
+        )
 
 
 class StoredRow:
     """A row of `messages` with its texts."""
 
     def __init__(self, row: Row) -> None:
-        message_id, session, role, timestamp, active, compacted, content, tool_name, tool_calls, reasoning = row
+        (
+            message_id,
+            session,
+            role,
+            timestamp,
+            active,
+            compacted,
+            content,
+            tool_name,
+            tool_calls,
+            reasoning,
+        ) = row
         self.id = as_int(message_id)
         self.session_id = as_text(session) or ""
         self.role = as_text(role) or "unknown"
         self.moment: float | None = as_time(timestamp)
         self.state: State = state_of(active, compacted)
-        self.text = RowText(content, tool_name, tool_calls) if reasoning is None else RowText(reasoning)
+        self.text = (
+            RowText(content, tool_name, tool_calls) if reasoning is None else RowText(reasoning)
+        )
         """What is searched: the messages, or their reasoning."""
         texts = getsizeof(self.text.stored) + getsizeof(self.text.tool_calls)
         self.size = _ROW_BYTES + 2 * texts
@@ -178,7 +209,9 @@ def read_rows(reader: Reader, ids: Sequence[int], *, in_reasoning: bool = False)
     """
     cache = RowCache() if in_reasoning else reader.cached(RowCache)
     known = {key: row for key in ids if (row := cache.get(key)) is not None}
-    reasoning = "COALESCE(NULLIF(m.reasoning, ''), m.reasoning_content, '')" if in_reasoning else "NULL"
+    reasoning = (
+        "COALESCE(NULLIF(m.reasoning, ''), m.reasoning_content, '')" if in_reasoning else "NULL"
+    )
     sql = (
         "SELECT m.id, m.session_id, m.role, m.timestamp, m.active, m.compacted, m.content, m.tool_name, m.tool_calls, "
         f"{reasoning} FROM {rows_sql(reader.schema)} WHERE m.id IN ({{keys}})"

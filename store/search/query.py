@@ -1,7 +1,8 @@
-"""The query language: plain words are literal, everything else is opt-in; nothing a person types is an error.
+"""The query language: plain words are literal, everything else is opt-in; nothing a person types is
+an error.
 
-`words`, `"a phrase"`, `OR` (upper case), `-word` or `NOT word`, `prefix*`, `*inside*`, and filters `key:value`.
-AND binds tighter than OR and need not be written, as in FTS5.
+`words`, `"a phrase"`, `OR` (upper case), `-word` or `NOT word`, `prefix*`, `*inside*`, and filters
+`key:value`. AND binds tighter than OR and need not be written, as in FTS5.
 """
 
 from __future__ import annotations
@@ -78,7 +79,8 @@ class Query:
 
     @property
     def refusal(self) -> str:
-        """Why the query must not be run: a filter lacks its number or date, and without it everything would match."""
+        """Why the query must not be run: a filter lacks its number or date, and without it
+        everything would match."""
         return next((problem.text for problem in self.problems if problem.is_value), "")
 
     @property
@@ -107,7 +109,8 @@ class _Token:
 
 
 def _tokens(text: str) -> tuple[list[_Token], list[QueryProblem]]:
-    """Split at white space outside quotes; a quote opens only at the start of a word or of a filter's value.
+    """Split at white space outside quotes; a quote opens only at the start of a word or of a
+    filter's value.
 
     Returns:
         The tokens, and a problem for each quotation mark without a partner, which is left out.
@@ -121,7 +124,10 @@ def _tokens(text: str) -> tuple[list[_Token], list[QueryProblem]]:
             continue
         start = position
         # One dash excludes; two begin a command line option, which is as literal as any word.
-        negated = text[position] == "-" and text[position + 1 : position + 2].strip() not in ("", "-")
+        negated = text[position] == "-" and text[position + 1 : position + 2].strip() not in (
+            "",
+            "-",
+        )
         position += negated
         match = _VALUE_QUOTE.match(text, position)
         key = match[1].lower() if match and match[1].lower() in FILTER_KEYS else ""
@@ -134,7 +140,9 @@ def _tokens(text: str) -> tuple[list[_Token], list[QueryProblem]]:
                 position += starred
                 tokens.append(_Token(inner, start, position, True, negated, key, starred))
                 continue
-            problems.append(QueryProblem(position, position + 1, _("an unpaired quotation mark: ignored")))
+            problems.append(
+                QueryProblem(position, position + 1, _("an unpaired quotation mark: ignored"))
+            )
             position += 1
         begin = position
         while position < length and not text[position].isspace():
@@ -145,7 +153,8 @@ def _tokens(text: str) -> tuple[list[_Token], list[QueryProblem]]:
 
 
 def _strip_grouping(word: str) -> str:
-    """Strip parentheses whose partner is in another word: those group terms, while `main()` is literal."""
+    """Strip parentheses whose partner is in another word: those group terms, while `main()` is
+    literal."""
     while word.startswith("(") and word.count("(") > word.count(")"):
         word = word[1:]
     while word.endswith(")") and word.count(")") > word.count("("):
@@ -184,7 +193,8 @@ def _is_operator(token: _Token, *, any_case: bool = False) -> bool:
 
 
 def _without_dangling(tokens: list[_Token]) -> list[_Token]:
-    """Drop one operator at each end, in any case, as Hermes does: "hello AND", "OR hello", "not hello".
+    """Drop one operator at each end, in any case, as Hermes does: "hello AND", "OR hello", "not
+    hello".
 
     A lower-case one that is the only token is a word.
     """
@@ -232,7 +242,9 @@ def parse(text: str, *, now: float | None = None, for_cleanup: bool = False) -> 
     terms = tuple(tuple(group) for group in groups if group)
     if excluded and not terms and not filters:
         first = excluded[0]
-        problems.append(QueryProblem(first.start, first.end, _("only exclusions: add something to search for")))
+        problems.append(
+            QueryProblem(first.start, first.end, _("only exclusions: add something to search for"))
+        )
     return Query(text, terms, tuple(excluded), tuple(filters), tuple(problems))
 
 
@@ -240,7 +252,8 @@ _LIKE_A_FILTER = re.compile(r"([A-Za-z_]{2,12})(:|[<>]=?)(?=[^\s:/\\<>=])")
 
 
 def like_filters(query: Query) -> list[tuple[Term, str, str]]:
-    """Return the words written like a filter, each with the problem and the filter that may be meant (or "")."""
+    """Return the words written like a filter, each with the problem and the filter that may be
+    meant (or "")."""
     words = []
     for term in (*query.terms, *query.excluded):
         match = _LIKE_A_FILTER.match(term.text) if term.kind is not TermKind.PHRASE else None
@@ -262,7 +275,13 @@ def like_filters(query: Query) -> list[tuple[Term, str, str]]:
             reason = reason.format(written=f"{key}{op}", meant=f"{meant}{sign}")
             words.append((term, reason, f"{meant}{sign}{value}"))
         elif could_be_misspelt:
-            words.append((term, _("{written} is no filter: looked for as text").format(written=f"{key}{op}"), ""))
+            words.append(
+                (
+                    term,
+                    _("{written} is no filter: looked for as text").format(written=f"{key}{op}"),
+                    "",
+                )
+            )
     return sorted(words, key=lambda word: word[0].start)
 
 
@@ -271,14 +290,23 @@ def unknown_filters(query: Query) -> tuple[QueryProblem, ...]:
 
     `host:8080`, `std::vector`, `https://…` and `TODO:x` are words like any other.
     """
-    return tuple(QueryProblem(term.start, term.end, reason) for term, reason, meant in like_filters(query))
+    return tuple(
+        QueryProblem(term.start, term.end, reason) for term, reason, meant in like_filters(query)
+    )
 
 
 def corrected_filters(query: Query) -> list[tuple[str, str]]:
-    """Return for each word that may be a misspelt filter: the filter, and the query with it in place of the word."""
+    """Return for each word that may be a misspelt filter: the filter, and the query with it in
+    place of the word."""
     text = query.text
     return [
-        (meant, text[: term.start] + ("-" if text[term.start] == "-" else "") + meant + text[term.end :])
+        (
+            meant,
+            text[: term.start]
+            + ("-" if text[term.start] == "-" else "")
+            + meant
+            + text[term.end :],
+        )
         for term, reason, meant in like_filters(query)
         if meant
     ]

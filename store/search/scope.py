@@ -34,8 +34,9 @@ class Conditions(NamedTuple):
 def compile_filters(query: Query, now: float | None = None) -> Conditions:
     """Return the conditions for the filters of a query; `now` is in Unix seconds, for dates.
 
-    Filters of one key are alternatives (`source:cli source:tui`), and so are states of one kind (`is:live is:open`).
-    Filters of different keys and negated filters (`-source:cron -source:tool`) must all hold.
+    Filters of one key are alternatives (`source:cli source:tui`), and so are states of one kind
+    (`is:live is:open`). Filters of different keys and negated filters (`-source:cron -source:tool`)
+    must all hold.
     """
     moment = time.time() if now is None else now
     groups: dict[object, list[Condition]] = {}
@@ -48,7 +49,9 @@ def compile_filters(query: Query, now: float | None = None) -> Conditions:
         is_alternative = not each.negated and each.op in (":", "=") and not kind.is_limit
         group: object = (each.key, kind.facet(each.value)) if is_alternative else each
         place = _place(condition)
-        groups.setdefault((place, group), []).append(without(condition) if each.negated else condition)
+        groups.setdefault((place, group), []).append(
+            without(condition) if each.negated else condition
+        )
     found: dict[str, list[Condition]] = {"rows": [], "conversations": [], "costly": []}
     for alternatives in groups.values():
         found[_place(alternatives[0])].append(any_of(alternatives))
@@ -58,7 +61,9 @@ def compile_filters(query: Query, now: float | None = None) -> Conditions:
 def _place(condition: Condition) -> str:
     if "c." not in condition.sql:
         return "rows"
-    return "costly" if "c.messages" in condition.sql or "c.size" in condition.sql else "conversations"
+    return (
+        "costly" if "c.messages" in condition.sql or "c.size" in condition.sql else "conversations"
+    )
 
 
 class Scope(NamedTuple):
@@ -87,7 +92,8 @@ def make_scope(
     sources: Collection[str] = (),
     roles: Collection[str] = (),
 ) -> Scope:
-    """Return the scope of some conditions, in a view, in conversations whose roots have a source, and for roles.
+    """Return the scope of some conditions, in a view, in conversations whose roots have a source,
+    and for roles.
 
     The catalog is of the whole store; it may be None if conditions, view and sources need none.
     """
@@ -126,7 +132,8 @@ def roots_in(
 
 
 def read_scope(reader: Reader, query: Query, now: float | None = None) -> Scope:
-    """Return the scope of a query's filters in the whole store; reads all sessions where a filter tests those."""
+    """Return the scope of a query's filters in the whole store; reads all sessions where a filter
+    tests those."""
     moment = time.time() if now is None else now
     conditions = compile_filters(query, moment)
     catalog = read_catalog(reader, moment) if conditions.needs_catalog else None

@@ -1,7 +1,7 @@
 """What a person sees of a hit: one line around the match, and the chat messages around it.
 
-The arguments and the result of a tool are shown as text, `terminal: pytest -q`, not as the stored JSON. Where only that
-JSON matches (the name of a field, an id), the line shows the JSON.
+The arguments and the result of a tool are shown as text, `terminal: pytest -q`, not as the stored
+JSON. Where only that JSON matches (the name of a field, an id), the line shows the JSON.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ def _splits_character(text: str, position: int) -> bool:
     return bool(unicodedata.combining(here)) or here in "\u200d\ufe0f" or before == "\u200d"
 
 
-def _ranges(folded: str, matchers: Sequence[Matcher], most: int | None = _MOST_MATCHES) -> list[tuple[int, int]]:
+def _ranges(
+    folded: str, matchers: Sequence[Matcher], most: int | None = _MOST_MATCHES
+) -> list[tuple[int, int]]:
     """Return where the terms are, in order, overlaps merged; `most` of each term, None for all."""
     matches: list[tuple[int, int]] = []
     marked = has_marks(folded)
@@ -65,7 +67,9 @@ def _on_one_line(text: str) -> str:
     return before + " ".join(text.split()) + (after if not text.isspace() else "")
 
 
-def _cut(text: str, first: int, matchers: Sequence[Matcher], lead: str) -> tuple[str, tuple[tuple[int, int], ...]]:
+def _cut(
+    text: str, first: int, matchers: Sequence[Matcher], lead: str
+) -> tuple[str, tuple[tuple[int, int], ...]]:
     """Return the line around a position, and the ranges of the terms in it.
 
     The text begins with the lead, and so does the line, even where the text between them is cut.
@@ -142,25 +146,34 @@ def _lead(tool: str) -> str:
 
 
 def _tool_texts(text: RowText, is_result: bool) -> Iterator[tuple[str, str]]:
-    """Yield the result and the calls of tools in a row as text: the lead with the tool name, and the text with it."""
+    """Yield the result and the calls of tools in a row as text: the lead with the tool name, and
+    the text with it."""
     if is_result and len(text.stored) <= _MOST_READ:
         lead = _lead(text.tool_name) if text.tool_name else ""
-        result = _json_to_text(text.content, is_call=False) if IS_JSON.match(text.content) else text.spoken
+        result = (
+            _json_to_text(text.content, is_call=False)
+            if IS_JSON.match(text.content)
+            else text.spoken
+        )
         yield lead, f"{lead}{_ESCAPES.sub('', result)}"
     if len(text.tool_calls) <= _MOST_READ:
         for call in decode_tool_calls(text.tool_calls):
             lead = _lead(call.name)
             is_json = IS_JSON.match(call.arguments)
-            yield lead, lead + (_json_to_text(call.arguments, is_call=True) if is_json else call.arguments)
+            yield (
+                lead,
+                lead + (_json_to_text(call.arguments, is_call=True) if is_json else call.arguments),
+            )
 
 
 def make_snippet(
     text: RowText, matchers: Sequence[Matcher], *, is_result: bool = False
 ) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """Return one line around the first match, and the half-open ranges of all matches in it; not yet printable.
+    """Return one line around the first match, and the half-open ranges of all matches in it; not
+    yet printable.
 
-    It is of the spoken text or the text of a tool if possible, else of the row as it is stored. `is_result` tells that
-    the row is the result of a tool.
+    It is of the spoken text or the text of a tool if possible, else of the row as it is stored.
+    `is_result` tells that the row is the result of a tool.
     """
     spoken = [] if is_result else [("", text.spoken)]
     readable = [each for each in (*spoken, *_tool_texts(text, is_result)) if each[1]]
@@ -170,7 +183,12 @@ def make_snippet(
         starts = [span[0] for each in matchers if (span := each.first(folded, marked)) is not None]
         if starts:
             return _cut(part, min(starts), matchers, lead)
-    return _cut(readable[0][1] if readable else text.spoken or text.tool_name or text.tool_calls, 0, matchers, "")
+    return _cut(
+        readable[0][1] if readable else text.spoken or text.tool_name or text.tool_calls,
+        0,
+        matchers,
+        "",
+    )
 
 
 def _is_shown(message: ChatMessage) -> bool:
@@ -178,12 +196,18 @@ def _is_shown(message: ChatMessage) -> bool:
 
 
 def read_context(reader: Reader, hit: Hit, count: int) -> list[tuple[int, str, str]]:
-    """Return the chat messages around a hit, itself included, in order: id, role, text to 200 code points.
+    """Return the chat messages around a hit, itself included, in order: id, role, text to 200 code
+    points.
 
     `count` is how many before and how many after; rewound and hidden rows do not count.
     """
     columns = select(reader.schema)
-    messages = list(map(to_message, reader.rows(f"SELECT {columns} FROM messages m WHERE m.id = ?", [hit.message_id])))
+    messages = list(
+        map(
+            to_message,
+            reader.rows(f"SELECT {columns} FROM messages m WHERE m.id = ?", [hit.message_id]),
+        )
+    )
     for comparison, order in (("<", "DESC"), (">", "ASC")):
         neighbours: list[ChatMessage] = []
         last, chunk = hit.message_id, count + 4

@@ -1,8 +1,8 @@
 """Where candidates come from: the word index, the trigram index, or the rows themselves.
 
-A source answers one question: which rows, in a range of ids, may have the terms. `candidates` asks all sources of a
-query for the next page, and goes on behind it. Every statement is short and fetched whole: no cursor stays open between
-pages, and a newer query can stop the search anywhere.
+A source answers one question: which rows, in a range of ids, may have the terms. `candidates` asks
+all sources of a query for the next page, and goes on behind it. Every statement is short and
+fetched whole: no cursor stays open between pages, and a newer query can stop the search anywhere.
 """
 
 from __future__ import annotations
@@ -23,12 +23,14 @@ from .terms import CompiledQuery, Matcher
 
 HIGH = 2**62
 _NEWEST = 350
-"""Rows that are scanned before an index is queried for a prefix: they fill a page where one word in ten begins so, and
-a prefix of few letters makes FTS5 merge a good part of the index before the first row."""
+"""Rows that are scanned before an index is queried for a prefix: they fill a page where one word in
+ten begins so, and a prefix of few letters makes FTS5 merge a good part of the index before the
+first row."""
 _SAMPLE = 64
 """Rows among which words are counted, to see whether they are common."""
 _TRIED = 500
-"""Rows with the rest of a query that are read before the index is queried for a prefix of one or two letters."""
+"""Rows with the rest of a query that are read before the index is queried for a prefix of one or
+two letters."""
 _FIRST, _MOST = 64, 2000
 """Ids from an index, or rows of a scan, that one statement looks at: at first, and at most."""
 _TOLD = 400
@@ -77,14 +79,20 @@ def read_edges(reader: Reader) -> tuple[int, int]:
     return low, high
 
 
-def make_plan(reader: Reader, compiled: CompiledQuery, edges: tuple[int, int], *, oldest: bool) -> SearchPlan:
+def make_plan(
+    reader: Reader, compiled: CompiledQuery, edges: tuple[int, int], *, oldest: bool
+) -> SearchPlan:
     """Return the sources of a query."""
     plan = SearchPlan()
     if compiled.in_reasoning:
         plan.engines.add("scan")
         plan.notes.append(_("Reasoning is in no index: it is scanned."))
         plan.sources.append(
-            CandidateSource(Condition("COALESCE(m.reasoning, '') <> '' OR COALESCE(m.reasoning_content, '') <> ''"))
+            CandidateSource(
+                Condition(
+                    "COALESCE(m.reasoning, '') <> '' OR COALESCE(m.reasoning_content, '') <> ''"
+                )
+            )
         )
         return plan
     for group in compiled.groups:
@@ -96,9 +104,15 @@ def make_plan(reader: Reader, compiled: CompiledQuery, edges: tuple[int, int], *
 
 
 def _add_group(
-    plan: SearchPlan, reader: Reader, group: Sequence[Matcher], edges: tuple[int, int], *, oldest: bool
+    plan: SearchPlan,
+    reader: Reader,
+    group: Sequence[Matcher],
+    edges: tuple[int, int],
+    *,
+    oldest: bool,
 ) -> None:
-    """Add the sources for one group of terms: of the index that fits it, and of what that index does not hold."""
+    """Add the sources for one group of terms: of the index that fits it, and of what that index
+    does not hold."""
     schema = reader.schema
     is_stale = schema.note("fts_stale") is not None
     words, trigram = (None, None) if is_stale else (schema.fts, schema.trigram)
@@ -110,7 +124,9 @@ def _add_group(
         )
     left_out = left_out_of_trigram(schema, trigram) if trigram is not None else ""
     has_words = words is not None and any(each.index_words for each in group)
-    substrings = "" if trigram is None or (left_out and has_words) else _substrings(reader, trigram, group)
+    substrings = (
+        "" if trigram is None or (left_out and has_words) else _substrings(reader, trigram, group)
+    )
     queried: list[FtsIndex] = []
     if trigram is not None and substrings:
         plan.engines.add("trigram")
@@ -120,7 +136,9 @@ def _add_group(
         queried += [words] if words is not None else []
     elif words is not None and has_words:
         plan.engines.add("fts5")
-        _add_words(plan, Spellings(reader, words, group), words, reader, group, edges, oldest=oldest)
+        _add_words(
+            plan, Spellings(reader, words, group), words, reader, group, edges, oldest=oldest
+        )
         queried.append(words)
     else:
         plan.engines.add("scan")
@@ -135,11 +153,16 @@ def _substrings(reader: Reader, trigram: FtsIndex, group: Sequence[Matcher]) -> 
 
 
 def _add_rest_of_trigram(
-    plan: SearchPlan, reader: Reader, group: Sequence[Matcher], words: FtsIndex | None, left_out: str
+    plan: SearchPlan,
+    reader: Reader,
+    group: Sequence[Matcher],
+    words: FtsIndex | None,
+    left_out: str,
 ) -> None:
     """Add the rows that the trigram index leaves out.
 
-    Of messages with images it has none: it stops at the NUL ahead. In the word index each begins with the word `json`.
+    Of messages with images it has none: it stops at the NUL ahead. In the word index each begins
+    with the word `json`.
     """
     if words is not None:
         spellings = Spellings(reader, words, group)
@@ -150,11 +173,15 @@ def _add_rest_of_trigram(
             plan.sources.append(CandidateSource(EVERYTHING, words, spellings.escapes))
     missing = ["(m.content < char(1) AND m.content <> '')", HAS_ESCAPES] if words is None else []
     if left_out:
-        plan.notes.append(_("Tool output and automation are not in the substring index: those rows are scanned."))
+        plan.notes.append(
+            _("Tool output and automation are not in the substring index: those rows are scanned.")
+        )
         missing.append(left_out)
     if missing:
         plan.engines.add("scan")
-        plan.sources.append(CandidateSource(all_of([Condition(" OR ".join(missing)), narrowing(group)])))
+        plan.sources.append(
+            CandidateSource(all_of([Condition(" OR ".join(missing)), narrowing(group)]))
+        )
 
 
 def _add_words(
@@ -167,20 +194,29 @@ def _add_words(
     *,
     oldest: bool,
 ) -> None:
-    """Add the rows with words; before a prefix is queried, those that may fill the page without it."""
+    """Add the rows with words; before a prefix is queried, those that may fill the page without
+    it."""
     rest = (LOW, HIGH)
     literal = narrowing([each for each in group if not each.is_plain])
-    wide = [each for each in group if each.is_short or (each.is_prefix and _is_common(reader, [each], edges))]
+    wide = [
+        each
+        for each in group
+        if each.is_short or (each.is_prefix and _is_common(reader, [each], edges))
+    ]
     if wide and (cheap := spellings.cheap(wide)):
         order = "ASC" if oldest else "DESC"
-        sql = (
-            f"SELECT rowid FROM {words.name} WHERE {words.name} MATCH ? ORDER BY rowid {order} LIMIT 1 OFFSET {_TRIED}"
-        )
+        sql = f"SELECT rowid FROM {words.name} WHERE {words.name} MATCH ? ORDER BY rowid {order} LIMIT 1 OFFSET {_TRIED}"
         last = reader.value(sql, [cheap])
-        near, rest = _split(edges, (edges[1] if oldest else edges[0]) if last is None else as_int(last), oldest=oldest)
+        near, rest = _split(
+            edges,
+            (edges[1] if oldest else edges[0]) if last is None else as_int(last),
+            oldest=oldest,
+        )
         plan.sources.append(CandidateSource(literal, words, cheap, *near))
     elif wide:
-        near, rest = _split(edges, edges[0] + _NEWEST if oldest else edges[1] - _NEWEST, oldest=oldest)
+        near, rest = _split(
+            edges, edges[0] + _NEWEST if oldest else edges[1] - _NEWEST, oldest=oldest
+        )
         plan.sources.append(CandidateSource(narrowing(group), None, "", *near))
     if any(each.is_short for each in wide):
         plan.sources.append(CandidateSource(literal, words, spellings.superset, *rest))
@@ -190,7 +226,9 @@ def _add_words(
     plan.sources.append(CandidateSource(condition, words, match, *rest))
 
 
-def _split(edges: tuple[int, int], at: int, *, oldest: bool) -> tuple[tuple[int, int], tuple[int, int]]:
+def _split(
+    edges: tuple[int, int], at: int, *, oldest: bool
+) -> tuple[tuple[int, int], tuple[int, int]]:
     """Return the ids up to one in the direction of the search, and those behind it."""
     low, high = edges
     return ((low, at), (at + 1, high)) if oldest else ((at, high), (low, at - 1))
@@ -207,7 +245,11 @@ def _is_common(reader: Reader, group: Sequence[Matcher], edges: tuple[int, int])
 
 
 def _add_gaps(
-    plan: SearchPlan, reader: Reader, index: FtsIndex, group: Sequence[Matcher], edges: tuple[int, int]
+    plan: SearchPlan,
+    reader: Reader,
+    index: FtsIndex,
+    group: Sequence[Matcher],
+    edges: tuple[int, int],
 ) -> None:
     """Add the rows that an index lacks, and those it holds only a part of."""
     gaps = gaps_of(reader, index, edges[1])
@@ -220,12 +262,16 @@ def _add_gaps(
             gaps.missing,
         )
         plan.notes.append(note.format(count=gaps.missing))
-        plan.sources.append(CandidateSource(all_of([Condition(gaps.sql), narrow]), low=gaps.first, high=gaps.last))
+        plan.sources.append(
+            CandidateSource(all_of([Condition(gaps.sql), narrow]), low=gaps.first, high=gaps.last)
+        )
     if gaps.cut:
         plan.sources.append(CandidateSource(narrow, ids=gaps.cut[-_MOST_CUT:]))
     if len(gaps.cut) > _MOST_CUT:
         plan.is_partial = True
-        note = _("Hermes' index has only the beginning of {count:,} messages; {read:,} of them were read in full.")
+        note = _(
+            "Hermes' index has only the beginning of {count:,} messages; {read:,} of them were read in full."
+        )
         plan.notes.append(note.format(count=len(gaps.cut), read=_MOST_CUT))
 
 
@@ -275,24 +321,35 @@ class Loop:
             page = [key for key in ids if (key <= end if self.oldest else key >= end)]
             yield sorted(page, reverse=not self.oldest)
             low, high = (end + 1, high) if self.oldest else (low, end - 1)
-            scans = [size for size, source in zip(sizes, self.sources, strict=True) if source.is_scan]
+            scans = [
+                size for size, source in zip(sizes, self.sources, strict=True) if source.is_scan
+            ]
             if scans:
                 self.is_long = max(scans) > _TOLD
                 self.progress(1 - max(high - low + 1, 0) / total)
 
-    def _page(self, source: CandidateSource, low: int, high: int, size: int) -> tuple[list[int], int | None]:
-        """Return the ids of a source in a range, and where it stopped; None if it has looked at the whole range."""
+    def _page(
+        self, source: CandidateSource, low: int, high: int, size: int
+    ) -> tuple[list[int], int | None]:
+        """Return the ids of a source in a range, and where it stopped; None if it has looked at the
+        whole range."""
         if source.ids is not None:
-            return self._admitted([key for key in source.ids if low <= key <= high], source.where), None
+            return self._admitted(
+                [key for key in source.ids if low <= key <= high], source.where
+            ), None
         order, edge = ("ASC", "max") if self.oldest else ("DESC", "min")
         if source.index is not None:
             name = source.index.name
             found = f"SELECT rowid FROM {name} WHERE {name} MATCH ? AND rowid BETWEEN ? AND ?"
-            rows = self.reader.rows(f"{found} ORDER BY rowid {order} LIMIT ?", [source.match, low, high, size])
+            rows = self.reader.rows(
+                f"{found} ORDER BY rowid {order} LIMIT ?", [source.match, low, high, size]
+            )
             ids = [as_int(row[0]) for row in rows]
             return self._admitted(ids, source.where), ids[-1] if len(ids) == size else None
         slice_sql = f"SELECT id FROM messages WHERE id BETWEEN ? AND ? ORDER BY id {order} LIMIT ?"
-        count, last = self.reader.rows(f"SELECT count(*), {edge}(id) FROM ({slice_sql})", [low, high, size])[0]
+        count, last = self.reader.rows(
+            f"SELECT count(*), {edge}(id) FROM ({slice_sql})", [low, high, size]
+        )[0]
         if not count:
             return [], None
         reached = as_int(last)

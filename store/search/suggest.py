@@ -1,4 +1,5 @@
-"""Suggestions for a query that found nothing: wider queries that have been tried and do find something."""
+"""Suggestions for a query that found nothing: wider queries that have been tried and do find
+something."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ class Suggestion:
 
 
 def asks_for_conversations(query: Query, conditions: Conditions) -> bool:
-    """Whether a query only narrows the list: it has no terms, and all its filters test conversations."""
+    """Whether a query only narrows the list: it has no terms, and all its filters test
+    conversations."""
     return not query.groups and conditions.rows == EVERYTHING and conditions.needs_catalog
 
 
@@ -53,15 +55,22 @@ def _variants(query: Query) -> Iterator[tuple[str, str]]:
     rest = " ".join([*(f"-{_written(term)}" for term in query.excluded), *filters])
     for meant, wider in corrected_filters(query):
         yield _("with {part}").format(part=meant), wider
-    spans = [(each.start, each.end) for each in query.filters] + [(each.start, each.end) for each in query.excluded]
+    spans = [(each.start, each.end) for each in query.filters] + [
+        (each.start, each.end) for each in query.excluded
+    ]
     if query.groups or len(spans) > 1:  # without its only filter the query would be empty
         for start, end in spans:
             wider = " ".join(f"{query.text[:start]} {query.text[end:]}".split())
             yield _("without {part}").format(part=query.text[start:end]), wider
     if len(filters) > 1 and terms:
-        yield _("without the filters"), " OR ".join(" ".join(map(_written, group)) for group in query.groups)
+        yield (
+            _("without the filters"),
+            " OR ".join(" ".join(map(_written, group)) for group in query.groups),
+        )
     if any(term.kind is TermKind.WORD for term in terms):
-        starred = " ".join(term.text + "*" if term.kind is TermKind.WORD else _written(term) for term in terms)
+        starred = " ".join(
+            term.text + "*" if term.kind is TermKind.WORD else _written(term) for term in terms
+        )
         yield _("as the beginnings of words"), f"{starred} {rest}".strip()
     if len(query.groups) == 1 and len(terms) > 1:
         yield _("any of the words"), f"{' OR '.join(map(_written, terms))} {rest}".strip()
@@ -85,7 +94,8 @@ def suggest(
         reader: An open reader.
         query: One that found nothing.
         catalog: All conversations if they have been read; else they are read where they are needed.
-        view: Stays as it is while the query is widened, as do `sources` and `roles` (empty admits all).
+        view: Stays as it is while the query is widened, as do `sources` and `roles` (empty admits
+            all).
         sources: Of the roots of conversations.
         roles: Of messages.
         stopped: Called between statements; True stops the search.

@@ -1,8 +1,8 @@
 """When a text contains a term, in Python and in the words of FTS5.
 
-Both sides are folded as the word index folds them: case and Latin diacritics are dropped. A plain word is matched
-whole, as in FTS5; a word with punctuation in it must be in the text literally; Chinese, Japanese and Korean are matched
-anywhere, for they are written without spaces.
+Both sides are folded as the word index folds them: case and Latin diacritics are dropped. A plain
+word is matched whole, as in FTS5; a word with punctuation in it must be in the text literally;
+Chinese, Japanese and Korean are matched anywhere, for they are written without spaces.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ class Matcher:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """For folded text; only phrases need it, and compiling it takes longer than searching a row."""
+        """For folded text; only phrases need it, and compiling it takes longer than searching a
+        row."""
         return self._compile()
 
     @cached_property
@@ -64,7 +65,9 @@ class Matcher:
 
         body = r"[\W_]+".join(map(spell, self.words)) if self.is_plain else spell(self.spelling)
         at_start, at_end = self._edges
-        return re.compile((rf"(?<!{letter})" if at_start else "") + body + (rf"(?!{letter})" if at_end else ""))
+        return re.compile(
+            (rf"(?<!{letter})" if at_start else "") + body + (rf"(?!{letter})" if at_end else "")
+        )
 
     @cached_property
     def _edges(self) -> tuple[bool, bool]:
@@ -119,7 +122,8 @@ class Matcher:
     def index_words(self) -> tuple[str, ...]:
         """The words to look up in the word index; empty for what it cannot find.
 
-        Most emoji are letters to it (`fold.JOINERS`), so that `🦊fox` is one word: terms with one are substrings.
+        Most emoji are letters to it (`fold.JOINERS`), so that `🦊fox` is one word: terms with one
+        are substrings.
         """
         return () if has_emoji(self.spelling) else self.words
 
@@ -131,11 +135,14 @@ class Matcher:
     @property
     def is_short(self) -> bool:
         """Whether it is a prefix that is expensive for the word index."""
-        return self.is_prefix and bool(self.index_words) and len(self.index_words[-1]) <= SHORT_PREFIX
+        return (
+            self.is_prefix and bool(self.index_words) and len(self.index_words[-1]) <= SHORT_PREFIX
+        )
 
     @property
     def match(self) -> str:
-        """The term for MATCH on the word index, quoted so that nothing in it is an operator; FTS5 folds it itself."""
+        """The term for MATCH on the word index, quoted so that nothing in it is an operator; FTS5
+        folds it itself."""
         return fts_string(self.text) + "*" * self.is_prefix
 
 
@@ -161,7 +168,9 @@ def matcher(term: Term) -> Matcher:
     words = words_of(folded)
     if has_cjk(term.text) or not words or term.kind is TermKind.INSIDE:
         anchor = folded.strip() or folded
-        return Matcher(term, anchor, anchor, (), False, True, False, skips_marks=term.kind is TermKind.INSIDE)
+        return Matcher(
+            term, anchor, anchor, (), False, True, False, skips_marks=term.kind is TermKind.INSIDE
+        )
     # "two words"* is a prefix and a phrase: white space inside a term comes from quotes alone.
     phrase = term.kind is TermKind.PHRASE or any(map(str.isspace, folded))
     plain = (phrase or (len(words) == 1 and words[0] == folded)) and not has_emoji(folded)
@@ -182,23 +191,32 @@ class CompiledQuery:
     """The texts are reasoning, not messages; no index holds those."""
 
     def accepts_folded(self, folded: str, marked: bool | None = None) -> bool:
-        """Whether a folded text contains all terms of a group, and none that is excluded; arguments as of `find`."""
+        """Whether a folded text contains all terms of a group, and none that is excluded; arguments
+        as of `find`."""
         marked = has_marks(folded) if marked is None else marked
         if any(each.in_folded(folded, marked) for each in self.excluded):
             return False
-        return not self.groups or any(all(each.in_folded(folded, marked) for each in group) for group in self.groups)
+        return not self.groups or any(
+            all(each.in_folded(folded, marked) for each in group) for group in self.groups
+        )
 
     @cached_property
     def is_plain(self) -> bool:
         """Whether all of it can be said to MATCH: one group of plain words and prefixes."""
         if self.in_reasoning or any(map(_is_in_sentinel, self.matchers)):
             return False
-        return len(self.groups) == 1 and not self.excluded and all(each.is_plain for each in self.groups[0])
+        return (
+            len(self.groups) == 1
+            and not self.excluded
+            and all(each.is_plain for each in self.groups[0])
+        )
 
     @property
     def match(self) -> str:
         """All of it for MATCH, to rank by; terms the word index does not know are left out."""
-        groups = (" AND ".join(each.match for each in group if each.index_words) for group in self.groups)
+        groups = (
+            " AND ".join(each.match for each in group if each.index_words) for group in self.groups
+        )
         return " OR ".join(f"({group})" for group in groups if group)
 
     @cached_property
@@ -210,11 +228,14 @@ class CompiledQuery:
 def _is_in_sentinel(each: Matcher) -> bool:
     """Whether the sentinel of a stored message with images matches the term in the index."""
     first = each.words[0] if each.words else ""
-    return first == _SENTINEL_WORD or (len(each.words) == 1 and each.is_prefix and _SENTINEL_WORD.startswith(first))
+    return first == _SENTINEL_WORD or (
+        len(each.words) == 1 and each.is_prefix and _SENTINEL_WORD.startswith(first)
+    )
 
 
 def compile_query(query: Query, *, prefix_last: bool = False) -> CompiledQuery:
-    """Prepare a query; with `prefix_last`, while typing, the last word is a prefix until a space follows it."""
+    """Prepare a query; with `prefix_last`, while typing, the last word is a prefix until a space
+    follows it."""
     last = max((term.end for term in query.terms), default=-1)
     typing = prefix_last and last == len(query.text)
 
@@ -231,11 +252,16 @@ def compile_query(query: Query, *, prefix_last: bool = False) -> CompiledQuery:
 
 
 def _file_term(query: Query) -> Term | None:
-    """Return the requested file as a term, so that an index finds it; None if JSON may spell it differently, or if
-    several files are requested."""
+    """Return the requested file as a term, so that an index finds it; None if JSON may spell it
+    differently, or if several files are requested."""
     if len(query.files) != 1 or query.in_reasoning:
         return None
     name = query.files[0]
-    if not name.isascii() or not name[:1].isalnum() or not name[-1:].isalnum() or set(name) & set('\\"'):
+    if (
+        not name.isascii()
+        or not name[:1].isalnum()
+        or not name[-1:].isalnum()
+        or set(name) & set('\\"')
+    ):
         return None
     return Term(name, TermKind.PREFIX, -1, -1)

@@ -1,7 +1,8 @@
 """The list of conversations: order, counts, titles and ids, and what has changed since it was read.
 
-A `Catalog` is immutable data built from all sessions of a store (`read_catalog`), from an earlier catalog and what has
-changed since (`read_increment`), or from the newest sessions (`first_page.read_first_page`).
+A `Catalog` is immutable data built from all sessions of a store (`read_catalog`), from an earlier
+catalog and what has changed since (`read_increment`), or from the newest sessions
+(`first_page.read_first_page`).
 """
 
 from __future__ import annotations
@@ -93,7 +94,8 @@ class Catalog:
         return (root for root, name in self._names if all(word in name for word in folded))
 
     def hidden(self, view: View, shown: int) -> Hidden:
-        """Count the conversations that are not on screen: with the `shown` ones of a view they sum up to all."""
+        """Count the conversations that are not on screen: with the `shown` ones of a view they sum
+        up to all."""
         counts = self.forest.counts()
         automation = 0 if view in (View.ALL, View.AUTOMATION) else counts[View.AUTOMATION]
         archived = 0 if view in (View.ALL, View.ARCHIVED) else counts[View.ARCHIVED]
@@ -110,8 +112,8 @@ class Catalog:
     ) -> list[str]:
         """Return the root ids of a view in order.
 
-        Newest, most or biggest come first, titles A to Z, ties by last activity. Only roots of these `sources` are
-        returned; empty means any. `amounts` are those of `sort_key`.
+        Newest, most or biggest come first, titles A to Z, ties by last activity. Only roots of
+        these `sources` are returned; empty means any. `amounts` are those of `sort_key`.
         """
         roots = list(self.forest.listed(view))
         if sources:
@@ -134,7 +136,10 @@ class Catalog:
         amounts: Mapping[str, int] | None = None,
     ) -> list[Conversation]:
         """Return the conversations of a view in order; arguments as of `order`."""
-        return [self.conversation(root) for root in self.order(view, sort=sort, reverse=reverse, amounts=amounts)]
+        return [
+            self.conversation(root)
+            for root in self.order(view, sort=sort, reverse=reverse, amounts=amounts)
+        ]
 
 
 def _folded_name(conversation: Conversation) -> str:
@@ -154,7 +159,9 @@ def read_catalog(reader: Reader, now: float, known: Catalog | None = None) -> Ca
     if known is None:
         return Catalog(Forest(read_all(reader), now))
     earlier = known.forest.sessions
-    sessions = (before if (before := earlier.get(each.id)) == each else each for each in read_all(reader))
+    sessions = (
+        before if (before := earlier.get(each.id)) == each else each for each in read_all(reader)
+    )
     return Catalog(Forest(sessions, now))
 
 
@@ -172,7 +179,8 @@ class StoreState(NamedTuple):
 
 
 def read_state(reader: Reader) -> StoreState:
-    """Read the state of a store; call it before reading the catalog, so that no change is missed between the two."""
+    """Read the state of a store; call it before reading the catalog, so that no change is missed
+    between the two."""
     row = reader.rows(
         "SELECT (SELECT max(id) FROM messages), (SELECT max(rowid) FROM sessions), (SELECT count(*) FROM sessions)"
     )[0]
@@ -185,9 +193,10 @@ def read_increment(
 ) -> tuple[Catalog, StoreState] | None:
     """Bring a catalog up to date by reading only what has changed.
 
-    Reading a catalog of 100,000 sessions takes a second, and a gateway writes several times per second. New messages
-    and sessions are found by id and rowid. Changes without such a trace (a title, an end, an archiving by another
-    program) are found only among the most recently used sessions; others need `read_catalog`.
+    Reading a catalog of 100,000 sessions takes a second, and a gateway writes several times per
+    second. New messages and sessions are found by id and rowid. Changes without such a trace (a
+    title, an end, an archiving by another program) are found only among the most recently used
+    sessions; others need `read_catalog`.
 
     Args:
         reader: An open reader.
@@ -197,11 +206,15 @@ def read_increment(
         touched: Ids of sessions that are known to have been changed, deleted or restored since.
 
     Returns:
-        The new catalog and its state; None if everything must be read again, because sessions are missing or the
-        ids started over.
+        The new catalog and its state; None if everything must be read again, because sessions are
+        missing or the ids started over.
     """
     new = read_state(reader)
-    if new.message < state.message or new.session < state.session or new.message - state.message > _MAX_MESSAGES:
+    if (
+        new.message < state.message
+        or new.session < state.session
+        or new.message - state.message > _MAX_MESSAGES
+    ):
         return None
     rows = reader.rows("SELECT DISTINCT session_id FROM messages WHERE id > ?", [state.message])
     added = reader.rows("SELECT id FROM sessions WHERE rowid > ?", [state.session])
@@ -218,7 +231,11 @@ def read_increment(
     sessions = read_sessions(reader, list(ids), busy=new.busy)
     existing = {each.id for each in sessions}
     gone = {each for each in touched if each in known and each not in existing}
-    restored = {each for each in touched if each not in known and each in existing and each not in in_new_rows}
+    restored = {
+        each
+        for each in touched
+        if each not in known and each in existing and each not in in_new_rows
+    }
     if state.sessions + len(added) + len(restored) - len(gone) != new.sessions:
         return None
     merged = {each: session for each, session in known.items() if each not in gone}

@@ -58,7 +58,10 @@ class Forest:
         roots = [each for each in self.sessions.values() if self._links.previous(each) is None]
         chains = {root.id: self._links.segments(root) for root in roots}
         self._root_ids = {
-            segment.id: root for root, segments in chains.items() if len(segments) > 1 for segment in segments[1:]
+            segment.id: root
+            for root, segments in chains.items()
+            if len(segments) > 1
+            for segment in segments[1:]
         }
         """Of the sessions that continue another."""
         self._conversations = {root: self._alone(chains[root]) for root in chains}
@@ -97,7 +100,8 @@ class Forest:
             self._conversations[root] = self._conversations[root]._replace(branches=number)
 
     def _add_subagents(self) -> None:
-        """Count the subagents of each conversation, nested ones too; each of them is visited once."""
+        """Count the subagents of each conversation, nested ones too; each of them is visited
+        once."""
         conversations = self._conversations
         agents: dict[str, list[str]] = {}
         for root, conversation in conversations.items():
@@ -190,7 +194,8 @@ class Forest:
     # Views
 
     def listed(self, view: View | None) -> Sequence[str]:
-        """Return the root ids of a view, ordered by `rank`; for None, those that only `View.ALL` shows."""
+        """Return the root ids of a view, ordered by `rank`; for None, those that only `View.ALL`
+        shows."""
         if self._lists is None:
             lists: dict[View | None, list[str]] = {each: [] for each in (*View, None)}
             for conversation in sort_in_pieces(list(self._conversations.values()), rank):

@@ -1,4 +1,5 @@
-"""Read the first page of the list, or the neighbourhood of a session, without reading the whole catalog."""
+"""Read the first page of the list, or the neighbourhood of a session, without reading the whole
+catalog."""
 
 from __future__ import annotations
 
@@ -16,14 +17,16 @@ from .session_rows import newest_message_sql, read_busy, read_child_ids, read_se
 
 _PAGE = 50
 _SAMPLES, _GROWTH = 20, 1.5
-"""`ids_follow_time` samples this many messages; the distance of each from the end grows by this factor."""
+"""`ids_follow_time` samples this many messages; the distance of each from the end grows by this
+factor."""
 _WIDER = (1, 4, 16)
 """How many times the usual number of newest rows the successive tries look among."""
 _MESSAGES, _STARTED, _AMONG = 4, 2, 8
 """For each wanted conversation: the newest messages whose sessions are candidates, the newest
 sessions that are, and among how many sessions those are searched."""
 _STEP_BACK = 86_400.0
-"""Seconds that a later row may be older: a compression writes messages again with their old times (0.18)."""
+"""Seconds that a later row may be older: a compression writes messages again with their old times
+(0.18)."""
 _MAX_CANDIDATES = 3000
 
 
@@ -54,27 +57,42 @@ def _newest_candidates(reader: Reader, view: View, wanted: int, *, in_order: boo
     return first_texts(reader.rows(sql, values))
 
 
-def ids_follow_time(reader: Reader, tail: int = _MESSAGES * _PAGE, started: int = _AMONG * _PAGE) -> bool:
+def ids_follow_time(
+    reader: Reader, tail: int = _MESSAGES * _PAGE, started: int = _AMONG * _PAGE
+) -> bool:
     """Return whether the rows with the largest ids are likely to be the newest ones.
 
-    They are not after an import or a restore into another store, which give new ids to old conversations, nor after a
-    clock was set back. An import is detected by comparing start times with rowids of sessions, a clock by the times of
-    some messages at growing distances from the end. An undetected case is corrected once the whole catalog is read.
-    `tail` is the number of last messages that count as newest, `started` the number of newest sessions to check.
+    They are not after an import or a restore into another store, which give new ids to old
+    conversations, nor after a clock was set back. An import is detected by comparing start times
+    with rowids of sessions, a clock by the times of some messages at growing distances from the
+    end. An undetected case is corrected once the whole catalog is read. `tail` is the number of
+    last messages that count as newest, `started` the number of newest sessions to check.
     """
-    if "timestamp" not in reader.schema.message_columns or "started_at" not in reader.schema.session_columns:
+    if (
+        "timestamp" not in reader.schema.message_columns
+        or "started_at" not in reader.schema.session_columns
+    ):
         return True
     last = "(SELECT rowid AS place FROM sessions ORDER BY started_at DESC LIMIT ?1)"
     behind = f"SELECT 1 FROM sessions WHERE rowid >= (SELECT min(place) FROM {last}) LIMIT ?1 + 1"
     distances = [int(tail * _GROWTH**step) for step in range(_SAMPLES)]
     ids = [f"(SELECT max(id) FROM messages) - {distance}" for distance in (0, *distances)]
-    moments = [f"(SELECT timestamp FROM messages WHERE id <= {each} ORDER BY id DESC LIMIT 1)" for each in ids]
-    count, *found = reader.rows(f"SELECT (SELECT count(*) FROM ({behind})), {', '.join(moments)}", [started])[0]
+    moments = [
+        f"(SELECT timestamp FROM messages WHERE id <= {each} ORDER BY id DESC LIMIT 1)"
+        for each in ids
+    ]
+    count, *found = reader.rows(
+        f"SELECT (SELECT count(*) FROM ({behind})), {', '.join(moments)}", [started]
+    )[0]
     times = [moment for moment in map(as_time, found) if moment is not None]
-    return as_int(count) <= started and all(later > earlier - _STEP_BACK for later, earlier in pairwise(times))
+    return as_int(count) <= started and all(
+        later > earlier - _STEP_BACK for later, earlier in pairwise(times)
+    )
 
 
-def _gather(reader: Reader, known: dict[str, Session], ids: Sequence[str], busy: frozenset[str]) -> None:
+def _gather(
+    reader: Reader, known: dict[str, Session], ids: Sequence[str], busy: frozenset[str]
+) -> None:
     """Read sessions with their ancestors, and all descendants of these, into `known`."""
     added: list[str] = []
     missing = [each for each in ids if each not in known]
@@ -84,19 +102,30 @@ def _gather(reader: Reader, known: dict[str, Session], ids: Sequence[str], busy:
         fresh = read_sessions(reader, missing, busy=busy)
         known.update((session.id, session) for session in fresh)
         added.extend(session.id for session in fresh)
-        missing = list({s.parent_id: None for s in fresh if s.parent_id is not None and s.parent_id not in known})
+        missing = list(
+            {
+                s.parent_id: None
+                for s in fresh
+                if s.parent_id is not None and s.parent_id not in known
+            }
+        )
     for _ in range(100):
         if not added or len(known) > _MAX_CANDIDATES:
             break
-        added = [child for child in dict.fromkeys(read_child_ids(reader, added)) if child not in known]
+        added = [
+            child for child in dict.fromkeys(read_child_ids(reader, added)) if child not in known
+        ]
         known.update((child.id, child) for child in read_sessions(reader, added, busy=busy))
 
 
-def read_first_page(reader: Reader, now: float, *, view: View = View.CHATS, limit: int = _PAGE) -> Catalog:
+def read_first_page(
+    reader: Reader, now: float, *, view: View = View.CHATS, limit: int = _PAGE
+) -> Catalog:
     """Read the newest conversations of a view, at a cost that does not grow with the store.
 
-    Candidates are the sessions of the last messages and those started last. If most of them are automation, more are
-    read, until a page of `limit` conversations is full or a limit of the cost is reached. `now` is in Unix seconds.
+    Candidates are the sessions of the last messages and those started last. If most of them are
+    automation, more are read, until a page of `limit` conversations is full or a limit of the cost
+    is reached. `now` is in Unix seconds.
 
     Returns:
         A catalog of these and related sessions; `exact` only if it holds the whole store.
@@ -107,7 +136,9 @@ def read_first_page(reader: Reader, now: float, *, view: View = View.CHATS, limi
     for wider in _WIDER:
         newest = _newest_candidates(reader, view, wider * limit, in_order=in_order)
         _gather(reader, known, newest, busy)
-        beyond = reader.value("SELECT count(*) FROM (SELECT 1 FROM sessions LIMIT ?)", [len(known) + 1])
+        beyond = reader.value(
+            "SELECT count(*) FROM (SELECT 1 FROM sessions LIMIT ?)", [len(known) + 1]
+        )
         catalog = Catalog(Forest(known.values(), now), exact=beyond == len(known))
         if catalog.exact or catalog.forest.counts()[view] >= limit or len(known) > _MAX_CANDIDATES:
             break

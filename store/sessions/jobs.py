@@ -1,8 +1,8 @@
 """Cron jobs: the job that a conversation is a run of, and the names of jobs.
 
-The store has no table of jobs. The id of a run contains the id of its job, and since 0.19 its title begins with the
-name of the job (`cron/scheduler.py`). Jobs are stored in `cron/jobs.json` beside the store, one file per profile
-(`cron/jobs.py`, 0.19).
+The store has no table of jobs. The id of a run contains the id of its job, and since 0.19 its title
+begins with the name of the job (`cron/scheduler.py`). Jobs are stored in `cron/jobs.json` beside
+the store, one file per profile (`cron/jobs.py`, 0.19).
 """
 
 from __future__ import annotations
@@ -24,19 +24,22 @@ _MAX_BYTES = 4_000_000
 
 
 def job_of(root: Session) -> str | None:
-    """Return the id of the cron job that a conversation is a run of, by its first session; else None."""
+    """Return the id of the cron job that a conversation is a run of, by its first session; else
+    None."""
     match = _RUN.fullmatch(root.id) if root.source == "cron" else None
     return match[1] if match else None
 
 
 def name_in_title(title: str | None) -> str:
-    """Return the name of the job from the title of a run, as stored; empty if Hermes has not written the title."""
+    """Return the name of the job from the title of a run, as stored; empty if Hermes has not
+    written the title."""
     match = _TITLE.fullmatch(title) if title else None
     return match[1] if match else ""
 
 
 def read_job_names(home: Path) -> Mapping[str, str]:
-    """Read the names of the jobs in the folder of a store by id, as stored; none if the file is missing or damaged."""
+    """Read the names of the jobs in the folder of a store by id, as stored; none if the file is
+    missing or damaged."""
     path = home / "cron" / "jobs.json"
     try:
         text = read_regular(path, _MAX_BYTES).decode("utf-8-sig", "replace")
@@ -48,5 +51,7 @@ def read_job_names(home: Path) -> Mapping[str, str]:
     return {
         each["id"]: each["name"]
         for each in entries
-        if isinstance(each.get("id"), str) and isinstance(each.get("name"), str) and each["name"].strip()
+        if isinstance(each.get("id"), str)
+        and isinstance(each.get("name"), str)
+        and each["name"].strip()
     }

@@ -11,40 +11,59 @@ from ..messages.transcript import count_rows
 from ..wording import _, ngettext
 from .conversations import Forest
 from .first_page import read_neighbourhood
-from .models import Conversation, Lineage, Node, Relation, ResumeTarget, TreeLine, known_sum, start_key
+from .models import (
+    Conversation,
+    Lineage,
+    Node,
+    Relation,
+    ResumeTarget,
+    TreeLine,
+    known_sum,
+    start_key,
+)
 from .relations import ORPHANED, continuation_rank, is_reset, status
 from .session import Session
 
 _RESUME_BOUND = 32
 _CHAIN_BOUND = 1000
 _WALKS_PAST_RESETS = 26
-"""First schema whose Hermes does not resume into a chat after a reset (0.20.1; 0.20.0, schema 25, does)."""
+"""First schema whose Hermes does not resume into a chat after a reset (0.20.1; 0.20.0, schema 25,
+does)."""
 _CHAINS_END_AT_RESETS = 30
-"""First schema whose Hermes does not count such a chat as a continuation (0.21.4 and 0.21.5; 0.21.3 does)."""
+"""First schema whose Hermes does not count such a chat as a continuation (0.21.4 and 0.21.5; 0.21.3
+does)."""
 
 
 def predict_resume(forest: Forest, session_id: str, schema_version: int | None) -> str:
-    """Return the session that `hermes --resume=ID` opens (`resolve_resume_session_id`, 0.18 to 0.22).
+    """Return the session that `hermes --resume=ID` opens (`resolve_resume_session_id`, 0.18 to
+    0.22).
 
-    Hermes follows the compression chain to its tip, then repeatedly the newest child without a branch or delegate
-    marker, and opens the deepest session with messages on that path. So it opens an unmarked branch instead of the
-    requested session, and up to 0.20.0 also a chat after a reset. Hermes does not check whether a marker names the
-    parent.
+    Hermes follows the compression chain to its tip, then repeatedly the newest child without a
+    branch or delegate marker, and opens the deepest session with messages on that path. So it opens
+    an unmarked branch instead of the requested session, and up to 0.20.0 also a chat after a reset.
+    Hermes does not check whether a marker names the parent.
 
-    The forest must hold the descendants of the session. The schema version of the store implies that of Hermes; None
-    means the newest.
+    The forest must hold the descendants of the session. The schema version of the store implies
+    that of Hermes; None means the newest.
     """
     session = forest.sessions.get(session_id)
     if session is None:
         return session_id
     version = _CHAINS_END_AT_RESETS if schema_version is None else schema_version
-    tip = _follow(forest, session, _CHAIN_BOUND, version >= _CHAINS_END_AT_RESETS, is_chain=True)[-1]
-    walk = _follow(forest, tip, _RESUME_BOUND, version >= _WALKS_PAST_RESETS, is_chain=False)[:_RESUME_BOUND]
+    tip = _follow(forest, session, _CHAIN_BOUND, version >= _CHAINS_END_AT_RESETS, is_chain=True)[
+        -1
+    ]
+    walk = _follow(forest, tip, _RESUME_BOUND, version >= _WALKS_PAST_RESETS, is_chain=False)[
+        :_RESUME_BOUND
+    ]
     return next((each.id for each in reversed(walk) if each.has_messages), tip.id)
 
 
-def _follow(forest: Forest, first: Session, bound: int, skips_resets: bool, *, is_chain: bool) -> list[Session]:
-    """Return the path of Hermes from a session on: along compressions, or from each session to its newest child."""
+def _follow(
+    forest: Forest, first: Session, bound: int, skips_resets: bool, *, is_chain: bool
+) -> list[Session]:
+    """Return the path of Hermes from a session on: along compressions, or from each session to its
+    newest child."""
     path, seen = [first], {first.id}
     for _step in range(bound):
         parent = path[-1]
@@ -71,13 +90,16 @@ def _follow(forest: Forest, first: Session, bound: int, skips_resets: bool, *, i
 def resume_target(conversation: Conversation) -> ResumeTarget:
     """Return the tip of a conversation as the session to resume."""
     count = len(conversation.segments)
-    reason = _("the tip of {count} segments").format(count=count) if count > 1 else _("the only segment")
+    reason = (
+        _("the tip of {count} segments").format(count=count) if count > 1 else _("the only segment")
+    )
     shown_reason = ngettext("the only part", "newest of {count:,} parts", count).format(count=count)
     return ResumeTarget(conversation.id, reason, shown_reason)
 
 
 def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
-    """Read the family tree of a session, by its exact id: its topmost ancestor with all descendants.
+    """Read the family tree of a session, by its exact id: its topmost ancestor with all
+    descendants.
 
     `now` is in Unix seconds.
 
@@ -87,18 +109,27 @@ def read_lineage(reader: Reader, session_id: str, now: float) -> Lineage:
     catalog = read_neighbourhood(reader, [session_id], now)
     forest = catalog.forest
     if session_id not in forest.sessions:
-        raise NotFoundError(_("There is no session {session} in this store.").format(session=session_id))
+        raise NotFoundError(
+            _("There is no session {session} in this store.").format(session=session_id)
+        )
     focus = forest.chain_of(session_id)
     counts = count_rows(reader, list(forest.sessions))
     nodes = _with_tree_costs(_nodes(forest, forest.top_chain(focus), focus, counts, now), forest)
-    previews = read_previews(reader, {each.session.id: [each.session] for each in nodes if not each.session.title})
-    named = tuple(each._replace(name=_name(each.session, previews.get(each.session.id, ""))) for each in nodes)
+    previews = read_previews(
+        reader, {each.session.id: [each.session] for each in nodes if not each.session.title}
+    )
+    named = tuple(
+        each._replace(name=_name(each.session, previews.get(each.session.id, ""))) for each in nodes
+    )
     target = resume_target(catalog.conversation(focus.root.id))
-    return Lineage(session_id, target, predict_resume(forest, target.id, reader.schema.version), named)
+    return Lineage(
+        session_id, target, predict_resume(forest, target.id, reader.schema.version), named
+    )
 
 
 def _with_tree_costs(nodes: Iterable[Node], forest: Forest) -> list[Node]:
-    """Add to each node the cost of all below it: later segments of its conversation, and subagents of these."""
+    """Add to each node the cost of all below it: later segments of its conversation, and subagents
+    of these."""
     listed = list(nodes)
     below: dict[str, list[float | None]] = {}
     for index in reversed(range(len(listed))):  # children before their parents
@@ -119,7 +150,8 @@ def _name(session: Session, preview: str) -> str:
 def draw_tree(nodes: Sequence[Node]) -> list[TreeLine]:
     """Return the lines of a family tree, top to bottom, from nodes in the order of a `Lineage`.
 
-    All segments of a conversation have the same indent. The children of a segment follow it, indented by one more step.
+    All segments of a conversation have the same indent. The children of a segment follow it,
+    indented by one more step.
     """
     heads: dict[str, str] = {}
     segments: dict[str, list[Node]] = {}
@@ -135,7 +167,8 @@ def draw_tree(nodes: Sequence[Node]) -> list[TreeLine]:
         segments[id] = [node]
         (children.setdefault(above, []) if above in heads else tops).append(id)
     lines: list[TreeLine] = []
-    # A chain to draw (its head, the guides of its first line and of the lines below), or a finished line.
+    # A chain to draw (its head, the guides of its first line and of the lines below), or a finished
+    # line.
     stack: list[tuple[str, str, str] | TreeLine] = [(each, "", "") for each in reversed(tops)]
     while stack:
         each = stack.pop()
@@ -161,7 +194,8 @@ def draw_tree(nodes: Sequence[Node]) -> list[TreeLine]:
 def _nodes(
     forest: Forest, top: Conversation, focus: Conversation, counts: dict[str, int], now: float
 ) -> Iterator[Node]:
-    """Yield the nodes of a conversation and of everything below it, parents before children; names are missing."""
+    """Yield the nodes of a conversation and of everything below it, parents before children; names
+    are missing."""
     seen: set[str] = set()
     stack: list[tuple[Conversation, str | None]] = [(top, None)]
     while stack:
@@ -184,4 +218,6 @@ def _nodes(
             )
             above, relation, note = session.id, Relation.CONTINUED, ""
         # The oldest child is pushed last, because it is to be popped first.
-        stack += [(child, child.root.parent_id) for child in reversed(forest.child_chains(conversation))]
+        stack += [
+            (child, child.root.parent_id) for child in reversed(forest.child_chains(conversation))
+        ]

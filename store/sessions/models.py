@@ -1,7 +1,7 @@
 """Immutable data classes of conversations and their lineage.
 
-Times are Unix seconds (float) or None; money is USD; sizes are bytes. Text is as stored (see `text.as_text`): callers
-must pass it through `printable` before they print it.
+Times are Unix seconds (float) or None; money is USD; sizes are bytes. Text is as stored (see
+`text.as_text`): callers must pass it through `printable` before they print it.
 """
 
 from collections.abc import Iterable, Sequence
@@ -66,7 +66,8 @@ class Relation(StrEnum):
 
 
 def title_of(segments: Sequence[Session]) -> str | None:
-    """Return the title of the tip, else of the newest segment that has one (Hermes 0.22 falls back to the root's)."""
+    """Return the title of the tip, else of the newest segment that has one (Hermes 0.22 falls back
+    to the root's)."""
     return next((each.title for each in reversed(segments) if each.title), None)
 
 
@@ -106,15 +107,16 @@ class Conversation(NamedTuple):
     rows: int | None = None
     """Chat messages shown by default over all segments; None until counted."""
     size: int | None = None
-    """Bytes that deleting it frees, with its subagents and its share of the search index; None until measured.
+    """Bytes that deleting it frees, with its subagents and its share of the search index; None
+    until measured.
 
     `list --sort size` of the command line puts the bytes of message content here.
     """
     note: str = ""
     """A peculiarity, in a few words: "possibly a subagent", "its parent is gone" …"""
     tree_cost_usd: float | None = None
-    """Cost with all subagents, nested ones too, whose rows Hermes bills apart; None if none of them has a known cost.
-    Branches are conversations of their own."""
+    """Cost with all subagents, nested ones too, whose rows Hermes bills apart; None if none of them
+    has a known cost. Branches are conversations of their own."""
     parent_root_id: str | None = None
     """Root id of the conversation that it is a child of; None at the top, or if that is gone."""
 
@@ -232,9 +234,11 @@ class Node(NamedTuple):
     """Chat messages shown by default in this session alone."""
     note: str = ""
     name: str = ""
-    """Its title, else its first request (of a subagent: the task), else a note that there is no text."""
+    """Its title, else its first request (of a subagent: the task), else a note that there is no
+    text."""
     tree_cost_usd: float | None = None
-    """Cost of this session, of those that continue it, and of all their subagents; None if none is known."""
+    """Cost of this session, of those that continue it, and of all their subagents; None if none is
+    known."""
 
 
 class ResumeTarget(NamedTuple):
@@ -261,7 +265,8 @@ class Lineage(NamedTuple):
     resume: ResumeTarget
     """The tip of the conversation of the focus."""
     predicted: str
-    """Id of the session that `hermes --resume=<resume.id>` opens by its own rules (0.18 and later)."""
+    """Id of the session that `hermes --resume=<resume.id>` opens by its own rules (0.18 and
+    later)."""
     nodes: tuple[Node, ...]
     """Parents before children."""
 

@@ -30,7 +30,8 @@ class ParentLinks:
         """The best continuation of each compressed session, by the id of that session."""
         self._ring_roots: frozenset[str] = frozenset()
         self._ring_roots = frozenset(self._find_ring_roots())
-        """One root for each cycle of parents (a damaged file), which no list would reach otherwise."""
+        """One root for each cycle of parents (a damaged file), which no list would reach
+        otherwise."""
 
     def _find_continuations(self) -> Iterator[tuple[str, Session]]:
         for parent_id, children in self._children.items():
@@ -51,7 +52,8 @@ class ParentLinks:
                     yield min(roots or ring, key=start_key).id
 
     def _ring_above(self, session: Session, visited: set[str]) -> list[Session]:
-        """Return the cycle of parents that a session leads to; empty without one, or if visited before."""
+        """Return the cycle of parents that a session leads to; empty without one, or if visited
+        before."""
         path: list[Session] = []
         current: Session | None = session
         while current is not None and current.id not in visited:
@@ -91,7 +93,8 @@ class ParentLinks:
         return tuple(segments)
 
     def relation(self, root: Session) -> tuple[Relation, str]:
-        """Return the relation of a conversation to its parent, and what is peculiar about it, in words."""
+        """Return the relation of a conversation to its parent, and what is peculiar about it, in
+        words."""
         if root.parent_id is None and root.delegate_from is None:
             return Relation.ROOT, ""  # the usual case
         if root.id in self._ring_roots:
@@ -112,7 +115,8 @@ class ParentLinks:
         return relation, ""
 
     def _stale_sibling(self, root: Session, parent: Session) -> tuple[Relation, str]:
-        """Return the relation of a child that could continue a compressed session, but lost to another."""
+        """Return the relation of a child that could continue a compressed session, but lost to
+        another."""
         winner = self._continuations[parent.id]
         early = parent.ended_at is not None and start_key(root)[0] < parent.ended_at
         if early and root.ended_at is not None and winner.end_reason == "compression":

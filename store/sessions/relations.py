@@ -1,4 +1,5 @@
-"""Rules that classify a session: the meaning of its parent link, whether it is automation, whether it is live.
+"""Rules that classify a session: the meaning of its parent link, whether it is automation, whether
+it is live.
 
 The rules are those of Hermes (0.19 `get_compression_tip`, `_LISTABLE_CHILD_SQL`; 0.20 resets).
 """
@@ -22,7 +23,9 @@ AUTOMATION_SOURCES = frozenset((
 Hermes stores `api_server`; its guide writes `api-server`.
 """
 
-RESET_REASONS = frozenset(["session_reset", "session_switch", "idle", "daily", "suspended", "resume_pending_expired"])
+RESET_REASONS = frozenset(
+    ["session_reset", "session_switch", "idle", "daily", "suspended", "resume_pending_expired"]
+)
 """End reasons of a gateway's chat that continues in a new session (0.20)."""
 
 ORPHANED = "__orphaned__"
@@ -32,10 +35,12 @@ LIVE_SECONDS = 300.0
 """An open session with a message this recent counts as live: Hermes stores no heartbeat."""
 
 STALE_AFTER = 7 * DAY
-"""Seconds without activity after which an open conversation counts as stale, in a search and in a clean-up alike.
+"""Seconds without activity after which an open conversation counts as stale, in a search and in a
+clean-up alike.
 
-Hermes does not end a chat that is left open in a terminal, and the user goes back to it after a weekend. After a week
-its process has most likely died. A shorter span would be a risk in a clean-up, which deletes.
+Hermes does not end a chat that is left open in a terminal, and the user goes back to it after a
+weekend. After a week its process has most likely died. A shorter span would be a risk in a
+clean-up, which deletes.
 """
 
 
@@ -72,17 +77,24 @@ def edge(child: Session, parent: Session | None) -> Relation:
 
 
 def is_reset(child: Session, parent: Session) -> bool:
-    """Return whether Hermes treats a child as the chat after a reset (0.20.1 to 0.22, `_RESET_CHILD_SQL`).
+    """Return whether Hermes treats a child as the chat after a reset (0.20.1 to 0.22,
+    `_RESET_CHILD_SQL`).
 
-    It does if the child has a reset marker for any session, or the key of a parent that ended by a reset.
+    It does if the child has a reset marker for any session, or the key of a parent that ended by a
+    reset.
     """
     if child.reset_from is not None:
         return True
-    return parent.end_reason in RESET_REASONS and bool(child.session_key) and child.session_key == parent.session_key
+    return (
+        parent.end_reason in RESET_REASONS
+        and bool(child.session_key)
+        and child.session_key == parent.session_key
+    )
 
 
 def continuation_rank(child: Session) -> tuple[int, float, float, str]:
-    """Sort key among several continuations of one session, the best one last (0.19 `get_compression_tip`)."""
+    """Sort key among several continuations of one session, the best one last (0.19
+    `get_compression_tip`)."""
     if child.end_reason == "compression":
         rank = 2
     elif child.ended_at is None:
@@ -94,7 +106,8 @@ def continuation_rank(child: Session) -> tuple[int, float, float, str]:
 
 
 def status(segments: Sequence[Session], now: float) -> Status:
-    """Return the state of a session or of a conversation, as segments, root first; `now` is in Unix seconds."""
+    """Return the state of a session or of a conversation, as segments, root first; `now` is in Unix
+    seconds."""
     if any([each.busy for each in segments]):
         return Status.LIVE
     if not any([each.has_messages for each in segments]):
@@ -102,7 +115,11 @@ def status(segments: Sequence[Session], now: float) -> Status:
     if is_ended(segments):
         return Status.ENDED
     newest = segments[-1].last_active
-    return Status.LIVE if newest is not None and -LIVE_SECONDS < now - newest < LIVE_SECONDS else Status.OPEN
+    return (
+        Status.LIVE
+        if newest is not None and -LIVE_SECONDS < now - newest < LIVE_SECONDS
+        else Status.OPEN
+    )
 
 
 def is_ended(segments: Sequence[Session]) -> bool:
@@ -112,7 +129,8 @@ def is_ended(segments: Sequence[Session]) -> bool:
 
 
 def idle_seconds(conversation: Conversation, now: float) -> float | None:
-    """Return the seconds since the last activity of any segment; None if the store has no time for it."""
+    """Return the seconds since the last activity of any segment; None if the store has no time for
+    it."""
     newest = conversation.last_active
     if newest is None:
         newest = conversation.root.started_at
@@ -120,7 +138,8 @@ def idle_seconds(conversation: Conversation, now: float) -> float | None:
 
 
 def is_stale(conversation: Conversation, now: float, after: float = STALE_AFTER) -> bool:
-    """Return whether a conversation was never ended and has been idle for so long, in seconds; leases are ignored.
+    """Return whether a conversation was never ended and has been idle for so long, in seconds;
+    leases are ignored.
 
     `now` is in Unix seconds. A conversation without any time is never stale.
     """

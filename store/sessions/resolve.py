@@ -17,14 +17,17 @@ def _escape(text: str) -> str:
 
 
 def resolve_title(reader: Reader, title: str) -> str | None:
-    """Return the id of the newest session titled "title #2", "title #3" …, else the one titled "title" (0.13 to 0.22).
+    """Return the id of the newest session titled "title #2", "title #3" …, else the one titled
+    "title" (0.13 to 0.22).
 
     As in Hermes, only the match of the plain title is case-sensitive.
     """
     schema = reader.schema
     if "title" not in schema.session_columns:
         return None
-    title = as_text(title) or ""  # a lone surrogate (from an argument that is not UTF-8) cannot be bound
+    title = (
+        as_text(title) or ""
+    )  # a lone surrogate (from an argument that is not UTF-8) cannot be bound
     started = schema.session("started_at")
     numbered = reader.rows(
         f"SELECT s.id FROM sessions s WHERE s.title LIKE ? ESCAPE '\\' ORDER BY {started} DESC",
@@ -36,7 +39,8 @@ def resolve_title(reader: Reader, title: str) -> str | None:
 
 
 def resolve_session(reader: Reader, text: str) -> str:
-    """Return the id of the session that a user means by a full id, a unique prefix of one, or a title.
+    """Return the id of the session that a user means by a full id, a unique prefix of one, or a
+    title.
 
     Raises:
         NotFoundError: Nothing matches.
@@ -70,7 +74,8 @@ def resolve_session(reader: Reader, text: str) -> str:
 
 
 def resolve_last(reader: Reader, source: str = "cli") -> str | None:
-    """Return the id of the session that `hermes -c` continues: the last active one of a source, in any state (0.19).
+    """Return the id of the session that `hermes -c` continues: the last active one of a source, in
+    any state (0.19).
 
     Hermes takes the source `cli`, or `tui` in its terminal interface.
     """

@@ -59,7 +59,8 @@ _COLUMNS = (
 
 
 def newest_message_sql(schema: Schema) -> str:
-    """Return SQL for the newest timestamp of a row of `sessions s`: one seek to the end of a covering index."""
+    """Return SQL for the newest timestamp of a row of `sessions s`: one seek to the end of a
+    covering index."""
     if "timestamp" not in schema.message_columns:
         return "NULL"
     return "(SELECT max(m.timestamp) FROM messages m WHERE m.session_id = s.id)"
@@ -160,7 +161,8 @@ class _Decoder:
 
 
 def read_busy(reader: Reader, now: float | None = None) -> frozenset[str]:
-    """Read the session ids in live compression locks (0.16 and later) and turn leases (0.20 and later).
+    """Read the session ids in live compression locks (0.16 and later) and turn leases (0.20 and
+    later).
 
     A lease names the root of a lineage; the caller applies it to the whole conversation.
     """
@@ -172,7 +174,9 @@ def read_busy(reader: Reader, now: float | None = None) -> frozenset[str]:
     return frozenset(ids)
 
 
-def read_sessions(reader: Reader, ids: Sequence[str], *, busy: frozenset[str] = frozenset()) -> list[Session]:
+def read_sessions(
+    reader: Reader, ids: Sequence[str], *, busy: frozenset[str] = frozenset()
+) -> list[Session]:
     """Read the sessions with these ids, any number, as far as they exist, in no order.
 
     `busy` is from `read_busy`.

@@ -14,8 +14,11 @@ _PIECE = 5000
 """Items sorted in one go: a few milliseconds."""
 
 
-def sort_in_pieces(items: Sequence[_T], key: Callable[[_T], Any], *, reverse: bool = False) -> list[_T]:
-    """Return the items as `sorted` does, equal ones in their order; other threads run in between."""
+def sort_in_pieces(
+    items: Sequence[_T], key: Callable[[_T], Any], *, reverse: bool = False
+) -> list[_T]:
+    """Return the items as `sorted` does, equal ones in their order; other threads run in
+    between."""
     starts = range(0, len(items), _PIECE)
     pieces = [sorted(items[at : at + _PIECE], key=key, reverse=reverse) for at in starts]
     return list(merge(*pieces, key=key, reverse=reverse))

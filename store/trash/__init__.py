@@ -1,1 +1,2 @@
-"""The trash: deleted conversations in folders that can be read without this program and restored completely."""
+"""The trash: deleted conversations in folders that can be read without this program and restored
+completely."""

@@ -1,7 +1,7 @@
 """Write a bundle atomically, and verify and read bundles.
 
-A bundle is written to a folder whose name begins with a dot. Every file and folder is flushed to disk, everything is
-read back and compared with its checksums, and only then is the folder renamed.
+A bundle is written to a folder whose name begins with a dot. Every file and folder is flushed to
+disk, everything is read back and compared with its checksums, and only then is the folder renamed.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ PARTIAL = ".partial-"
 
 _LEVEL = 4
 _MAX_LINE = 1 << 31
-"""Most bytes per line: values of SQLite are shorter (https://sqlite.org/limits.html), a damaged line may not be."""
+"""Most bytes per line: values of SQLite are shorter (https://sqlite.org/limits.html), a damaged
+line may not be."""
 
 
 class Contents(NamedTuple):
@@ -83,7 +84,8 @@ class WrittenBundle(NamedTuple):
 
     @property
     def reparented(self) -> tuple[str, ...]:
-        """Ids of the sessions that stay and lose their parent, except those whose id is NULL, which no list shows."""
+        """Ids of the sessions that stay and lose their parent, except those whose id is NULL, which
+        no list shows."""
         parents = ("sessions", "parent_session_id")
         links = (each for each in self.manifest.links if (each.table, each.column) == parents)
         return tuple(id for each in links if (id := text_of(each.key["id"])) is not None)
@@ -101,11 +103,14 @@ def origin_of(reader: Reader) -> Origin:
         instance = reader.value(
             "SELECT value FROM state_meta WHERE key = 'store_instance_id' AND typeof(value) = 'text'"
         )
-    return Origin(str(reader.path), reader.schema.version, None if instance is None else str(instance))
+    return Origin(
+        str(reader.path), reader.schema.version, None if instance is None else str(instance)
+    )
 
 
 def is_same_store(one: Origin, other: Origin) -> bool:
-    """Return whether two origins are one store: by its `store_instance_id` (0.22), else by the path."""
+    """Return whether two origins are one store: by its `store_instance_id` (0.22), else by the
+    path."""
     if one.instance is not None and other.instance is not None:
         return one.instance == other.instance
     return os.path.realpath(one.path) == os.path.realpath(other.path)
@@ -134,7 +139,13 @@ def rows_digest(source: Rows, layout: Layout, ids: Sequence[str]) -> str:
 
 
 def write_bundle(
-    reader: Reader, contents: Contents, trash: Path, now: float, progress: Progress = NOBODY, *, messages: int = 0
+    reader: Reader,
+    contents: Contents,
+    trash: Path,
+    now: float,
+    progress: Progress = NOBODY,
+    *,
+    messages: int = 0,
 ) -> WrittenBundle:
     """Write all rows and files of some sessions into the trash; an incomplete bundle is removed.
 
@@ -147,8 +158,8 @@ def write_bundle(
         messages: Approximate number of messages, for the reports only.
 
     Raises:
-        RefusedError: The store is not encoded in UTF-8, so that bytes would not be preserved, or a table refers to
-            sessions in a way that a restore could not recreate.
+        RefusedError: The store is not encoded in UTF-8, so that bytes would not be preserved, or a
+            table refers to sessions in a way that a restore could not recreate.
         TrashError: Lack of space or permission, or the bundle reads back differently.
         QueryInterruptedError: It was stopped.
     """
@@ -164,7 +175,9 @@ def write_bundle(
     try:
         manifest = _fill(reader, layout, contents, temporary, now, messages, progress)
         if verify(temporary, progress) != manifest:
-            raise BundleDamagedError(_("Its {file} differs from what was written.").format(file=MANIFEST))
+            raise BundleDamagedError(
+                _("Its {file} differs from what was written.").format(file=MANIFEST)
+            )
         os.rename(temporary, trash / name)
         sync_folder(trash)
     except OSError as error:
@@ -174,7 +187,9 @@ def write_bundle(
     except BundleDamagedError as error:
         remove_folder(temporary)
         raise TrashError(
-            _("The trash at {trash} does not give back what was written. {reason}").format(trash=trash, reason=error),
+            _("The trash at {trash} does not give back what was written. {reason}").format(
+                trash=trash, reason=error
+            ),
             is_unchanged=True,
         ) from error
     except BaseException:
@@ -187,16 +202,26 @@ def _trash_error(trash: Path, error: OSError) -> TrashError:
     reason = error.strerror or str(error)
     return TrashError(
         _("The trash at {trash} cannot take it ({reason}).").format(trash=trash, reason=reason),
-        remedy=_("Deleted conversations go there first: free disk space, or check its permissions."),
+        remedy=_(
+            "Deleted conversations go there first: free disk space, or check its permissions."
+        ),
         is_unchanged=True,
     )
 
 
 def _fill(
-    reader: Reader, layout: Layout, contents: Contents, folder: Path, now: float, messages: int, progress: Progress
+    reader: Reader,
+    layout: Layout,
+    contents: Contents,
+    folder: Path,
+    now: float,
+    messages: int,
+    progress: Progress,
 ) -> Manifest:
     links = read_links(reader, layout, contents.sessions)
-    tables, lines, taken, piece = _write_rows(reader, layout, contents.sessions, folder, messages, progress)
+    tables, lines, taken, piece = _write_rows(
+        reader, layout, contents.sessions, folder, messages, progress
+    )
     kept: list[Kept] = []
     pieces: dict[str, BundleFile] = {ROWS: piece}
     if contents.files:
@@ -230,7 +255,12 @@ def _fill(
 
 
 def _write_rows(
-    reader: Reader, layout: Layout, ids: Sequence[str], folder: Path, messages: int, progress: Progress
+    reader: Reader,
+    layout: Layout,
+    ids: Sequence[str],
+    folder: Path,
+    messages: int,
+    progress: Progress,
 ) -> tuple[dict[str, BundleTable], str, str, BundleFile]:
     total, taken = hashlib.sha256(), hashlib.sha256()
     tables: dict[str, BundleTable] = {}
@@ -262,7 +292,9 @@ def load(folder: Path) -> Manifest:
     try:
         return read_manifest((folder / MANIFEST).read_bytes())
     except OSError as error:
-        sentence = _("Its {file} cannot be read ({reason}).").format(file=MANIFEST, reason=error.strerror)
+        sentence = _("Its {file} cannot be read ({reason}).").format(
+            file=MANIFEST, reason=error.strerror
+        )
         raise BundleDamagedError(sentence) from error
 
 
@@ -277,25 +309,42 @@ def verify(folder: Path, progress: Progress = NOBODY) -> Manifest:
     try:
         listed = (folder / SUMS).read_bytes().decode("ascii").splitlines()
         sums = {name: total for total, _spaces, name in (line.partition("  ") for line in listed)}
-        if sums.keys() != {*manifest.pieces, MANIFEST} or sums[MANIFEST] != sum_file(folder / MANIFEST).sha256:
-            raise BundleDamagedError(_("Its {file} and {other} do not agree.").format(file=MANIFEST, other=SUMS))
+        if (
+            sums.keys() != {*manifest.pieces, MANIFEST}
+            or sums[MANIFEST] != sum_file(folder / MANIFEST).sha256
+        ):
+            raise BundleDamagedError(
+                _("Its {file} and {other} do not agree.").format(file=MANIFEST, other=SUMS)
+            )
         for name, piece in manifest.pieces.items():
             parts = name.split("/")
             if len(parts) > 2 or ".." in parts or (len(parts) == 2 and parts[0] != FILES):
-                raise BundleDamagedError(_("It names a file outside itself: “{file}”.").format(file=name))
+                raise BundleDamagedError(
+                    _("It names a file outside itself: “{file}”.").format(file=name)
+                )
             if sum_file(folder / name) != piece or sums[name] != piece.sha256:
-                raise BundleDamagedError(_("Its {file} is damaged: size or SHA-256 differ.").format(file=name))
+                raise BundleDamagedError(
+                    _("Its {file} is damaged: size or SHA-256 differ.").format(file=name)
+                )
     except (OSError, ValueError) as error:
-        raise BundleDamagedError(_("It cannot be read in full ({reason}).").format(reason=error)) from error
+        raise BundleDamagedError(
+            _("It cannot be read in full ({reason}).").format(reason=error)
+        ) from error
     counts = Counter[str]()
     total = hashlib.sha256()
     lines = ((raw, _line(raw).table) for raw in _raw_lines(folder))
-    for raw, table in progress.counted(lines, lambda each: each[1] == "messages", "checking", manifest.messages):
+    for raw, table in progress.counted(
+        lines, lambda each: each[1] == "messages", "checking", manifest.messages
+    ):
         progress.check()
         total.update(raw)
         counts[table] += 1
-    if total.hexdigest() != manifest.lines or counts != {name: each.rows for name, each in manifest.tables.items()}:
-        raise BundleDamagedError(_("Its {file} does not hold the rows its manifest counts.").format(file=ROWS))
+    if total.hexdigest() != manifest.lines or counts != {
+        name: each.rows for name, each in manifest.tables.items()
+    }:
+        raise BundleDamagedError(
+            _("Its {file} does not hold the rows its manifest counts.").format(file=ROWS)
+        )
     return manifest
 
 

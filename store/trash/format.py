@@ -1,8 +1,9 @@
-"""The format of a bundle: stored values and rows as JSON, `manifest.json`, `README.txt`, and the errors of the trash.
+"""The format of a bundle: stored values and rows as JSON, `manifest.json`, `README.txt`, and the
+errors of the trash.
 
-SQLite does not enforce column types (https://sqlite.org/datatype3.html): text may be invalid UTF-8, a text column may
-hold a number. NULL, integers, finite reals and valid text are written as JSON values; others are an object with one
-key, which preserves storage class and bytes:
+SQLite does not enforce column types (https://sqlite.org/datatype3.html): text may be invalid UTF-8,
+a text column may hold a number. NULL, integers, finite reals and valid text are written as JSON
+values; others are an object with one key, which preserves storage class and bytes:
 
     {"text": BASE64}    text that is not valid UTF-8
     {"blob": BASE64}    a blob
@@ -47,7 +48,8 @@ class TableRow(NamedTuple):
 
 
 def reading(columns: Sequence[str]) -> str:
-    """Return SQL that selects the storage class and the value of each column, text as bytes; see `encode_row`."""
+    """Return SQL that selects the storage class and the value of each column, text as bytes; see
+    `encode_row`."""
     parts = []
     for name in map(sql_name, columns):
         parts += [
@@ -58,7 +60,8 @@ def reading(columns: Sequence[str]) -> str:
 
 
 def encode(kind: object, value: object) -> Encoded:
-    """Encode for a line one value read by `reading`: its storage class, and text and blobs as bytes."""
+    """Encode for a line one value read by `reading`: its storage class, and text and blobs as
+    bytes."""
     if isinstance(value, bytes):
         if kind == "text":
             try:
@@ -135,7 +138,13 @@ def bind(row: Mapping[str, Encoded]) -> tuple[list[str], list[object]]:
 FORMAT = 1
 """Increased when older programs can no longer read a bundle."""
 
-MANIFEST, ROWS, README, SUMS, FILES = "manifest.json", "rows.jsonl.gz", "README.txt", "SHA256SUMS", "files"
+MANIFEST, ROWS, README, SUMS, FILES = (
+    "manifest.json",
+    "rows.jsonl.gz",
+    "README.txt",
+    "SHA256SUMS",
+    "files",
+)
 RESTORED = "restored.json"
 """Written into a bundle that has been restored; not in the checksums."""
 
@@ -247,8 +256,8 @@ class Manifest(NamedTuple):
     pieces: Mapping[str, BundleFile]
     """All files of the bundle except the manifest and the checksums."""
     kin: tuple[tuple[str, str], ...] | None = None
-    """Pairs of child and parent, of which only one is in the bundle, besides those in `links`: see `shelf.py`. None in
-    bundles of 0.1.0 and before, which do not record them."""
+    """Pairs of child and parent, of which only one is in the bundle, besides those in `links`: see
+    `shelf.py`. None in bundles of 0.1.0 and before, which do not record them."""
 
     def to_json(self) -> bytes:
         """Encode `manifest.json`, in ASCII."""
@@ -259,7 +268,10 @@ class Manifest(NamedTuple):
             "files": [kept._asdict() for kept in self.files],
             "pieces": {name: piece._asdict() for name, piece in self.pieces.items()},
         }
-        return json.dumps({"format": FORMAT} | document, indent=1, allow_nan=False).encode("ascii") + b"\n"
+        return (
+            json.dumps({"format": FORMAT} | document, indent=1, allow_nan=False).encode("ascii")
+            + b"\n"
+        )
 
 
 def _typed(value: object, kind: type[T]) -> T:
@@ -286,7 +298,8 @@ _fields = cache(get_type_hints)
 
 
 def _decode(kind: Any, value: object) -> Any:
-    """Decode a value of JSON as the type of a field: a record with all its fields, plain values, or many of either.
+    """Decode a value of JSON as the type of a field: a record with all its fields, plain values, or
+    many of either.
 
     Raises:
         KeyError: A field is missing.

@@ -1,7 +1,8 @@
-"""A bundle opened as a temporary store, so that deleted conversations can be listed, read and searched.
+"""A bundle opened as a temporary store, so that deleted conversations can be listed, read and
+searched.
 
-Only the owner can read the temporary file. The bundle is never changed. The store has no search index: searches scan
-it, and say so.
+Only the owner can read the temporary file. The bundle is never changed. The store has no search
+index: searches scan it, and say so.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ _KEYS = {
 
 
 class OpenedBundle:
-    """The temporary store of a bundle, given by its folder; use it as a context manager, or `close` it.
+    """The temporary store of a bundle, given by its folder; use it as a context manager, or `close`
+    it.
 
     Raises:
         BundleDamagedError: It cannot be read.
@@ -81,16 +83,22 @@ class OpenedBundle:
         for name, least in _COLUMNS.items():
             known = self.manifest.tables.get(name)
             columns[name] = known.columns if known is not None else least
-            typed = [f"{sql_name(each)} {_KEYS.get((name, each), '')}".rstrip() for each in columns[name]]
+            typed = [
+                f"{sql_name(each)} {_KEYS.get((name, each), '')}".rstrip() for each in columns[name]
+            ]
             connection.execute(f"CREATE TABLE {name} ({', '.join(typed)})")
         connection.execute("CREATE TABLE schema_version (version INTEGER NOT NULL)")
-        connection.execute("INSERT INTO schema_version VALUES (?)", [self.manifest.origin.schema_version or 0])
+        connection.execute(
+            "INSERT INTO schema_version VALUES (?)", [self.manifest.origin.schema_version or 0]
+        )
         for line in read_lines(self.folder):
             if line.table not in _COLUMNS:
                 continue
             marks, values = bind({name: line.row[name] for name in columns[line.table]})
             names = ", ".join(map(sql_name, columns[line.table]))
-            connection.execute(f"INSERT INTO {line.table} ({names}) VALUES ({', '.join(marks)})", values)
+            connection.execute(
+                f"INSERT INTO {line.table} ({names}) VALUES ({', '.join(marks)})", values
+            )
         connection.execute("CREATE INDEX idx_messages_session ON messages (session_id)")
         if "parent_session_id" in columns["sessions"]:
             connection.execute("CREATE INDEX idx_sessions_parent ON sessions (parent_session_id)")
@@ -98,5 +106,7 @@ class OpenedBundle:
 
 def _open_error(error: Exception) -> BrowseError:
     return BrowseError(
-        _("The bundle cannot be opened, because no temporary file can be written: {reason}.").format(reason=error)
+        _(
+            "The bundle cannot be opened, because no temporary file can be written: {reason}."
+        ).format(reason=error)
     )

@@ -63,7 +63,9 @@ class Progress(NamedTuple):
         if self.stop():
             raise QueryInterruptedError(_("Stopped; nothing was changed."))
 
-    def counted(self, lines: Iterable[T], is_message: Callable[[T], bool], name: str, total: int) -> Iterator[T]:
+    def counted(
+        self, lines: Iterable[T], is_message: Callable[[T], bool], name: str, total: int
+    ) -> Iterator[T]:
         """Yield the lines, with a report after every 500 messages.
 
         `name` is that of the stage, `total` the number of messages.
@@ -83,7 +85,8 @@ NOBODY = Progress()
 
 
 def summary(sentence: str, sessions: int, messages: int) -> str:
-    """Fill the fields `sessions` and `messages` of a translated sentence with these numbers and their nouns."""
+    """Fill the fields `sessions` and `messages` of a translated sentence with these numbers and
+    their nouns."""
     return sentence.format(
         sessions=ngettext("1 session", "{count:,} sessions", sessions).format(count=sessions),
         messages=ngettext("1 message", "{count:,} messages", messages).format(count=messages),

@@ -1,9 +1,11 @@
-"""Durable writing of files and folders, and the files of sessions that Hermes stores beside its database.
+"""Durable writing of files and folders, and the files of sessions that Hermes stores beside its
+database.
 
-Hermes stores in `$HERMES_HOME/sessions`: `<id>.json`, `<id>.jsonl` and `request_dump_<id>_*.json`, which it removes
-with a session (0.13 to 0.22), and `session_<id>.json`, which it leaves behind (0.19) or removes too (0.22). They are
-copied into a bundle, removed after a delete, and written back by a restore. Ids are untrusted: only a plain name
-becomes part of a path, and only regular files with a single hard link, directly in that folder, are read or changed.
+Hermes stores in `$HERMES_HOME/sessions`: `<id>.json`, `<id>.jsonl` and `request_dump_<id>_*.json`,
+which it removes with a session (0.13 to 0.22), and `session_<id>.json`, which it leaves behind
+(0.19) or removes too (0.22). They are copied into a bundle, removed after a delete, and written
+back by a restore. Ids are untrusted: only a plain name becomes part of a path, and only regular
+files with a single hard link, directly in that folder, are read or changed.
 """
 
 from __future__ import annotations
@@ -76,16 +78,25 @@ class NewFile:
         self._hash = hashlib.sha256()
         self._bytes = 0
         self._until_check = 0
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+        flags = (
+            os.O_WRONLY
+            | os.O_CREAT
+            | os.O_EXCL
+            | getattr(os, "O_NOFOLLOW", 0)
+            | getattr(os, "O_BINARY", 0)
+        )
         self._file = os.fdopen(os.open(path, flags, mode), "wb")
         if hasattr(os, "fchmod"):
             with contextlib.suppress(OSError):  # a file system without permissions
                 os.fchmod(self._file.fileno(), mode)  # the umask may have taken some away
 
     def give_to(self, owner: os.stat_result) -> None:
-        """Give it to the owner and group of something else, as far as the system allows: root may, others need not."""
+        """Give it to the owner and group of something else, as far as the system allows: root may,
+        others need not."""
         if hasattr(os, "geteuid") and os.geteuid() == 0:
-            with contextlib.suppress(OSError):  # a file system without owners, or one that trusts no root
+            with contextlib.suppress(
+                OSError
+            ):  # a file system without owners, or one that trusts no root
                 os.fchown(self._file.fileno(), owner.st_uid, owner.st_gid)
 
     def write(self, data: bytes) -> int:
@@ -132,7 +143,12 @@ def write_file(path: Path, data: bytes) -> BundleFile:
 
 def open_plain(path: Path) -> BufferedReader:
     """Open a file to read it, but no link, and without waiting for the other end of a pipe."""
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    flags = (
+        os.O_RDONLY
+        | getattr(os, "O_NOFOLLOW", 0)
+        | getattr(os, "O_NONBLOCK", 0)
+        | getattr(os, "O_BINARY", 0)
+    )
     return os.fdopen(os.open(path, flags), "rb")
 
 
@@ -167,7 +183,9 @@ def is_name_of(name: str, session: str) -> bool:
     """Return whether a session may have a file with this name."""
     if not is_safe_name(name) or not is_safe_name(session):
         return False
-    return name in _names(session) or (name.startswith(f"{_DUMP}{session}_") and name.endswith(".json"))
+    return name in _names(session) or (
+        name.startswith(f"{_DUMP}{session}_") and name.endswith(".json")
+    )
 
 
 def _names(session: str) -> tuple[str, ...]:
@@ -187,7 +205,8 @@ def _stat(path: Path) -> tuple[int, int, int, int] | None:
 
 
 def find(source: Rows, folder: Path | None, ids: Sequence[str]) -> list[SessionFile]:
-    """Find the files of some sessions in `sessions` of the Hermes home; none if there is no such folder.
+    """Find the files of some sessions in `sessions` of the Hermes home; none if there is no such
+    folder.
 
     The store is asked for ids that begin with another id.
     """
@@ -208,11 +227,14 @@ def find(source: Rows, folder: Path | None, ids: Sequence[str]) -> list[SessionF
     return found
 
 
-def _owners_of_dumps(source: Rows, requested: frozenset[str], names: Sequence[str]) -> dict[str, str]:
-    """Return the owner of each request dump: the longest id in the store that its name may begin with.
+def _owners_of_dumps(
+    source: Rows, requested: frozenset[str], names: Sequence[str]
+) -> dict[str, str]:
+    """Return the owner of each request dump: the longest id in the store that its name may begin
+    with.
 
-    Hermes removes `request_dump_a_b_….json` with session `a` even if there is a session `a_b`; we do not. Dumps that
-    cannot belong to a requested session are left out.
+    Hermes removes `request_dump_a_b_….json` with session `a` even if there is a session `a_b`; we
+    do not. Dumps that cannot belong to a requested session are left out.
     """
     candidates: dict[str, list[str]] = {}
     for name in names:
@@ -221,13 +243,23 @@ def _owners_of_dumps(source: Rows, requested: frozenset[str], names: Sequence[st
             prefixes = [stem[:at] for at, letter in enumerate(stem) if letter == "_" and at]
             if not requested.isdisjoint(prefixes):
                 candidates[name] = prefixes
-    all_prefixes = list(dict.fromkeys(each for prefixes in candidates.values() for each in prefixes))
-    existing = {str(row[0]) for row in source.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", all_prefixes)}
-    owners = {name: max(existing.intersection(prefixes), key=len, default="") for name, prefixes in candidates.items()}
+    all_prefixes = list(
+        dict.fromkeys(each for prefixes in candidates.values() for each in prefixes)
+    )
+    existing = {
+        str(row[0])
+        for row in source.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", all_prefixes)
+    }
+    owners = {
+        name: max(existing.intersection(prefixes), key=len, default="")
+        for name, prefixes in candidates.items()
+    }
     return {name: owner for name, owner in owners.items() if owner}
 
 
-def take_along(found: Sequence[SessionFile], bundle: Path) -> tuple[list[Kept], dict[str, BundleFile]]:
+def take_along(
+    found: Sequence[SessionFile], bundle: Path
+) -> tuple[list[Kept], dict[str, BundleFile]]:
     """Copy files into a bundle, compressed.
 
     Raises:
@@ -239,19 +271,25 @@ def take_along(found: Sequence[SessionFile], bundle: Path) -> tuple[list[Kept], 
         name = f"{number:04}.gz"
         digest, size = hashlib.sha256(), 0
         with contextlib.closing(NewFile(bundle / FILES / name)) as target:
-            with open_plain(each.path) as file, gzip.GzipFile("", "wb", 6, target, mtime=0) as packed:
+            with (
+                open_plain(each.path) as file,
+                gzip.GzipFile("", "wb", 6, target, mtime=0) as packed,
+            ):
                 mode = os.fstat(file.fileno()).st_mode & _MODE
                 while data := file.read(_CHUNK):
                     digest.update(data)
                     size += len(data)
                     packed.write(data)
             pieces[f"{FILES}/{name}"] = target.finish()
-        kept.append(Kept(name, each.path.name, each.session, size, digest.hexdigest(), mode, each.stat[3]))
+        kept.append(
+            Kept(name, each.path.name, each.session, size, digest.hexdigest(), mode, each.stat[3])
+        )
     return kept, pieces
 
 
 def remove(found: Sequence[SessionFile]) -> list[str]:
-    """Remove the files that have not changed since they were found; return a sentence for each that stays."""
+    """Remove the files that have not changed since they were found; return a sentence for each that
+    stays."""
     notes: list[str] = []
     for each in found:
         if _stat(each.path) != each.stat:
@@ -277,16 +315,22 @@ class FilesPutBack(NamedTuple):
     """A sentence for each file that could not be restored."""
 
 
-def put_back(kept: Sequence[Kept], bundle: Path, folder: Path | None, sessions: frozenset[str]) -> FilesPutBack:
-    """Write the files of restored sessions back; of existing files, only an empty one is overwritten.
+def put_back(
+    kept: Sequence[Kept], bundle: Path, folder: Path | None, sessions: frozenset[str]
+) -> FilesPutBack:
+    """Write the files of restored sessions back; of existing files, only an empty one is
+    overwritten.
 
-    `bundle` is the folder of the bundle, `folder` that of Hermes (None if there is none), `sessions` the restored ids.
+    `bundle` is the folder of the bundle, `folder` that of Hermes (None if there is none),
+    `sessions` the restored ids.
     """
     own = [each for each in kept if each.session in sessions]
     if not own:
         return FilesPutBack(0, 0, ())
     if folder is None or not folder.is_dir():
-        none = _("There is no folder for the files of sessions beside this store: {count:,} files stay in the bundle.")
+        none = _(
+            "There is no folder for the files of sessions beside this store: {count:,} files stay in the bundle."
+        )
         return FilesPutBack(0, 0, (none.format(count=len(own)),))
     count, written, notes = 0, 0, []
     failed = _("{path} could not be written: {reason}")
@@ -299,7 +343,9 @@ def put_back(kept: Sequence[Kept], bundle: Path, folder: Path | None, sessions: 
         try:
             if os.path.lexists(target) and not _is_empty(target):
                 if not _is_same(target, each):
-                    notes.append(_("{path} is there again and was left as it is.").format(path=target))
+                    notes.append(
+                        _("{path} is there again and was left as it is.").format(path=target)
+                    )
                     continue
             else:
                 _write_back(each, bundle / FILES / each.file, target)
@@ -323,7 +369,8 @@ def _is_empty(path: Path) -> bool:
 
 
 def _is_same(path: Path, kept: Kept) -> bool:
-    """Return whether a file equals the one in a bundle; False for a link and for an unreadable file."""
+    """Return whether a file equals the one in a bundle; False for a link and for an unreadable
+    file."""
     try:
         return sum_file(path) == BundleFile(kept.bytes, kept.sha256)
     except OSError:
@@ -331,7 +378,8 @@ def _is_same(path: Path, kept: Kept) -> bool:
 
 
 def _write_back(kept: Kept, source: Path, target: Path) -> None:
-    """Write a file under a temporary name, flush it to disk, and rename it; root gives it to the folder's owner."""
+    """Write a file under a temporary name, flush it to disk, and rename it; root gives it to the
+    folder's owner."""
     temporary = target.with_name(f".{target.name}.restoring")
     temporary.unlink(missing_ok=True)  # left by a killed process
     file = NewFile(temporary, kept.mode & _MODE & ~0o022)

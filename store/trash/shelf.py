@@ -2,10 +2,11 @@
 
 Bundles expire only if the user has set an age.
 
-A delete sets the parent of remaining children to NULL, and a child that is deleted later no longer names its parent. So
-besides its rows and the references set to NULL, a bundle records every other link between its sessions and others, as
-found in the existing bundles when it is written. Of two linked sessions, whichever is restored second is linked to the
-first again, in any order, even if the other bundle has been removed since.
+A delete sets the parent of remaining children to NULL, and a child that is deleted later no longer
+names its parent. So besides its rows and the references set to NULL, a bundle records every other
+link between its sessions and others, as found in the existing bundles when it is written. Of two
+linked sessions, whichever is restored second is linked to the first again, in any order, even if
+the other bundle has been removed since.
 """
 
 from __future__ import annotations
@@ -24,7 +25,15 @@ from ..connection.reader import Reader
 from ..errors import BrowseError
 from ..wording import _
 from .bundle import PARTIAL, is_same_store, load, origin_of, read_lines
-from .format import MANIFEST, RESTORED, BundleDamagedError, BundleNotFoundError, Manifest, Origin, TrashError
+from .format import (
+    MANIFEST,
+    RESTORED,
+    BundleDamagedError,
+    BundleNotFoundError,
+    Manifest,
+    Origin,
+    TrashError,
+)
 from .session_files import remove_folder, sync_folder, write_file
 from .tables import Rows
 
@@ -93,17 +102,28 @@ def _title(manifest: Manifest) -> str | None:
     more = len(manifest.conversations) - 1
     if more < 1:
         return first
-    return _("{title} and {count:,} more").format(title=first or manifest.conversations[0], count=more)
+    return _("{title} and {count:,} more").format(
+        title=first or manifest.conversations[0], count=more
+    )
 
 
 def _restored_times(folder: Path) -> tuple[float | None, dict[str, float]]:
-    """Return when the whole bundle was last restored, and when each session was restored separately."""
+    """Return when the whole bundle was last restored, and when each session was restored
+    separately."""
     try:
         marked = json.loads((folder / RESTORED).read_bytes())
         moments, parts = marked.get("at") or [None], marked.get("sessions") or {}
         whole = float(moments[-1]) if isinstance(moments[-1], int | float) else None
         return whole, {str(session): float(moment) for session, moment in parts.items()}
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError):
+    except (
+        OSError,
+        ValueError,
+        LookupError,
+        TypeError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+    ):
         return None, {}
 
 
@@ -143,7 +163,9 @@ def _folders(trash: Path) -> list[Path]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        sentence = _("The trash at {trash} cannot be read ({reason}).").format(trash=trash, reason=error.strerror)
+        sentence = _("The trash at {trash} cannot be read ({reason}).").format(
+            trash=trash, reason=error.strerror
+        )
         raise BrowseError(sentence) from error
     return [trash / name for name in found if _NAME.fullmatch(name)]
 
@@ -165,9 +187,14 @@ def find(trash: Path, name: str) -> Path:
         BundleNotFoundError: There is none, or several.
     """
     names = [folder.name for folder in _folders(trash)]
-    matching = [name] if name in names else [each for each in names if name and each.startswith(name)]
+    matching = (
+        [name] if name in names else [each for each in names if name and each.startswith(name)]
+    )
     if len(matching) != 1:
-        several, none = _("Several bundles begin with “{name}”."), _("There is no bundle “{name}” in {trash}.")
+        several, none = (
+            _("Several bundles begin with “{name}”."),
+            _("There is no bundle “{name}” in {trash}."),
+        )
         raise BundleNotFoundError(
             (several if matching else none).format(name=name, trash=trash),
             remedy=_("`hermes-browse trash list` shows their names."),
@@ -187,7 +214,8 @@ def drop(trash: Path, name: str) -> None:
 
 
 def expire(trash: Path, older_than: float, now: float) -> list[Bundle]:
-    """Permanently remove bundles older than some seconds, except damaged ones, which are kept for inspection.
+    """Permanently remove bundles older than some seconds, except damaged ones, which are kept for
+    inspection.
 
     Returns:
         The removed bundles.
@@ -195,14 +223,19 @@ def expire(trash: Path, older_than: float, now: float) -> list[Bundle]:
     Raises:
         BrowseError: The trash cannot be read, or one of them cannot be removed.
     """
-    old = [each for each in list_bundles(trash) if not each.damage and 0 < each.created_at < now - older_than]
+    old = [
+        each
+        for each in list_bundles(trash)
+        if not each.damage and 0 < each.created_at < now - older_than
+    ]
     for each in old:
         discard(each.path)
     return old
 
 
 def discard(folder: Path) -> None:
-    """Remove the folder of a bundle; it is renamed first, so that a crash leaves no incomplete bundle.
+    """Remove the folder of a bundle; it is renamed first, so that a crash leaves no incomplete
+    bundle.
 
     Raises:
         TrashError: It cannot be removed, or not completely.
@@ -211,24 +244,28 @@ def discard(folder: Path) -> None:
     try:
         os.rename(folder, dropped)
     except OSError as error:
-        sentence = _("{path} cannot be removed ({reason}).").format(path=folder, reason=error.strerror)
+        sentence = _("{path} cannot be removed ({reason}).").format(
+            path=folder, reason=error.strerror
+        )
         raise TrashError(sentence) from error
     with contextlib.suppress(OSError):  # then it may reappear after a power failure
         sync_folder(folder.parent)
     remove_folder(dropped)
     if dropped.exists():
         raise TrashError(
-            _("{name} is out of the trash, but some of its files are still on the disk, in {path}.").format(
-                name=folder.name, path=dropped
-            ),
+            _(
+                "{name} is out of the trash, but some of its files are still on the disk, in {path}."
+            ).format(name=folder.name, path=dropped),
             remedy=_("The next delete, or the next bundle that is dropped, removes them too."),
         )
 
 
 def sweep(trash: Path, now: float) -> None:
-    """Remove the remains of interrupted work: unfinished bundles a day old, and incompletely removed ones.
+    """Remove the remains of interrupted work: unfinished bundles a day old, and incompletely
+    removed ones.
 
-    All rows of an unfinished bundle are still in the store, because they are deleted only once it is complete.
+    All rows of an unfinished bundle are still in the store, because they are deleted only once it
+    is complete.
     """
     with contextlib.suppress(OSError):
         for entry in list(os.scandir(trash)):
@@ -254,7 +291,8 @@ def mark_restored(folder: Path, manifest: Manifest, now: float, sessions: Collec
 
 
 def recorded_links(trash: Path, origin: Origin) -> RecordedLinks:
-    """Collect the parent links and sessions of all intact bundles of a store; the trash may be missing."""
+    """Collect the parent links and sessions of all intact bundles of a store; the trash may be
+    missing."""
     bundles: list[_BundleLinks] = []
     try:
         names = [entry.name for entry in os.scandir(trash) if not entry.name.startswith(".")]
@@ -276,7 +314,8 @@ def recorded_links(trash: Path, origin: Origin) -> RecordedLinks:
 
 @lru_cache(maxsize=_CACHED)
 def _read(folder: Path, _written: int) -> _BundleLinks:
-    """Read one bundle; cached by mtime, because a clean-up writes thousands and reads all of them for each."""
+    """Read one bundle; cached by mtime, because a clean-up writes thousands and reads all of them
+    for each."""
     manifest = load(folder)
     ties = [
         (str(link.key.get("id")), str(link.was))
@@ -284,7 +323,9 @@ def _read(folder: Path, _written: int) -> _BundleLinks:
         if (link.table, link.column) == ("sessions", _PARENT) and isinstance(link.was, str)
     ]
     ties += _links_in_rows(folder) if manifest.kin is None else manifest.kin
-    return _BundleLinks(manifest.created_at, manifest.name, manifest.origin, manifest.sessions, tuple(ties))
+    return _BundleLinks(
+        manifest.created_at, manifest.name, manifest.origin, manifest.sessions, tuple(ties)
+    )
 
 
 def _links_in_rows(folder: Path) -> Iterator[tuple[str, str]]:
@@ -301,24 +342,39 @@ def _links_in_rows(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def ties_of(reader: Reader, trash: Path, ids: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the parent links between these sessions and others, for `Manifest.kin`: child and parent."""
+    """Return the parent links between these sessions and others, for `Manifest.kin`: child and
+    parent."""
     if _PARENT not in reader.schema.session_columns:
         return []
     own = set(ids)
     recorded = recorded_links(trash, origin_of(reader)).parents
     stored = _parents(reader, ids)
-    ties = {child: parent for child, parent in stored.items() if parent is not None and parent not in own}
+    ties = {
+        child: parent
+        for child, parent in stored.items()
+        if parent is not None and parent not in own
+    }
     up = {
         child: recorded[child]
         for child in ids
         if child in recorded and stored.get(child) is None and recorded[child] not in own
     }
-    down = {child: parent for child, parent in recorded.items() if parent in own and child not in own}
+    down = {
+        child: parent for child, parent in recorded.items() if parent in own and child not in own
+    }
     others = list(dict.fromkeys([*up.values(), *down]))
-    existing = {str(row[0]) for row in reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", others)}
+    existing = {
+        str(row[0])
+        for row in reader.rows_in("SELECT id FROM sessions WHERE id IN ({keys})", others)
+    }
     # If both are in the store, the store is authoritative.
     ties |= {child: parent for child, parent in up.items() if parent not in existing}
-    return sorted([*ties.items(), *((child, parent) for child, parent in down.items() if child not in existing)])
+    return sorted(
+        [
+            *ties.items(),
+            *((child, parent) for child, parent in down.items() if child not in existing),
+        ]
+    )
 
 
 def _parents(source: Rows, ids: Sequence[str]) -> dict[str, str | None]:
@@ -327,19 +383,26 @@ def _parents(source: Rows, ids: Sequence[str]) -> dict[str, str | None]:
     return {str(child): None if parent is None else str(parent) for child, parent in rows}
 
 
-def loose_children(source: Rows, recorded: RecordedLinks, parents: Sequence[str]) -> list[tuple[str, str]]:
-    """Return pairs of session and former parent, one of `parents`: sessions in the store whose parent is now NULL."""
+def loose_children(
+    source: Rows, recorded: RecordedLinks, parents: Sequence[str]
+) -> list[tuple[str, str]]:
+    """Return pairs of session and former parent, one of `parents`: sessions in the store whose
+    parent is now NULL."""
     restored = set(parents)
     children = [child for child, parent in recorded.parents.items() if parent in restored]
     stored = _parents(source, children)
-    return [(each, recorded.parents[each]) for each in children if each in stored and stored[each] is None]
+    return [
+        (each, recorded.parents[each])
+        for each in children
+        if each in stored and stored[each] is None
+    ]
 
 
 def family_of(trash: Path, manifest: Manifest) -> RecordedLinks:
     """Return the parent links that concern the sessions of a bundle.
 
-    `Manifest.kin` takes precedence; a bundle of 0.1.0 lacks it and relies on the other bundles. The parents in its own
-    rows count too, because sessions of one bundle may be restored separately.
+    `Manifest.kin` takes precedence; a bundle of 0.1.0 lacks it and relies on the other bundles. The
+    parents in its own rows count too, because sessions of one bundle may be restored separately.
     """
     found = recorded_links(trash, manifest.origin)
     if manifest.kin is None:

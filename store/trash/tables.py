@@ -1,7 +1,7 @@
 """Find the rows of all tables that belong to sessions, and read them in short statements.
 
-Tables are discovered by their foreign keys and by the names that Hermes gives to columns with session ids, so that
-tables of later versions of Hermes are found too.
+Tables are discovered by their foreign keys and by the names that Hermes gives to columns with
+session ids, so that tables of later versions of Hermes are found too.
 """
 
 from __future__ import annotations
@@ -25,13 +25,15 @@ _NAMES_OF_IDS = frozenset([
     "session_id", "conversation_id", "parent_session_id", "origin_session", "origin_session_id",
     "origin_ui_session_id",
 ])  # fmt: skip
-"""Columns that hold a session's id without a foreign key (locks, leases, delegations; 0.16 to 0.22)."""
+"""Columns that hold a session's id without a foreign key (locks, leases, delegations; 0.16 to
+0.22)."""
 _SHADOWS = ("data", "idx", "content", "docsize", "config")
 _PARENT = "parent_session_id"
 _KEYS_AT_ONCE = 400
 _ROWIDS_AT_ONCE = 20_000
 _MOST_ROWS, _TOO_MANY_BYTES, _FEW_BYTES = 400, 4_000_000, 1_000_000
-"""Most rows per statement, and the bytes above and below which the next statement reads fewer or more rows."""
+"""Most rows per statement, and the bytes above and below which the next statement reads fewer or
+more rows."""
 _WITHOUT_ROWID = re.compile(r"\bwithout\s+rowid\b", re.IGNORECASE)
 
 
@@ -41,7 +43,9 @@ class Rows(Protocol):
     def rows(self, sql: str, parameters: Sequence[object] = (), /) -> list[Row]:
         """Return all rows of one statement."""
 
-    def rows_in(self, sql: str, keys: Sequence[object], before: Sequence[object] = (), /) -> list[Row]:
+    def rows_in(
+        self, sql: str, keys: Sequence[object], before: Sequence[object] = (), /
+    ) -> list[Row]:
         """Return the rows for many keys, which replace `{keys}`; `before` is bound first."""
 
 
@@ -95,11 +99,15 @@ class Tables:
     """
 
     def __init__(self, source: Rows) -> None:
-        found = source.rows("SELECT name, COALESCE(sql, '') FROM sqlite_master WHERE type = 'table'")
+        found = source.rows(
+            "SELECT name, COALESCE(sql, '') FROM sqlite_master WHERE type = 'table'"
+        )
         sql = {str(name): str(text) for name, text in found}
         virtual = {name for name, text in sql.items() if text[:14].upper() == "CREATE VIRTUAL"}
         shadows = {f"{name}_{ending}" for name in virtual for ending in _SHADOWS}
-        self.names = sorted(n for n in sql if n not in virtual | shadows and not n.startswith("sqlite_"))
+        self.names = sorted(
+            n for n in sql if n not in virtual | shadows and not n.startswith("sqlite_")
+        )
         self.columns: dict[str, tuple[str, ...]] = {}
         self.keys: dict[str, tuple[str, ...]] = {}
         self.rowids: dict[str, tuple[str, bool]] = {}
@@ -115,7 +123,10 @@ class Tables:
             elif len(key) == 1 and key[0][2].upper() == "INTEGER":
                 self.rowids[name] = (sql_name(key[0][1]), True)
             else:
-                self.rowids[name] = (next((n for n in ("rowid", "_rowid_", "oid") if n not in taken), ""), False)
+                self.rowids[name] = (
+                    next((n for n in ("rowid", "_rowid_", "oid") if n not in taken), ""),
+                    False,
+                )
         for name in self.names:
             self._read_references(source, name)
 
@@ -128,32 +139,44 @@ class Tables:
     def without_unknown_columns(self, line: TableRow) -> TableRow:
         """Leave out the columns of a row that the store lacks."""
         columns = frozenset(self.columns[line.table])
-        return line._replace(row={name: value for name, value in line.row.items() if name in columns})
+        return line._replace(
+            row={name: value for name, value in line.row.items() if name in columns}
+        )
 
     def part(self, table: str, condition: str, fate: RowFate) -> TableRows:
         """Describe the rows of a table that meet a condition."""
         rowid, is_column = self.rowids[table]
-        return TableRows(table, self.columns[table], self.keys[table], rowid, is_column, condition, fate)
+        return TableRows(
+            table, self.columns[table], self.keys[table], rowid, is_column, condition, fate
+        )
 
     def _read_references(self, source: Rows, name: str) -> None:
         rows = source.rows(f"PRAGMA foreign_key_list({sql_name(name)})")
         seen = Counter(row[0] for row in rows)
         for number, _place, target, column, to, _update, action, *_rest in rows:
-            parent = next((each for each in self.names if each.lower() == str(target).lower()), None)
+            parent = next(
+                (each for each in self.names if each.lower() == str(target).lower()), None
+            )
             if parent is None:
                 continue
             reached = self.keys[parent]
             if seen[number] > 1 or (to is None and len(reached) != 1):
                 if parent in ("sessions", "messages"):
                     raise RefusedError(
-                        _("Table {table} refers to {other} by several columns at once, which we cannot keep.").format(
-                            table=name, other=parent
-                        ),
+                        _(
+                            "Table {table} refers to {other} by several columns at once, which we cannot keep."
+                        ).format(table=name, other=parent),
                         remedy=_("Delete it in Hermes itself."),
                     )
                 continue
             self.references.append(
-                _Reference(name, str(column), parent, str(to) if to is not None else reached[0], str(action).upper())
+                _Reference(
+                    name,
+                    str(column),
+                    parent,
+                    str(to) if to is not None else reached[0],
+                    str(action).upper(),
+                )
             )
 
 
@@ -171,7 +194,9 @@ def find_layout(source: Rows) -> Layout:
     # Salvaged stores lack this foreign key.
     if not any(each.table == "messages" and each.column == "session_id" for each in edges):
         edges.append(_Reference("messages", "session_id", "sessions", "id", "NO ACTION"))
-    edges.sort(key=lambda each: (each.table != "messages", each.table, each.column))  # messages before the rest
+    edges.sort(
+        key=lambda each: (each.table != "messages", each.table, each.column)
+    )  # messages before the rest
     for target in order:  # grows as tables are found
         for each in (edge for edge in edges if edge.target == target):
             if target == "sessions" and each.to == "id":
@@ -185,9 +210,9 @@ def find_layout(source: Rows) -> Layout:
                 loose.append(Loose(each.table, each.column, tables.keys[each.table], condition))
             elif each.action == "SET DEFAULT":
                 raise RefusedError(
-                    _("{column} falls back to a default when a session goes, which we do not know how to undo.").format(
-                        column=f"{each.table}.{each.column}"
-                    ),
+                    _(
+                        "{column} falls back to a default when a session goes, which we do not know how to undo."
+                    ).format(column=f"{each.table}.{each.column}"),
                     remedy=_("Delete it in Hermes itself."),
                 )
             elif each.table in conditions:
@@ -195,15 +220,21 @@ def find_layout(source: Rows) -> Layout:
             else:
                 conditions[each.table] = condition
                 order.append(each.table)
-    loose += [Loose("sessions", column, ("id",), f"{sql_name(column)} IN ({{keys}})") for column in tables.parents]
+    loose += [
+        Loose("sessions", column, ("id",), f"{sql_name(column)} IN ({{keys}})")
+        for column in tables.parents
+    ]
     shared = _shared(tables, conditions)
     taken = [tables.part(table, conditions[table], RowFate.TAKEN) for table in order]
     if "key" in tables.columns.get("state_meta", ()):
-        # The goal that the user set for a session, keyed by its id; Hermes does not delete it (0.19).
+        # The goal that the user set for a session, keyed by its id; Hermes does not delete it
+        # (0.19).
         goals = "\"key\" IN (SELECT 'goal:' || column1 FROM (VALUES {values}))"
         taken.append(tables.part("state_meta", goals, RowFate.TAKEN))
     known = {part.table for part in (*shared, *taken)}
-    mentioned = [part for table in tables.names if table not in known for part in _mentioned(tables, table)]
+    mentioned = [
+        part for table in tables.names if table not in known for part in _mentioned(tables, table)
+    ]
     return Layout((*shared, *taken, *mentioned), tuple(loose))
 
 
@@ -212,24 +243,32 @@ def _shared(tables: Tables, conditions: dict[str, str]) -> list[TableRows]:
         return []
     users = prompt_columns(tables.columns["sessions"])
     condition = " OR ".join(
-        f'"hash" IN (SELECT {sql_name(column)} FROM "sessions" WHERE {conditions["sessions"]})' for column in users
+        f'"hash" IN (SELECT {sql_name(column)} FROM "sessions" WHERE {conditions["sessions"]})'
+        for column in users
     )
     return [tables.part("system_prompts", condition, RowFate.SHARED)] if users else []
 
 
 def prompt_columns(session_columns: Container[str]) -> list[str]:
-    """Return the columns of sessions that hold a hash of `system_prompts` (0.20; `tool_names` since 0.22)."""
+    """Return the columns of sessions that hold a hash of `system_prompts` (0.20; `tool_names` since
+    0.22)."""
     return [column for column in ("system_prompt_hash", "tool_names") if column in session_columns]
 
 
 def _mentioned(tables: Tables, table: str) -> Iterator[TableRows]:
     columns = tables.columns[table]
-    conditions = [f"{sql_name(column)} IN ({{keys}})" for column in columns if column in _NAMES_OF_IDS]
+    conditions = [
+        f"{sql_name(column)} IN ({{keys}})" for column in columns if column in _NAMES_OF_IDS
+    ]
     if "session_key" in columns and "session_key" in tables.columns["sessions"]:
-        conditions.append('"session_key" IN (SELECT "session_key" FROM "sessions" WHERE "id" IN ({keys}))')
+        conditions.append(
+            '"session_key" IN (SELECT "session_key" FROM "sessions" WHERE "id" IN ({keys}))'
+        )
     if "entry_json" in columns:
         is_named = "instr(\"entry_json\", '\"' || column1 || '\"') > 0"
-        conditions.append(f"EXISTS (SELECT 1 FROM (VALUES {{values}}) WHERE column1 <> '' AND {is_named})")
+        conditions.append(
+            f"EXISTS (SELECT 1 FROM (VALUES {{values}}) WHERE column1 <> '' AND {is_named})"
+        )
     if conditions:
         yield tables.part(table, " OR ".join(conditions), RowFate.MENTIONED)
 
@@ -240,16 +279,22 @@ def chunks(ids: Sequence[T], size: int = _KEYS_AT_ONCE) -> Iterator[list[T]]:
         yield list(ids[start : start + size])
 
 
-def filled(condition: str, ids: Sequence[str], size: int = _KEYS_AT_ONCE) -> Iterator[tuple[str, list[str]]]:
-    """Yield a condition for each chunk of the ids, with these ids, which are bound first (`?1` …)."""
+def filled(
+    condition: str, ids: Sequence[str], size: int = _KEYS_AT_ONCE
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield a condition for each chunk of the ids, with these ids, which are bound first (`?1`
+    …)."""
     for chunk in chunks(ids, size):
         marks = [f"?{number}" for number in range(1, len(chunk) + 1)]
         keys, values = ",".join(marks), ",".join(f"({mark})" for mark in marks)
         yield condition.replace("{keys}", keys).replace("{values}", values), chunk
 
 
-def read_part(source: Rows, part: TableRows, ids: Sequence[str], progress: Progress = NOBODY) -> Iterator[TableRow]:
-    """Yield the rows of some sessions in a part of their store, in a fixed order, by short statements.
+def read_part(
+    source: Rows, part: TableRows, ids: Sequence[str], progress: Progress = NOBODY
+) -> Iterator[TableRow]:
+    """Yield the rows of some sessions in a part of their store, in a fixed order, by short
+    statements.
 
     Raises:
         QueryInterruptedError: `progress`, which is checked between statements, was asked to stop.
@@ -275,7 +320,9 @@ def read_part(source: Rows, part: TableRows, ids: Sequence[str], progress: Progr
             last = numbers[-1]
 
 
-def _read_rows(source: Rows, part: TableRows, rowids: Sequence[int], progress: Progress) -> Iterator[TableRow]:
+def _read_rows(
+    source: Rows, part: TableRows, rowids: Sequence[int], progress: Progress
+) -> Iterator[TableRow]:
     """Yield the existing rows with these rowids, in order."""
     start, count = 0, 8
     while start < len(rowids):
@@ -299,7 +346,8 @@ def _read_rows(source: Rows, part: TableRows, rowids: Sequence[int], progress: P
 
 
 def read_links(source: Rows, layout: Layout, ids: Sequence[str]) -> list[ClearedReference]:
-    """Return the references to the sessions and their rows from rows that a delete of the sessions leaves.
+    """Return the references to the sessions and their rows from rows that a delete of the sessions
+    leaves.
 
     Raises:
         RefusedError: A table with such references has no primary key.
@@ -308,7 +356,9 @@ def read_links(source: Rows, layout: Layout, ids: Sequence[str]) -> list[Cleared
     found: list[ClearedReference] = []
     for loose in layout.loose:
         if not loose.key:
-            sentence = _("Rows of {table} cannot be told apart, so that a delete could not be undone.")
+            sentence = _(
+                "Rows of {table} cannot be told apart, so that a delete could not be undone."
+            )
             raise RefusedError(sentence.format(table=loose.table))
         selected = (*loose.key, loose.column)
         order = ", ".join(map(sql_name, loose.key))
@@ -318,5 +368,7 @@ def read_links(source: Rows, layout: Layout, ids: Sequence[str]) -> list[Cleared
                 row = encode_row(loose.key, values)
                 if loose.table == "sessions" and isinstance(row["id"], str) and row["id"] in gone:
                     continue
-                found.append(ClearedReference(loose.table, row, loose.column, encode(values[-2], values[-1])))
+                found.append(
+                    ClearedReference(loose.table, row, loose.column, encode(values[-2], values[-1]))
+                )
     return found

@@ -162,17 +162,34 @@ def _show(value: float, figure: Figure) -> str:
 def _spread(values: Sequence[float], unit: str) -> str:
     if not values:
         return "-"
-    return " / ".join(_number(each) for each in (min(values), statistics.median(values), max(values))) + f" {unit}"
+    return (
+        " / ".join(_number(each) for each in (min(values), statistics.median(values), max(values)))
+        + f" {unit}"
+    )
 
 
 def table(lines: Sequence[Line]) -> str:
     """All figures as one Markdown table with even columns."""
-    rows = [["#", "measure", "value", "limit", "", "ours: min / median / max", "compared with: min / median / max"]]
+    rows = [
+        [
+            "#",
+            "measure",
+            "value",
+            "limit",
+            "",
+            "ours: min / median / max",
+            "compared with: min / median / max",
+        ]
+    ]
     for line in lines:
         if isinstance(line, Skipped):
             rows.append([line.number, line.name, "not measured", "", line.why, "", ""])
             continue
-        limit = "-" if line.limit is None else f"{'≥' if line.at_least else '≤'} {_show(line.limit, line)}"
+        limit = (
+            "-"
+            if line.limit is None
+            else f"{'≥' if line.at_least else '≤'} {_show(line.limit, line)}"
+        )
         verdict = "" if line.limit is None else "over the limit" if line.falls_short else "ok"
         if line.at_least and line.falls_short:
             verdict = "below the limit"

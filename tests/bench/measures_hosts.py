@@ -1,7 +1,9 @@
-"""1, 10 and 50 hosts on the loopback, 50 ms away: first rows, a search over all, memory and processor while idle.
+"""1, 10 and 50 hosts on the loopback, 50 ms away: first rows, a search over all, memory and
+processor while idle.
 
-The servers share one process, the connections are in another that does nothing else. All programs of the hosts run on
-this machine too, so times of many hosts at once also show how many processors it has.
+The servers share one process, the connections are in another that does nothing else. All programs
+of the hosts run on this machine too, so times of many hosts at once also show how many processors
+it has.
 
     python tests/bench/measures_hosts.py servers FOLDER HOME COUNT
     python tests/bench/measures_hosts.py client WORD < what the former prints
@@ -54,7 +56,10 @@ def measure(bench: Bench) -> list[Line]:
             lines.append(Skipped("14", name, f"needs {count * _REMOTE_MIB} MiB, {free} are free"))
             continue
         print(f"measuring {name}", file=sys.stderr)
-        runs = [_measured(bench.folder / f"hosts-{count}", home, count, word) for _ in range(3 if count == 1 else 1)]
+        runs = [
+            _measured(bench.folder / f"hosts-{count}", home, count, word)
+            for _ in range(3 if count == 1 else 1)
+        ]
         found = {name: [value for run in runs for value in run[name]] for name in runs[0]}
         trip = 2 * LATENCY * 1000
         limit = 0.5 if count > 1 else None  # with one, what is needed once for all counts too
@@ -78,12 +83,17 @@ def _measured(folder: Path, home: Path, count: int, word: str) -> Measured:
     command = [sys.executable, __file__]
     pipe = subprocess.PIPE
     servers = subprocess.Popen(
-        [*command, "servers", str(folder), str(home), str(count)], stdin=pipe, stdout=pipe, text=True
+        [*command, "servers", str(folder), str(home), str(count)],
+        stdin=pipe,
+        stdout=pipe,
+        text=True,
     )
     try:
         assert servers.stdout is not None
         hosts = servers.stdout.readline()
-        done = subprocess.run([*command, "client", word], input=hosts, stdout=pipe, text=True, check=True, timeout=600)
+        done = subprocess.run(
+            [*command, "client", word], input=hosts, stdout=pipe, text=True, check=True, timeout=600
+        )
     except subprocess.SubprocessError as error:
         raise RuntimeError(f"with {count}: {error}") from error
     finally:
@@ -96,7 +106,10 @@ def _serve(folder: Path, home: Path, count: int) -> None:
     """Print the hosts, and serve until the input ends."""
     from server import ThrowAwayServer
 
-    servers = [ThrowAwayServer(folder / f"h{number}", home, f"h{number}", latency=LATENCY) for number in range(count)]
+    servers = [
+        ThrowAwayServer(folder / f"h{number}", home, f"h{number}", latency=LATENCY)
+        for number in range(count)
+    ]
     for each in servers:
         each.start()
     print(json.dumps([os.getpid(), [each.host for each in servers]]), flush=True)
@@ -109,7 +122,11 @@ def _serve(folder: Path, home: Path, count: int) -> None:
 
 
 def _resident() -> float:
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
+    return (
+        int(Path("/proc/self/statm").read_text().split()[1])
+        * os.sysconf("SC_PAGE_SIZE")
+        / (1 << 20)
+    )
 
 
 def _own(pid: int) -> float:
@@ -147,7 +164,9 @@ def _timed_search(word: str, link: Link) -> float:
 
 def _programs_of(parent: int) -> list[int]:
     """The programs in the process groups whose first processes, shells, a process has started."""
-    found = subprocess.run(["ps", "-Ao", "pid=,ppid=,pgid=,args="], capture_output=True, text=True, check=True).stdout
+    found = subprocess.run(
+        ["ps", "-Ao", "pid=,ppid=,pgid=,args="], capture_output=True, text=True, check=True
+    ).stdout
     table = [line.split(maxsplit=3) for line in found.splitlines()]
     groups = {pid for pid, of, _group, _args in table if int(of) == parent}
     return [int(pid) for pid, _of, group, args in table if group in groups and "python" in args]
@@ -160,7 +179,8 @@ def _connect(hosts: list[Host], servers: int, word: str) -> Measured:
     before = _resident()
     with ThreadPoolExecutor(len(hosts)) as pool:
         found["hello"] = [_timed(lambda: list(pool.map(Link.open, opened)))]
-        # One after the other: otherwise the programs of all hosts share the processors of this machine.
+        # One after the other: otherwise the programs of all hosts share the processors of this
+        # machine.
         found["rows"] = [_timed(lambda link=each: _listed(link)) for each in opened]  # type: ignore[misc]
         timed_search = partial(_timed_search, word)
         list(pool.map(timed_search, opened))
@@ -172,13 +192,21 @@ def _connect(hosts: list[Host], servers: int, word: str) -> Measured:
         processes = [each._process.pid for each in opened if each._process is not None]
         there = _programs_of(servers)
         time.sleep(4)  # what is left open is closed
-        own, begun = time.process_time() + sum(map(_seconds, processes)), [_seconds(pid) for pid in there]
+        own, begun = (
+            time.process_time() + sum(map(_seconds, processes)),
+            [_seconds(pid) for pid in there],
+        )
         time.sleep(_IDLE)
         used = time.process_time() + sum(map(_seconds, processes)) - own
         found["memory"] = [(_resident() - before) / len(hosts)]
         found["cpu"] = [used / _IDLE * 100]
-        found["cpu there"] = [(_seconds(pid) - before) / _IDLE * 100 for pid, before in zip(there, begun, strict=True)]
-        found["ssh"], found["there"] = [_own(pid) for pid in processes], [_own(pid) for pid in there]
+        found["cpu there"] = [
+            (_seconds(pid) - before) / _IDLE * 100 for pid, before in zip(there, begun, strict=True)
+        ]
+        found["ssh"], found["there"] = (
+            [_own(pid) for pid in processes],
+            [_own(pid) for pid in there],
+        )
     links.close()
     return found
 

@@ -1,4 +1,5 @@
-"""What a writer notices while conversations are deleted: the time of its commits meanwhile, and before and after.
+"""What a writer notices while conversations are deleted: the time of its commits meanwhile, and
+before and after.
 
 The command line does the deleting, with its pauses; the writer goes on as long as it does.
 """
@@ -43,11 +44,14 @@ class _Pruned(NamedTuple):
 
 
 def _rule(store: Store, most: int) -> str | None:
-    """An age in the words of the command line that means so many conversations; None where there are none."""
+    """An age in the words of the command line that means so many conversations; None where there
+    are none."""
     now = time.time()
     everything = Selection(parse_line("older:0d", now))
     with store.reader() as reader:
-        plan: Plan = make_plan(reader, read_catalog(reader, now), everything, now, measure_sizes=False)
+        plan: Plan = make_plan(
+            reader, read_catalog(reader, now), everything, now, measure_sizes=False
+        )
     if not plan.selected:
         return None
     last = plan.selected[min(most, len(plan.selected)) - 1].conversation
@@ -61,10 +65,23 @@ def _prune(store: Path, age: str, home: Path) -> tuple[float, float, dict[str, i
     Returns:
         When the first conversation had been put into the trash, when it ended, and its sums.
     """
-    command = [sys.executable, "-m", "hermes_browse.tui", "--db", str(store), "prune", "--older-than", age]
+    command = [
+        sys.executable,
+        "-m",
+        "hermes_browse.tui",
+        "--db",
+        str(store),
+        "prune",
+        "--older-than",
+        age,
+    ]
     env = environment(home)
     with subprocess.Popen(
-        [*command, "--delete", "--yes", "--json"], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*command, "--delete", "--yes", "--json"],
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as process:
         begun = 0.0
         while process.poll() is None and not begun:
@@ -118,7 +135,13 @@ def _lines(name: str, runs: Sequence[_Pruned]) -> list[Line]:
         Figure("13", f"{what}: median", beside, alone, _LIMIT),
         Figure("13", f"{what}: 99th percentile", slow, slow_alone),
         Figure("13", f"{what}: slowest", [max(run.beside) for run in runs]),
-        Figure("13", f"{what}: appends a second", [len(r.beside) / r.seconds for r in runs], (), unit="a second"),
+        Figure(
+            "13",
+            f"{what}: appends a second",
+            [len(r.beside) / r.seconds for r in runs],
+            (),
+            unit="a second",
+        ),
         Figure(
             "13",
             f"prune of {count:,} conversations, {messages:,} messages, {name}",
@@ -137,8 +160,18 @@ def measure(bench: Bench) -> list[Line]:
     source = bench.prune_store or (bench.large if bench.large_is_ours else bench.small)
     lines: list[Line] = []
     for journal, name in (("wal", "WAL"), ("delete", "DELETE mode")):
-        runs = [run for _ in range(min(bench.rounds, _ROUNDS)) if (run := _run(bench, source, journal)) is not None]
+        runs = [
+            run
+            for _ in range(min(bench.rounds, _ROUNDS))
+            if (run := _run(bench, source, journal)) is not None
+        ]
         if not runs:
-            return [Skipped("13", "append beside a prune / alone", f"nothing in {source.name} can be deleted")]
+            return [
+                Skipped(
+                    "13",
+                    "append beside a prune / alone",
+                    f"nothing in {source.name} can be deleted",
+                )
+            ]
         lines += _lines(name, runs)
     return lines

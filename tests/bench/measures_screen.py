@@ -1,4 +1,5 @@
-"""The browser seen from outside, on a pseudo-terminal: start, keys, memory, and handles on the store."""
+"""The browser seen from outside, on a pseudo-terminal: start, keys, memory, and handles on the
+store."""
 
 from __future__ import annotations
 
@@ -30,7 +31,9 @@ Bare().run()
 """
 _DOWN = b"\x1b[B"
 _CURSOR = "▌"
-_STRIPPED = re.compile(rb"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-Z\\^-~])")
+_STRIPPED = re.compile(
+    rb"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-Z\\^-~])"
+)
 _WORD = "qzx"
 """Stands on no screen before it is typed."""
 _KEYS = 30
@@ -115,7 +118,9 @@ class _Starts:
             shown = _moment(program, row)
             if keys is not None:
                 program.send(_DOWN + f"/{_WORD}".encode())
-                program.read_until_quiet(2.0)  # Textual is being loaded meanwhile, which may take a second
+                program.read_until_quiet(
+                    2.0
+                )  # Textual is being loaded meanwhile, which may take a second
                 keys.moved.append(_answered(program))
                 keys.typed.append(_typed(program))
             return shown
@@ -167,7 +172,9 @@ def _typed(program: Program) -> float:
 def _starting(bench: Bench, starts: _Starts) -> list[Line]:
     row = _first_row(bench.large)
     keys = _FirstKeys()
-    bare, ours = in_turns(bench.rounds, starts.time_bare, lambda: starts.time_browser(bench.large, row, keys))
+    bare, ours = in_turns(
+        bench.rounds, starts.time_bare, lambda: starts.time_browser(bench.large, row, keys)
+    )
     lines: list[Line] = [Figure("1", "exec → first row / bare Textual app", ours, bare, 0.25)]
     name = "exec → first row / `hermes sessions browse`"
     if not Path(sys.executable).with_name("hermes").exists():
@@ -180,10 +187,20 @@ def _starting(bench: Bench, starts: _Starts) -> list[Line]:
         home.mkdir(exist_ok=True)
         store = copied(original, home / "state.db")
         row = _first_row(store)
-        ours, hermes = in_turns(bench.rounds, lambda: starts.time_browser(store, row), lambda: starts.time_hermes(home))
+        ours, hermes = in_turns(
+            bench.rounds, lambda: starts.time_browser(store, row), lambda: starts.time_hermes(home)
+        )
         lines.append(Figure("1", name, ours, hermes, 0.5))
-    lines.append(Figure("2", "exec → first key answered / bare app's first frame", keys.moved[1:], bare, 1.25))
-    lines.append(Figure("2", "exec → letters in the search box / bare app's first frame", keys.typed[1:], bare))
+    lines.append(
+        Figure(
+            "2", "exec → first key answered / bare app's first frame", keys.moved[1:], bare, 1.25
+        )
+    )
+    lines.append(
+        Figure(
+            "2", "exec → letters in the search box / bare app's first frame", keys.typed[1:], bare
+        )
+    )
     return lines
 
 
@@ -201,7 +218,8 @@ def _key_times(program: Program) -> list[float]:
 
 
 def _typing_times(program: Program, words: Sequence[str]) -> list[float]:
-    """Milliseconds from each letter typed until the rows below the box change; one that changes none is left out."""
+    """Milliseconds from each letter typed until the rows below the box change; one that changes
+    none is left out."""
     sent: list[float] = []
     for word in words:
         for letter in word:
@@ -214,7 +232,9 @@ def _typing_times(program: Program, words: Sequence[str]) -> list[float]:
 
 
 def _keys(bench: Bench, starts: _Starts) -> list[Line]:
-    def with_program(program: Program, row: str, work: Callable[[Program], list[float]]) -> list[float]:
+    def with_program(
+        program: Program, row: str, work: Callable[[Program], list[float]]
+    ) -> list[float]:
         try:
             _moment(program, row)
             program.read_until_quiet()
@@ -230,7 +250,9 @@ def _keys(bench: Bench, starts: _Starts) -> list[Line]:
     ours = with_program(starts.browser(bench.large), row, _key_times)
     probe = with_program(starts.probe("line"), "row", _key_times)
     typed = with_program(starts.browser(bench.large), row, typing)
-    changed = with_program(starts.probe("changed"), "row", lambda program: _typing_times(program, _TYPED))
+    changed = with_program(
+        starts.probe("changed"), "row", lambda program: _typing_times(program, _TYPED)
+    )
     return [
         Figure("9", "key down → bytes / a list by the Line API", ours, probe, 1.5),
         Figure("9", "letter typed → rows / a list by `Input.Changed`", typed, changed, 0.5),
@@ -266,14 +288,32 @@ def _idle(bench: Bench, starts: _Starts) -> list[Line]:
         finally:
             program.end()
     return [
-        Figure("8", "last key → no handle on the store", released, (), 3.0, given=max(released), unit="s"),
+        Figure(
+            "8",
+            "last key → no handle on the store",
+            released,
+            (),
+            3.0,
+            given=max(released),
+            unit="s",
+        ),
         Figure("11", "memory of the browser / of the bare app", ours, bare, 2.2, unit="MiB"),
-        Figure("11", "processor of the idle browser", busy, (), 1.0, given=statistics.median(busy), unit="%"),
+        Figure(
+            "11",
+            "processor of the idle browser",
+            busy,
+            (),
+            1.0,
+            given=statistics.median(busy),
+            unit="%",
+        ),
     ]
 
 
 def _lists_compactions(screen: pyte.Screen) -> bool:
-    return "compactions" in screen.display[0] and any("▸ summary" in line for line in screen.display[1:9])
+    return "compactions" in screen.display[0] and any(
+        "▸ summary" in line for line in screen.display[1:9]
+    )
 
 
 def _shows_both_sides(screen: pyte.Screen) -> bool:
@@ -282,7 +322,8 @@ def _shows_both_sides(screen: pyte.Screen) -> bool:
 
 
 def _inspector(bench: Bench, starts: _Starts) -> list[Line]:
-    """The inspector of 5,000 messages that were compressed twenty times: from its rows to the texts of both sides."""
+    """The inspector of 5,000 messages that were compressed twenty times: from its rows to the texts
+    of both sides."""
     from compressed import long_conversation
 
     store = long_conversation(bench.folder / "inspected.db")
@@ -306,7 +347,13 @@ def _inspector(bench: Bench, starts: _Starts) -> list[Line]:
         texts.append((shown - listed) * 1000)
     return [
         Figure("13", "`M` → compactions listed, 20 of them", rows),
-        Figure("13", "compactions listed → what one replaced and its summary on screen", texts, (), 2 * _FRAME),
+        Figure(
+            "13",
+            "compactions listed → what one replaced and its summary on screen",
+            texts,
+            (),
+            2 * _FRAME,
+        ),
     ]
 
 
@@ -316,10 +363,14 @@ def _version(bench: Bench) -> Figure:
     env = environment(bench.folder)
 
     def run(arguments: list[str]) -> Callable[[], float]:
-        return timed(lambda: subprocess.run(arguments, env=env, check=True, stdout=subprocess.DEVNULL))
+        return timed(
+            lambda: subprocess.run(arguments, env=env, check=True, stdout=subprocess.DEVNULL)
+        )
 
     rounds = bench.rounds * 2
-    ours, nothing = in_turns(rounds, run([*command, "--version"]), run([sys.executable, "-c", "pass"]))
+    ours, nothing = in_turns(
+        rounds, run([*command, "--version"]), run([sys.executable, "-c", "pass"])
+    )
     return Figure("12", "`--version` / `python -c pass`", ours, nothing, 3.0)
 
 
@@ -334,6 +385,9 @@ def measure(bench: Bench) -> list[Line]:
     if Path("/proc/self/fd").exists():
         lines += _idle(bench, starts)
     else:
-        names = {"8": "last key → no handle on the store", "11": "memory and processor of the idle browser"}
+        names = {
+            "8": "last key → no handle on the store",
+            "11": "memory and processor of the idle browser",
+        }
         lines += [Skipped(number, name, "needs /proc") for number, name in names.items()]
     return [*lines, _version(bench)]

@@ -1,4 +1,5 @@
-"""Reading a store in this process: the list, search as one types, cancelling, opening a conversation."""
+"""Reading a store in this process: the list, search as one types, cancelling, opening a
+conversation."""
 
 from __future__ import annotations
 
@@ -55,7 +56,8 @@ SCRIPT = (
     "token -fog",
     "the thedocker",
 )
-"""Queries typed letter by letter: common, rare and absent words, phrases, short prefixes, accents, CJK."""
+"""Queries typed letter by letter: common, rare and absent words, phrases, short prefixes, accents,
+CJK."""
 
 _HERMES_PAGE, _SCREEN_PAGE, _LIST_PAGE = 20, 32, 36
 _FRAME = 16.0
@@ -64,15 +66,21 @@ _FRAME = 16.0
 
 def keystrokes() -> list[str]:
     """What the search box holds after each key of the script."""
-    return [query[:length] for query in SCRIPT for length in range(1, len(query) + 1) if query[length - 1] != " "]
+    return [
+        query[:length]
+        for query in SCRIPT
+        for length in range(1, len(query) + 1)
+        if query[length - 1] != " "
+    ]
 
 
 @contextmanager
 def _hermes(path: Path) -> Iterator[Any]:
     """Hermes' own SessionDB on a store, reading only.
 
-    Opened so it does not ask whether the store has search indexes, and finds nothing at once (0.19). It is told
-    that they are there, so that `search_messages` runs the statements it runs for Hermes itself.
+    Opened so it does not ask whether the store has search indexes, and finds nothing at once
+    (0.19). It is told that they are there, so that `search_messages` runs the statements it runs
+    for Hermes itself.
     """
     database = importlib.import_module("hermes_state").SessionDB(db_path=path, read_only=True)
     database._fts_enabled = database._trigram_available = True
@@ -100,7 +108,9 @@ def _type(reader: Reader, typed: str) -> Answer:
 
 def common_word(reader: Reader) -> str:
     """The word of four letters or more that most of the newest messages contain."""
-    rows = reader.rows("SELECT content FROM messages WHERE typeof(content) = 'text' ORDER BY id DESC LIMIT 1000")
+    rows = reader.rows(
+        "SELECT content FROM messages WHERE typeof(content) = 'text' ORDER BY id DESC LIMIT 1000"
+    )
     words: Counter[str] = Counter()
     for (text,) in rows:
         words.update(set(re.findall(r"\b[a-z]{4,}\b", str(text))))
@@ -113,12 +123,22 @@ def _lists(rounds: int, small: Reader, large: Reader, hermes: Any) -> list[Line]
     times = in_turns(rounds * 3, *first)
     lines: list[Line] = [Figure("3", "first page, large / small store", times[1], times[0], 1.5)]
     if hermes is None:
-        return [*lines, *(Skipped(number, name, "no hermes_state") for number, name in (("3", page), ("4", exact)))]
+        return [
+            *lines,
+            *(
+                Skipped(number, name, "no hermes_state")
+                for number, name in (("3", page), ("4", exact))
+            ),
+        ]
     ours, whole, theirs = in_turns(
         rounds,
         first[1],
         timed(lambda: read_catalog(large, time.time())),
-        timed(lambda: _some(hermes.list_sessions_rich(limit=50, order_by_last_active=True, compact_rows=True))),
+        timed(
+            lambda: _some(
+                hermes.list_sessions_rich(limit=50, order_by_last_active=True, compact_rows=True)
+            )
+        ),
     )
     lines.append(Figure("3", page, ours, theirs, 1 / 100))
     lines.append(Figure("4", exact, whole, theirs, 1 / 3))
@@ -136,7 +156,10 @@ def _search_page(rounds: int, large: Reader, hermes: Any) -> list[Line]:
         timed(lambda: _some(hermes.search_messages(word, limit=_HERMES_PAGE, sort="newest"))),
         timed(lambda: _some(hermes.search_messages(word, limit=_HERMES_PAGE))),
     )
-    return [Figure("5", names[0], ours, newest, 1 / 500), Figure("5", names[1], ours, ranked, 1 / 20)]
+    return [
+        Figure("5", names[0], ours, newest, 1 / 500),
+        Figure("5", names[1], ours, ranked, 1 / 20),
+    ]
 
 
 def _agrees(reader: Reader, raw: sqlite3.Connection, typed: str) -> bool:
@@ -174,9 +197,26 @@ def _typing(small: Reader, large: Reader) -> list[Line]:
     finally:
         raw.close()
     return [
-        Figure("6", f"typing, {len(script)} keystrokes: median, large / small", found, times["small"], 2.0),
-        Figure("6", "typing, large: 95th percentile", found, (), _FRAME, given=percentile(found, 0.95)),
-        Figure("6", "typing, large: keystrokes over 16 ms", found, (), 3.0, given=over, unit="%", runs_in="ms"),
+        Figure(
+            "6",
+            f"typing, {len(script)} keystrokes: median, large / small",
+            found,
+            times["small"],
+            2.0,
+        ),
+        Figure(
+            "6", "typing, large: 95th percentile", found, (), _FRAME, given=percentile(found, 0.95)
+        ),
+        Figure(
+            "6",
+            "typing, large: keystrokes over 16 ms",
+            found,
+            (),
+            3.0,
+            given=over,
+            unit="%",
+            runs_in="ms",
+        ),
         Figure(
             "6",
             f"same first 20 as FTS5's prefix query, {len(plain)} keystrokes",
@@ -256,17 +296,24 @@ def _open(reader: Reader, root: str) -> None:
 def _opening(bench: Bench) -> Figure:
     from builders import make_store
 
-    texts = {"one": [_message(200_000, 0)], "fifty": [_message(2_000, number) for number in range(50)]}
+    texts = {
+        "one": [_message(200_000, 0)],
+        "fifty": [_message(2_000, number) for number in range(50)],
+    }
     path = make_store(
         bench.folder / "messages.db",
         sessions=[{"id": name} for name in texts],
         messages=[
-            {"session_id": name, "role": "assistant", "content": text} for name, each in texts.items() for text in each
+            {"session_id": name, "role": "assistant", "content": text}
+            for name, each in texts.items()
+            for text in each
         ],
     )
     with Store(path).reader() as reader:
         one, fifty = in_turns(
-            bench.rounds * 2, timed(lambda: _open(reader, "one")), timed(lambda: _open(reader, "fifty"))
+            bench.rounds * 2,
+            timed(lambda: _open(reader, "one")),
+            timed(lambda: _open(reader, "fifty")),
         )
     return Figure("10", "open one message of 200 KB / fifty of 2 KB", one, fifty, 2.0)
 
@@ -304,10 +351,16 @@ def measure(bench: Bench) -> list[Line]:
     lines: list[Line] = []
     with Store(bench.small).reader() as small, Store(bench.large).reader() as large:
         if importlib.util.find_spec("hermes_state") is None:
-            lines += [*_lists(bench.rounds, small, large, None), *_search_page(bench.rounds, large, None)]
+            lines += [
+                *_lists(bench.rounds, small, large, None),
+                *_search_page(bench.rounds, large, None),
+            ]
         else:
             with _hermes(bench.large) as hermes:
-                lines += [*_lists(bench.rounds, small, large, hermes), *_search_page(bench.rounds, large, hermes)]
+                lines += [
+                    *_lists(bench.rounds, small, large, hermes),
+                    *_search_page(bench.rounds, large, hermes),
+                ]
         lines += _typing(small, large)
         lines += _cancelling(large)
     return [*lines, _opening(bench), *_compression(bench)]

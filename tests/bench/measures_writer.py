@@ -20,7 +20,13 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import BrowseError
 from hermes_browse.store.search.query import parse
-from hermes_browse.store.sessions.catalog import Catalog, StoreState, read_catalog, read_increment, read_state
+from hermes_browse.store.sessions.catalog import (
+    Catalog,
+    StoreState,
+    read_catalog,
+    read_increment,
+    read_state,
+)
 from hermes_browse.store.text import as_text
 from hermes_browse.tui.worker import IDLE_SECONDS, Answered, StoreChanged, Worker
 
@@ -80,7 +86,9 @@ class _Browsing:
 
 
 @contextmanager
-def writing(bench: Bench, store: Path, messages: int, journal: str) -> Iterator[subprocess.Popen[str]]:
+def writing(
+    bench: Bench, store: Path, messages: int, journal: str
+) -> Iterator[subprocess.Popen[str]]:
     """A writer that has the store open and waits to be told to go on.
 
     Args:
@@ -90,7 +98,9 @@ def writing(bench: Bench, store: Path, messages: int, journal: str) -> Iterator[
         journal: `wal` or `delete`.
     """
     with Store(store).reader() as reader:
-        session = as_text(reader.value("SELECT session_id FROM messages ORDER BY id DESC LIMIT 1")) or ""
+        session = (
+            as_text(reader.value("SELECT session_id FROM messages ORDER BY id DESC LIMIT 1")) or ""
+        )
     script = Path(__file__).with_name("writer.py")
     command = [sys.executable, str(script), str(store), session, str(messages), journal]
     env, pipe = environment(bench.folder), subprocess.PIPE
@@ -101,7 +111,9 @@ def writing(bench: Bench, store: Path, messages: int, journal: str) -> Iterator[
         yield writer
 
 
-def written(writer: subprocess.Popen[str], meanwhile: Callable[[], object] | None = None) -> list[tuple[float, float]]:
+def written(
+    writer: subprocess.Popen[str], meanwhile: Callable[[], object] | None = None
+) -> list[tuple[float, float]]:
     """Let the writer go on, and tell it to stop when something else is done.
 
     Args:
@@ -109,7 +121,8 @@ def written(writer: subprocess.Popen[str], meanwhile: Callable[[], object] | Non
         meanwhile: Is done while it writes; nothing for a writer that comes to its end by itself.
 
     Returns:
-        When each append began, in seconds of the monotonic clock, and how many milliseconds it took.
+        When each append began, in seconds of the monotonic clock, and how many milliseconds it
+        took.
     """
     assert writer.stdin is not None
     writer.stdin.write("go\n")
@@ -137,7 +150,8 @@ def _run(bench: Bench, journal: str, *, with_browser: bool) -> tuple[list[float]
     """Write to a fresh copy of the small store.
 
     Returns:
-        The milliseconds of each append, and the bytes of the log after the writer has closed and leases have ended.
+        The milliseconds of each append, and the bytes of the log after the writer has closed and
+        leases have ended.
     """
     folder = bench.folder / "written"
     shutil.rmtree(folder, ignore_errors=True)
@@ -180,8 +194,20 @@ def measure(bench: Bench) -> list[Line]:
         if journal == "wal":
             more = max(left) - max(left_alone)
             what = "log left by a writer, browser open: more than without"
-            lines.append(Figure("8", what, [float(size) for size in left], (), 0.0, given=float(more), unit="bytes"))
-        lines.append(Figure("8", f"append beside the browser / alone, {name}: median", beside, alone, limit))
+            lines.append(
+                Figure(
+                    "8",
+                    what,
+                    [float(size) for size in left],
+                    (),
+                    0.0,
+                    given=float(more),
+                    unit="bytes",
+                )
+            )
+        lines.append(
+            Figure("8", f"append beside the browser / alone, {name}: median", beside, alone, limit)
+        )
         what = f"append beside the browser / alone, {name}: 99th percentile"
         lines.append(Figure("8", what, slow, slow_alone, limit))
     return lines

@@ -1,4 +1,5 @@
-"""Two small apps to compare with: a list by Textual's Line API, and a list that follows an `Input` by its message.
+"""Two small apps to compare with: a list by Textual's Line API, and a list that follows an `Input`
+by its message.
 
 python tests/bench/probes.py line|changed
 """
@@ -32,7 +33,14 @@ class Rows(ScrollView, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """A line of text, the cursor in front of one."""
         mark = "▌" if y == self.cursor else " "
-        return Strip([Segment(f"{mark} row {self.word} {y}".ljust(self.size.width), Style(bold=y == self.cursor))])
+        return Strip(
+            [
+                Segment(
+                    f"{mark} row {self.word} {y}".ljust(self.size.width),
+                    Style(bold=y == self.cursor),
+                )
+            ]
+        )
 
     def on_key(self, event: Key) -> None:
         """Down moves the cursor."""

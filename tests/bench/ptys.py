@@ -20,9 +20,11 @@ _DROPPED = ("COLUMNS", "LINES", "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
-    """The environment of a measured program: a home of its own, bytecode cached, a capable terminal.
+    """The environment of a measured program: a home of its own, bytecode cached, a capable
+    terminal.
 
-    Without cached bytecode an interpreter compiles Textual at each start, which takes three times as long.
+    Without cached bytecode an interpreter compiles Textual at each start, which takes three times
+    as long.
 
     Args:
         home: Stands for the home of the user.
@@ -33,11 +35,16 @@ def environment(home: Path, **more: str) -> dict[str, str]:
         for name, value in os.environ.items()
         if name not in _DROPPED and not name.startswith(("XDG_", "HERMES", "TEXTUAL"))
     }
-    return kept | {"HOME": str(home), "TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"} | more
+    return (
+        kept
+        | {"HOME": str(home), "TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
+        | more
+    )
 
 
 class Program:
-    """A program that runs; its output is kept with times, and looked at through an emulator afterwards."""
+    """A program that runs; its output is kept with times, and looked at through an emulator
+    afterwards."""
 
     def __init__(self, arguments: Sequence[str], env: Mapping[str, str]) -> None:
         """
@@ -95,7 +102,8 @@ class Program:
         os.write(self._terminal, keys)
 
     def when(self, test: Callable[[pyte.Screen], bool], since: float = 0.0) -> float | None:
-        """The first moment at which the screen satisfied a test, in seconds since exec; None if it never did."""
+        """The first moment at which the screen satisfied a test, in seconds since exec; None if it
+        never did."""
         screen = pyte.Screen(COLUMNS, ROWS)
         stream = pyte.ByteStream(screen)
         for moment, data in self.chunks:
@@ -105,7 +113,8 @@ class Program:
         return None
 
     def changes(self, moments: Sequence[float], lines: slice) -> list[float]:
-        """Milliseconds from each of these moments until some lines of the screen were others than at it.
+        """Milliseconds from each of these moments until some lines of the screen were others than
+        at it.
 
         Args:
             moments: In seconds since exec, in order.

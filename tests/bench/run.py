@@ -1,10 +1,11 @@
 """Measure the browser and print one table of ratios; run as `make bench`.
 
-    python tests/bench/run.py [--store FILE] [--small-store FILE] [--large SESSIONS MESSAGES] [--rounds N] [--keep DIR]
+    python tests/bench/run.py [--store FILE] [--small-store FILE] [--large SESSIONS MESSAGES]
+    [--rounds N] [--keep DIR]
                                [--prune N] [--prune-store FILE] [--only PART]
 
-All that is compared is timed in turns within one run, for times of different runs do not compare. The exit
-code is 0 whatever the figures are: this informs, it does not judge.
+All that is compared is timed in turns within one run, for times of different runs do not compare.
+The exit code is 0 whatever the figures are: this informs, it does not judge.
 """
 
 from __future__ import annotations
@@ -27,14 +28,30 @@ PARTS = ("screen", "store", "writer", "prune", "hosts")
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Measure hermes-browse and print a table of ratios.")
-    parser.add_argument("--store", type=Path, metavar="FILE", help="take this as the large store; only read")
-    parser.add_argument("--small-store", type=Path, metavar="FILE", help="take this as the small store; only read")
-    parser.add_argument("--large", type=int, nargs=2, default=LARGE, metavar=("SESSIONS", "MESSAGES"))
-    parser.add_argument("--rounds", type=int, default=7, metavar="N", help="how often each thing is timed")
-    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the stores that are built there")
-    parser.add_argument("--prune", type=int, default=400, metavar="N", help="delete so many conversations of a copy")
-    parser.add_argument("--prune-store", type=Path, metavar="FILE", help="of a copy of this store; it is only read")
+    parser = argparse.ArgumentParser(
+        description="Measure hermes-browse and print a table of ratios."
+    )
+    parser.add_argument(
+        "--store", type=Path, metavar="FILE", help="take this as the large store; only read"
+    )
+    parser.add_argument(
+        "--small-store", type=Path, metavar="FILE", help="take this as the small store; only read"
+    )
+    parser.add_argument(
+        "--large", type=int, nargs=2, default=LARGE, metavar=("SESSIONS", "MESSAGES")
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=7, metavar="N", help="how often each thing is timed"
+    )
+    parser.add_argument(
+        "--keep", type=Path, metavar="DIR", help="keep the stores that are built there"
+    )
+    parser.add_argument(
+        "--prune", type=int, default=400, metavar="N", help="delete so many conversations of a copy"
+    )
+    parser.add_argument(
+        "--prune-store", type=Path, metavar="FILE", help="of a copy of this store; it is only read"
+    )
     parser.add_argument("--only", choices=PARTS, action="append", help="measure only this part")
     return parser.parse_args(argv)
 
@@ -64,7 +81,11 @@ def _measures() -> dict[str, Callable[[Bench], list[Line]]]:
         import measures_screen
         import measures_writer
 
-        found = {"screen": measures_screen.measure, "writer": measures_writer.measure, "prune": measures_prune.measure}
+        found = {
+            "screen": measures_screen.measure,
+            "writer": measures_writer.measure,
+            "prune": measures_prune.measure,
+        }
         found["hosts"] = measures_hosts.measure
     return found | {"store": measures_store.measure}
 
@@ -80,7 +101,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     given = _arguments(argv)
     begun = time.monotonic()
-    busy = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores before" if hasattr(os, "getloadavg") else ""
+    busy = (
+        f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores before"
+        if hasattr(os, "getloadavg")
+        else ""
+    )
     with tempfile.TemporaryDirectory(prefix="hermes-browse-bench-") as temporary:
         folder = Path(temporary)
         kept = given.keep or folder

@@ -1,10 +1,13 @@
-"""A program that appends messages to a store as Hermes does, and prints as JSON when each began and how long it took.
+"""A program that appends messages to a store as Hermes does, and prints as JSON when each began and
+how long it took.
 
-Once the store is open it says `ready` and waits for a line. With a COUNT of 0 it goes on until the next line.
+Once the store is open it says `ready` and waits for a line. With a COUNT of 0 it goes on until the
+next line.
 
     python writer.py STORE SESSION COUNT wal|delete
 
-Beginnings are seconds of the monotonic clock, which all processes of a machine share under Linux; times milliseconds.
+Beginnings are seconds of the monotonic clock, which all processes of a machine share under Linux;
+times milliseconds.
 
 With hermes-agent installed it is Hermes' own SessionDB that writes, else the same kind of INSERT.
 """
@@ -23,7 +26,10 @@ from pathlib import Path
 
 _PAUSE = 0.003
 """Seconds between two messages."""
-_TEXT = "the ferry left the harbour with a lantern and a ticket, and the parser found no token in the cache " * 3
+_TEXT = (
+    "the ferry left the harbour with a lantern and a ticket, and the parser found no token in the cache "
+    * 3
+)
 
 
 def _set_journal(connection: sqlite3.Connection, journal: str) -> None:
@@ -32,13 +38,17 @@ def _set_journal(connection: sqlite3.Connection, journal: str) -> None:
         raise RuntimeError(f"the store stays in {found} mode")
 
 
-def _open(path: Path, session: str, journal: str) -> tuple[Callable[[int], object], Callable[[], object]]:
+def _open(
+    path: Path, session: str, journal: str
+) -> tuple[Callable[[int], object], Callable[[], object]]:
     """What appends a message, and what closes the store."""
     if importlib.util.find_spec("hermes_state") is not None:
         database = importlib.import_module("hermes_state").SessionDB(db_path=path)
         # Hermes 0.19 turns every store to WAL; 0.20 leaves new ones in DELETE mode.
         _set_journal(database._conn, journal)
-        return (lambda number: database.append_message(session, "user", f"{number} {_TEXT}")), database.close
+        return (
+            lambda number: database.append_message(session, "user", f"{number} {_TEXT}")
+        ), database.close
     connection = sqlite3.connect(path, isolation_level=None, timeout=5.0)
     _set_journal(connection, journal)
 

@@ -16,7 +16,13 @@ from hermes_browse.store.cleanup.bulk import Step, carry_out
 from hermes_browse.store.cleanup.plan import Plan, Planned, make_plan
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit.flags import archive
-from hermes_browse.store.errors import RefusedError, StoreBusyError, StoreError, StoreRefusedError, WriteFailedError
+from hermes_browse.store.errors import (
+    RefusedError,
+    StoreBusyError,
+    StoreError,
+    StoreRefusedError,
+    WriteFailedError,
+)
 from hermes_browse.tui.cli import prune
 
 Capture = pytest.CaptureFixture[str]
@@ -56,14 +62,17 @@ def test_all_of_it_in_order_with_pauses(path: Path, monkeypatch: pytest.MonkeyPa
     steps: list[Step] = []
     outcome = carry_out(Store(path), plan, unit, pause=rests.append, tell=steps.append)
     assert [id for some in seen for id in some] == [each.conversation.id for each in plan.selected]
-    assert [len(some) for some in seen] == [1, 1, 3] and len(rests) == 3  # the second has three messages of its own
+    assert [len(some) for some in seen] == [1, 1, 3] and len(
+        rests
+    ) == 3  # the second has three messages of its own
     assert outcome.plan == plan and outcome.results == (1, 1, 3)
     assert [(step.done, step.total) for step in steps] == [(1, 5), (2, 5), (5, 5)]
     assert outcome.sentence("archived") == "5 conversations archived."
 
 
 def test_the_log_is_read_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A connection stays from the first unit to the last: what SQLite knows of the log goes with the last one."""
+    """A connection stays from the first unit to the last: what SQLite knows of the log goes with
+    the last one."""
     monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)
     log = Path(f"{path}-wal")
     change(path, "PRAGMA journal_mode=WAL")
@@ -72,7 +81,9 @@ def test_the_log_is_read_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     def unit(some: Sequence[Planned]) -> None:
         archive(Store(path), [some[0].conversation.id])
 
-    outcome = carry_out(Store(path), plan_of(path), unit, pause=lambda _: opened_at.append(handles(path)))
+    outcome = carry_out(
+        Store(path), plan_of(path), unit, pause=lambda _: opened_at.append(handles(path))
+    )
     assert len(opened_at) == len(outcome.plan.selected) == 5 and not handles(path)
     if sys.platform == "linux":
         assert all({str(path), str(log)} <= set(each) for each in opened_at)
@@ -90,8 +101,14 @@ def test_a_store_that_is_gone(path: Path) -> None:
 @pytest.mark.parametrize(
     ("statement", "words"),
     [
-        ("INSERT INTO messages (session_id, role, content, timestamp) VALUES ('boss', 'user', 'hi', 1)", "written to"),
-        ("INSERT INTO messages (session_id, role, content, timestamp) VALUES ('helper2', 'user', 'hi', 1)", "written"),
+        (
+            "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('boss', 'user', 'hi', 1)",
+            "written to",
+        ),
+        (
+            "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('helper2', 'user', 'hi', 1)",
+            "written",
+        ),
         ("UPDATE sessions SET ended_at = NULL WHERE id = 'boss'", "resumed"),
         ("UPDATE sessions SET id = 'boss3' WHERE id = 'helper2'", "gone"),
     ],
@@ -115,7 +132,10 @@ def test_a_refusal_spares_one(path: Path) -> None:
             raise RefusedError("It is being written to.")
 
     outcome = carry_out(Store(path), plan_of(path), unit, pause=lambda _: None)
-    assert outcome.plan.spared[-1].why.words == "It is being written to." and len(outcome.plan.selected) == 4
+    assert (
+        outcome.plan.spared[-1].why.words == "It is being written to."
+        and len(outcome.plan.selected) == 4
+    )
 
 
 def test_stopped_between_two(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,7 +153,9 @@ def test_stopped_between_two(path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert outcome.sentence("archived") == "2 conversations archived; stopped, 3 are as they were."
 
 
-def fails_at_the_third(done: list[str], error: BaseException) -> Callable[[Sequence[Planned]], None]:
+def fails_at_the_third(
+    done: list[str], error: BaseException
+) -> Callable[[Sequence[Planned]], None]:
     """A unit that does two."""
 
     def unit(some: Sequence[Planned]) -> None:
@@ -149,12 +171,15 @@ def test_what_fails_keeps_what_was_done(path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)
     error = StoreBusyError("busy")
     done: list[str] = []
-    outcome = carry_out(Store(path), plan_of(path), fails_at_the_third(done, error), pause=lambda _: None)
+    outcome = carry_out(
+        Store(path), plan_of(path), fails_at_the_third(done, error), pause=lambda _: None
+    )
     assert outcome.error is error and len(outcome.plan.selected) == 2 and outcome.left == 3
 
 
 def test_a_busy_store_is_waited_for(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hermes keeps the lock for longer than one write is patient; each unit is tried anew, and done once."""
+    """Hermes keeps the lock for longer than one write is patient; each unit is tried anew, and done
+    once."""
     monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)
     plan = plan_of(path)
     tries = [each.conversation.id for each in plan.selected for _ in range(4)]
@@ -169,7 +194,11 @@ def test_a_busy_store_is_waited_for(path: Path, monkeypatch: pytest.MonkeyPatch)
         done.append(one.conversation.id)
 
     outcome = carry_out(Store(path), plan, unit, pause=rests.append)
-    assert done == [each.conversation.id for each in plan.selected] and outcome.error is None and not outcome.left
+    assert (
+        done == [each.conversation.id for each in plan.selected]
+        and outcome.error is None
+        and not outcome.left
+    )
     assert len(rests) == 5 * 4 and rests.count(bulk._BUSY_PAUSE) == 5 * 3
 
 
@@ -187,7 +216,9 @@ def test_what_was_begun_is_waited_for_longer(path: Path, monkeypatch: pytest.Mon
     begin = 1
     outcome = carry_out(Store(path), plan_of(path), unit, pause=lambda _: None, tell=told.append)
     assert outcome.error is None and len(done) == 5
-    assert "1 of 5 · waiting: another program keeps the store for itself" in {each.words for each in told}
+    assert "1 of 5 · waiting: another program keeps the store for itself" in {
+        each.words for each in told
+    }
     begin, tries[0] = 0, 0
     done.clear()
     outcome = carry_out(Store(path), plan_of(path), unit, pause=lambda _: None)
@@ -202,7 +233,9 @@ def test_waiting_ends_when_it_is_stopped(path: Path) -> None:
         tries.append(len(some))
         raise StoreBusyError("busy")
 
-    outcome = carry_out(Store(path), plan_of(path), unit, pause=lambda _: None, stop=lambda: len(tries) == 3)
+    outcome = carry_out(
+        Store(path), plan_of(path), unit, pause=lambda _: None, stop=lambda: len(tries) == 3
+    )
     assert outcome.left == 5 and outcome.error is None and len(tries) == 3
 
 
@@ -221,7 +254,8 @@ def test_broken_off_on_the_command_line(
 def test_what_stops_it_later_does_not_say_that_nothing_was_changed(
     path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    """Two conversations are archived, then the disk is full: the first sentence counts, and the second is no lie."""
+    """Two conversations are archived, then the disk is full: the first sentence counts, and the
+    second is no lie."""
     monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)
     done: list[str] = []
 
@@ -233,7 +267,10 @@ def test_what_stops_it_later_does_not_say_that_nothing_was_changed(
     with pytest.raises(WriteFailedError) as caught:
         prune.carry_out(Store(path), plan_of(path), unit)
     assert str(caught.value) == "The disk is full."
-    assert "Stopped after 2 of 5 conversations; the others are as they were." in capsys.readouterr().err
+    assert (
+        "Stopped after 2 of 5 conversations; the others are as they were."
+        in capsys.readouterr().err
+    )
 
 
 def test_what_stops_it_at_once_says_so(path: Path) -> None:
@@ -246,7 +283,9 @@ def test_what_stops_it_at_once_says_so(path: Path) -> None:
     assert str(outcome.error) == "The disk is full. Nothing was changed."
 
 
-def test_a_store_that_is_not_written_to_ends_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_is_not_written_to_ends_it(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It is not asked again for each conversation, and none counts as changed meanwhile."""
     monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 2)
     change(path, "CREATE TRIGGER odd AFTER UPDATE ON sessions BEGIN SELECT 1; END")

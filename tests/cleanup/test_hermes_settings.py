@@ -55,7 +55,9 @@ def test_plain_settings_are_read(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("text", ["", "# only a comment\n", "other: 1\n", "sessions:\n", "sessions: {}\n"])
+@pytest.mark.parametrize(
+    "text", ["", "# only a comment\n", "other: 1\n", "sessions:\n", "sessions: {}\n"]
+)
 def test_a_file_without_settings_is_an_empty_one(tmp_path: Path, text: str) -> None:
     """Then the defaults of Hermes hold."""
     path = tmp_path / "config.yaml"
@@ -97,14 +99,26 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 def test_numbers_no_calendar_knows_are_not_understood(tmp_path: Path, number: str) -> None:
     """They were added to times, which no float could hold: the program ended there."""
     config = tmp_path / "config.yaml"
-    config.write_text(f"sessions:\n  retention_days: {number}\n  min_interval_hours: {number}\n", encoding="utf-8")
+    config.write_text(
+        f"sessions:\n  retention_days: {number}\n  min_interval_hours: {number}\n", encoding="utf-8"
+    )
     found = read_retention(config, 31)
     assert found == Retention(True, None, None, True)
 
 
 @pytest.mark.parametrize(
     ("version", "prunes"),
-    [(6, False), (22, False), (26, False), (27, None), (29, None), (30, True), (31, True), (32, None), (None, None)],
+    [
+        (6, False),
+        (22, False),
+        (26, False),
+        (27, None),
+        (29, None),
+        (30, True),
+        (31, True),
+        (32, None),
+        (None, None),
+    ],
 )
 def test_defaults_by_version(tmp_path: Path, version: int | None, prunes: bool | None) -> None:
     """On since 0.21.3 (schema 30), off up to 0.21.0 (26); what was never looked at is not known."""
@@ -147,7 +161,9 @@ def test_what_becomes_of_the_file(tmp_path: Path, lines: str, words: str) -> Non
     assert words in sentence and bool(words) == bool(sentence)
 
 
-@pytest.mark.parametrize("line", ["auto_prune: 'false'", "auto_prune: 1", "auto_prune: ${X}", "auto_prune:"])
+@pytest.mark.parametrize(
+    "line", ["auto_prune: 'false'", "auto_prune: 1", "auto_prune: ${X}", "auto_prune:"]
+)
 def test_what_is_not_understood_is_not_guessed(tmp_path: Path, line: str) -> None:
     """Nor taken for the default; the rest still is."""
     config = tmp_path / "config.yaml"
@@ -157,7 +173,9 @@ def test_what_is_not_understood_is_not_guessed(tmp_path: Path, line: str) -> Non
     assert "cannot tell" in found.sentence
 
 
-@pytest.mark.parametrize("line", ["retention_days: -1", "retention_days: 1.5", "retention_days: true"])
+@pytest.mark.parametrize(
+    "line", ["retention_days: -1", "retention_days: 1.5", "retention_days: true"]
+)
 def test_days_are_whole_and_not_negative(tmp_path: Path, line: str) -> None:
     """Hermes 0.22 skips its clean-up then, older ones delete everything: nobody can tell."""
     config = tmp_path / "config.yaml"

@@ -1,4 +1,5 @@
-"""The line of a clean-up is a query without words: what it chooses, what is wrong with it, how it is edited."""
+"""The line of a clean-up is a query without words: what it chooses, what is wrong with it, how it
+is edited."""
 
 from __future__ import annotations
 
@@ -71,35 +72,52 @@ def test_a_search_refuses_what_only_a_clean_up_knows() -> None:
 
 
 def test_the_help_names_filters_that_it_takes() -> None:
-    """Each example can be typed; a clean-up is told nothing of messages, a search nothing of what it refuses."""
+    """Each example can be typed; a clean-up is told nothing of messages, a search nothing of what
+    it refuses."""
     for text, _ in help_lines(for_cleanup=True):
-        line = " ".join(word for word in text.split() if word not in ("…", "-is:rewound") and "has:" not in word)
+        line = " ".join(
+            word for word in text.split() if word not in ("…", "-is:rewound") and "has:" not in word
+        )
         assert not parse_line(line, NOW).problems, text
-    both = {each.key for each in kinds_for(for_cleanup=True)} & {each.key for each in kinds_for(for_cleanup=False)}
+    both = {each.key for each in kinds_for(for_cleanup=True)} & {
+        each.key for each in kinds_for(for_cleanup=False)
+    }
     assert {"source", "title", "is", "older", "size", "cost"} <= both
-    assert {each.key for each in FILTERS} - {each.key for each in kinds_for(for_cleanup=False)} == {"include", "free"}
+    assert {each.key for each in FILTERS} - {each.key for each in kinds_for(for_cleanup=False)} == {
+        "include",
+        "free",
+    }
 
 
 @settings(max_examples=examples(300))
 @given(st.text(max_size=60))
 def test_any_text_is_filters_or_a_problem(text: str) -> None:
-    """Never an error; text that asks for nothing known has a problem, so that it is not taken for no filters."""
+    """Never an error; text that asks for nothing known has a problem, so that it is not taken for
+    no filters."""
     query = parse_line(text, NOW)
     cleaned = text.replace("\x00", " ").split()
-    only_signs = all(word.strip("*()") in ("", "AND", "OR", "NOT", "and", "or", "not", '""') for word in cleaned)
+    only_signs = all(
+        word.strip("*()") in ("", "AND", "OR", "NOT", "and", "or", "not", '""') for word in cleaned
+    )
     assert query.problems or query.filters or only_signs
 
 
 def test_without_a_filter_nothing_is_chosen() -> None:
     """What counts as well is no choice."""
-    for selection in (Selection(), chosen("include:archived"), chosen("include:stale include:open")):
+    for selection in (
+        Selection(),
+        chosen("include:archived"),
+        chosen("include:stale include:open"),
+    ):
         assert selection.nothing
     assert not chosen("-source:cron").nothing and not chosen("", "a").nothing
 
 
 def _found(path: Path, line: str) -> set[str]:
     with opened(path) as (reader, catalog):
-        return {each.conversation.id for each in make_plan(reader, catalog, chosen(line), NOW).selected}
+        return {
+            each.conversation.id for each in make_plan(reader, catalog, chosen(line), NOW).selected
+        }
 
 
 RUNS = {"cron_job1_20260101_030000", "cron_job1_20260102_030000", "cron_job2_20260102_040000"}
@@ -136,18 +154,37 @@ RUNS = {"cron_job1_20260101_030000", "cron_job1_20260102_030000", "cron_job2_202
     ],
 )
 def test_what_a_line_chooses(tmp_path: Path, line: str, ids: set[str]) -> None:
-    """Filters of different keys must all hold; those of one key, and states of one kind, are alternatives."""
+    """Filters of different keys must all hold; those of one key, and states of one kind, are
+    alternatives."""
     assert _found(family(tmp_path / "state.db"), line) == ids
 
 
 def test_filters_that_hermes_prunes_by(tmp_path: Path) -> None:
     """Columns that only these read; a store without them has nothing of the kind."""
     rows = [
-        aged("a", 9, source="telegram", user_id="42", chat_id="-100", chat_type="group", git_branch="main"),
-        aged("b", 9, user_id="421", chat_type="dm", billing_provider="OpenAI", git_branch="main2", tool_call_count=3),
+        aged(
+            "a",
+            9,
+            source="telegram",
+            user_id="42",
+            chat_id="-100",
+            chat_type="group",
+            git_branch="main",
+        ),
+        aged(
+            "b",
+            9,
+            user_id="421",
+            chat_type="dm",
+            billing_provider="OpenAI",
+            git_branch="main2",
+            tool_call_count=3,
+        ),
         aged("c", 9, end_reason="agent_close"),
     ]
-    path = make_store(tmp_path / "state.db", "31", rows, [said(str(each["id"]), 9) for each in rows])
+    path = make_store(
+        tmp_path / "state.db", "31", rows, [said(str(each["id"]), 9) for each in rows]
+    )
     cases = {
         "user:42": {"a"}, "chat:group": {"a"}, "chat:-100": {"a"}, "chat:group,dm": {"a", "b"}, "branch:main": {"a"},
         "provider:openai": {"b"}, "ended:agent_close": {"c"}, "tools>2": {"b"}, "-ended:cli_close": {"c"},
@@ -172,7 +209,9 @@ def test_free_takes_the_idlest_until_it_is_enough(tmp_path: Path, share: float) 
             plan = make_plan(reader, catalog, selection, NOW, measure_sizes=measured)
             names = [each.conversation.id for each in plan.selected]
             freed = [each.bytes for each in plan.selected]
-            assert names == [f"s{number:02}" for number in range(len(names))] and 1 < len(names) < 30
+            assert (
+                names == [f"s{number:02}" for number in range(len(names))] and 1 < len(names) < 30
+            )
             assert sum(freed[:-1]) < goal <= sum(freed)
         marked = make_plan(reader, catalog, chosen("free:1kb", "s29"), NOW)
         assert [each.conversation.id for each in marked.selected] == ["s00", "s29"]
@@ -184,7 +223,10 @@ def test_switches() -> None:
     assert toggled("is:empty older:30d", "is:empty") == "older:30d"
     assert toggled("older:30d is:empty", "older:90d") == "is:empty older:90d"
     assert toggled("older:30d", "older:30d") == ""
-    assert toggled('title:"two words"  cwd:/a', "include:stale") == 'title:"two words"  cwd:/a include:stale'
+    assert (
+        toggled('title:"two words"  cwd:/a', "include:stale")
+        == 'title:"two words"  cwd:/a include:stale'
+    )
     assert toggled('title:"is:empty x" is:empty', "is:empty") == 'title:"is:empty x"'
     assert with_age("source:cron older:3d is:empty", 9) == "source:cron older:9d is:empty"
     assert with_age("older: source:cron", 9) == "older:9d source:cron"

@@ -19,17 +19,24 @@ OLD = chosen("older:0d include:archived")
 
 
 def test_what_goes_is_known_before_its_bytes(tmp_path: Path) -> None:
-    """Conversations, sessions, rows, costs, reasons and order are those of the whole plan; no message is looked at."""
+    """Conversations, sessions, rows, costs, reasons and order are those of the whole plan; no
+    message is looked at."""
     path = big_store(tmp_path / "state.db", 600, 6000)
     with opened(path, LATER) as (reader, catalog):
         whole = make_plan(reader, catalog, OLD, LATER)
         before = reader.statements
         quick = make_plan(reader, catalog, OLD, LATER, measure_sizes=False)
-        assert reader.statements - before < 6  # leases, locks, and a count from an index for each 400 sessions
+        assert (
+            reader.statements - before < 6
+        )  # leases, locks, and a count from an index for each 400 sessions
     assert whole.is_measured and not quick.is_measured
     assert quick.totals() == whole.totals()._replace(bytes=0, messages_shown=0)
-    assert quick.totals(subagents=False) == whole.totals(subagents=False)._replace(bytes=0, messages_shown=0)
-    assert [each.session_ids for each in quick.selected] == [each.session_ids for each in whole.selected]
+    assert quick.totals(subagents=False) == whole.totals(subagents=False)._replace(
+        bytes=0, messages_shown=0
+    )
+    assert [each.session_ids for each in quick.selected] == [
+        each.session_ids for each in whole.selected
+    ]
     assert [(each.own.rows, each.of_subagents.rows) for each in quick.selected] == [
         (each.own.rows, each.of_subagents.rows) for each in whole.selected
     ]
@@ -38,7 +45,8 @@ def test_what_goes_is_known_before_its_bytes(tmp_path: Path) -> None:
 
 
 def test_pieces_make_the_whole(tmp_path: Path) -> None:
-    """Longest idle first; no piece changes what the pieces before it said; the next plan has all of it at once."""
+    """Longest idle first; no piece changes what the pieces before it said; the next plan has all of
+    it at once."""
     path = big_store(tmp_path / "state.db", 900, 9000)
     known: dict[str, Sizes] = {}
     with opened(path, LATER) as (reader, catalog):
@@ -79,13 +87,17 @@ def test_a_conversation_is_measured_with_all_that_goes_along(tmp_path: Path) -> 
     with opened(family(tmp_path / "state.db")) as (reader, catalog):
         plan = make_plan(reader, catalog, chosen("", "boss"), NOW, measure_sizes=False)
         (boss,) = plan.selected
-        assert [each.id for each in plan.unmeasured()] == list(boss.session_ids) and len(boss.session_ids) > 2
+        assert [each.id for each in plan.unmeasured()] == list(boss.session_ids) and len(
+            boss.session_ids
+        ) > 2
         sizes = dict(measure(reader, boss.sessions))
     without = {key: each for key, each in sizes.items() if key != "helper2"}
     assert plan.measured(without) == plan
     (done,) = plan.measured(sizes).selected
     assert (
-        done.conversation.size == sum(each.total for each in sizes.values()) == done.own.total + done.of_subagents.total
+        done.conversation.size
+        == sum(each.total for each in sizes.values())
+        == done.own.total + done.of_subagents.total
     )
 
 

@@ -34,22 +34,33 @@ def spared(plan: Plan) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("archived", [False, True])
-def test_what_hermes_would_prune_in_whole_conversations(fixture_store: Fixture, archived: bool) -> None:
-    """The real prune of 0.22, less the subagent of a chat that stays, and less archived ones unless asked for."""
+def test_what_hermes_would_prune_in_whole_conversations(
+    fixture_store: Fixture, archived: bool
+) -> None:
+    """The real prune of 0.22, less the subagent of a chat that stays, and less archived ones unless
+    asked for."""
     answer = expected("v31")["mutations"]["prune_90"]
-    plan = plan_of(fixture_store("state-v31"), chosen("older:90d include:archived" if archived else "older:90d"))
+    plan = plan_of(
+        fixture_store("state-v31"),
+        chosen("older:90d include:archived" if archived else "older:90d"),
+    )
     kept = {"20260101_091500_aaad01"} | (set() if archived else {"20260111_090000_ggg001"})
     assert going(plan) == set(answer["gone"]) - kept
     assert {session.id for session in plan.reparented} == set(answer["changed"])
-    assert "20260102_120000_a9e999" not in going(plan) | spared(plan).keys()  # begun 119 days ago, used yesterday
+    assert (
+        "20260102_120000_a9e999" not in going(plan) | spared(plan).keys()
+    )  # begun 119 days ago, used yesterday
 
 
 @pytest.mark.parametrize("name", ["state-v11", "state-v14", "state-v22", "state-v31"])
 def test_age_is_last_activity_in_every_schema(fixture_store: Fixture, name: str) -> None:
-    """Hermes up to 0.19 counts from the start; its answer is known to hold the chat of yesterday."""
+    """Hermes up to 0.19 counts from the start; its answer is known to hold the chat of
+    yesterday."""
     plan = plan_of(fixture_store(name), chosen("older:100d"))
     assert "20260106_100000_a9e005" in going(plan)
-    assert not {"20260102_120000_a9e999", "20260210_100000_a9e040"} & (going(plan) | spared(plan).keys())
+    assert not {"20260102_120000_a9e999", "20260210_100000_a9e040"} & (
+        going(plan) | spared(plan).keys()
+    )
     # A chain whose tip is open stays whole; Hermes cuts its ended segments off.
     assert spared(plan)["20260103_090000_aaa003"] == "open"
     assert not {"20260101_090000_aaa001", "20260101_100000_aaa002"} & going(plan)
@@ -65,7 +76,9 @@ def test_stale_open_ones_are_taken_only_when_asked_for(fixture_store: Fixture) -
     plan = plan_of(path, chosen("older:90d include:open include:archived"))
     stale = {each.conversation.id for each in plan.selected if each.standing is Standing.STALE}
     assert {"20260103_090000_aaa003", "20260111_110000_ggg003"} <= stale
-    assert {"20260101_090000_aaa001", "20260101_100000_aaa002", "20260101_091500_aaad01"} <= going(plan)
+    assert {"20260101_090000_aaa001", "20260101_100000_aaa002", "20260101_091500_aaad01"} <= going(
+        plan
+    )
     assert spared(plan) == {
         "20260119_090000_111001": "pinned",
         "20260119_092000_111003": "pinned",
@@ -74,11 +87,14 @@ def test_stale_open_ones_are_taken_only_when_asked_for(fixture_store: Fixture) -
         "20260119_170000_888102": "leased",
     }
     alone = plan_of(path, chosen("is:stale"))
-    assert all(each.standing is Standing.STALE for each in alone.selected) and len(alone.selected) > 20
+    assert (
+        all(each.standing is Standing.STALE for each in alone.selected) and len(alone.selected) > 20
+    )
 
 
 def test_subagents_go_along_as_hermes_deletes_them(fixture_store: Fixture) -> None:
-    """The real 0.22 deletes a row with its subagents; ours adds the other segments of the conversation."""
+    """The real 0.22 deletes a row with its subagents; ours adds the other segments of the
+    conversation."""
     path = fixture_store("state-v31")
     for target, gone in expected("v31")["delete_targets"].items():
         with opened(path) as (reader, catalog):
@@ -112,7 +128,11 @@ def test_a_family(tmp_path: Path) -> None:
     assert totals[:3] == (5, 7, 7) and totals.cost_usd == pytest.approx(7 * 0.25)
     assert totals.bytes == sum(each.conversation.size or 0 for each in plan.selected)
     alone = plan.totals(subagents=False)
-    assert alone[:3] == (5, 5, 5) and alone.cost_usd == pytest.approx(5 * 0.25) and alone.bytes < totals.bytes
+    assert (
+        alone[:3] == (5, 5, 5)
+        and alone.cost_usd == pytest.approx(5 * 0.25)
+        and alone.bytes < totals.bytes
+    )
 
 
 @pytest.mark.parametrize(
@@ -134,14 +154,18 @@ def test_a_family(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_rules_on_a_store(tmp_path: Path, selection: Selection, ids: set[str]) -> None:
-    """Sizes and messages are counted when a rule speaks of them; subagents are meant only by their source or mark."""
+    """Sizes and messages are counted when a rule speaks of them; subagents are meant only by their
+    source or mark."""
     assert going(plan_of(family(tmp_path / "state.db"), selection)) == ids
 
 
 def test_marks_do_not_unprotect(tmp_path: Path) -> None:
     """A mark is no way around a pin, nor around being written to this minute."""
     path = make_store(
-        tmp_path / "state.db", "31", [aged("pin", 9, pinned=1), aged("now", 9)], [said("pin", 9), said("now", 0.0001)]
+        tmp_path / "state.db",
+        "31",
+        [aged("pin", 9, pinned=1), aged("now", 9)],
+        [said("pin", 9), said("now", 0.0001)],
     )
     plan = plan_of(path, chosen("", "now", "pin"))
     assert not plan.selected and spared(plan) == {"pin": "pinned", "now": "recent"}
@@ -150,7 +174,8 @@ def test_marks_do_not_unprotect(tmp_path: Path) -> None:
 
 
 def test_a_lease_protects_the_family_it_is_keyed_by(tmp_path: Path) -> None:
-    """Hermes names the root it reaches over every parent link, so the branch below may be what runs."""
+    """Hermes names the root it reaches over every parent link, so the branch below may be what
+    runs."""
     sessions = [
         aged("top", 50, end_reason="branched"),
         aged("branch", 40, parent_session_id="top", model_config='{"_branched_from": "top"}'),
@@ -159,20 +184,45 @@ def test_a_lease_protects_the_family_it_is_keyed_by(tmp_path: Path) -> None:
     ]
     tables = {
         "session_turn_leases": [
-            {"conversation_id": "top", "holder": "pid=1", "acquired_at": NOW - 5, "expires_at": NOW + 60},
-            {"conversation_id": "late", "holder": "pid=2", "acquired_at": NOW - 500, "expires_at": NOW - 1},
+            {
+                "conversation_id": "top",
+                "holder": "pid=1",
+                "acquired_at": NOW - 5,
+                "expires_at": NOW + 60,
+            },
+            {
+                "conversation_id": "late",
+                "holder": "pid=2",
+                "acquired_at": NOW - 500,
+                "expires_at": NOW - 1,
+            },
         ]
     }
-    path = make_store(tmp_path / "state.db", "31", sessions, [said(str(s["id"]), 40) for s in sessions], tables=tables)
+    path = make_store(
+        tmp_path / "state.db",
+        "31",
+        sessions,
+        [said(str(s["id"]), 40) for s in sessions],
+        tables=tables,
+    )
     plan = plan_of(path, chosen("older:1d"))
-    assert spared(plan) == {"top": "leased", "branch": "leased"} and going(plan) == {"other", "late"}
+    assert spared(plan) == {"top": "leased", "branch": "leased"} and going(plan) == {
+        "other",
+        "late",
+    }
 
 
 def test_a_compression_lock_protects_any_segment(tmp_path: Path) -> None:
     """Locks are older than leases (0.16)."""
-    sessions = [aged("root", 50, end_reason="compression"), aged("tip", 45, parent_session_id="root"), aged("b", 50)]
+    sessions = [
+        aged("root", 50, end_reason="compression"),
+        aged("tip", 45, parent_session_id="root"),
+        aged("b", 50),
+    ]
     tables = {
-        "compression_locks": [{"session_id": "tip", "holder": "x", "acquired_at": NOW - 9, "expires_at": NOW + 9}]
+        "compression_locks": [
+            {"session_id": "tip", "holder": "x", "acquired_at": NOW - 9, "expires_at": NOW + 9}
+        ]
     }
     path = make_store(tmp_path / "state.db", "22", sessions, [said("tip", 45)], tables=tables)
     plan = plan_of(path, chosen("older:1d"))
@@ -181,8 +231,14 @@ def test_a_compression_lock_protects_any_segment(tmp_path: Path) -> None:
 
 def test_a_subagent_that_stays_keeps_its_parent(tmp_path: Path) -> None:
     """A delete would take it along."""
-    marker = {"parent_session_id": "boss", "source": "subagent", "model_config": '{"_delegate_from": "boss"}'}
-    path = make_store(tmp_path / "state.db", "31", [aged("boss", 50), aged("pet", 50, pinned=1, **marker)])
+    marker = {
+        "parent_session_id": "boss",
+        "source": "subagent",
+        "model_config": '{"_delegate_from": "boss"}',
+    }
+    path = make_store(
+        tmp_path / "state.db", "31", [aged("boss", 50), aged("pet", 50, pinned=1, **marker)]
+    )
     plan = plan_of(path, chosen("older:1d"))
     assert not plan.selected and spared(plan) == {"boss": "subagent"}
     assert plan.spared[0].why.words == "its subagent pet stays: pinned"
@@ -191,7 +247,13 @@ def test_a_subagent_that_stays_keeps_its_parent(tmp_path: Path) -> None:
 def test_markers_that_form_a_ring_end(tmp_path: Path) -> None:
     """A damaged file: each is the subagent of the other."""
     rows = [
-        aged(one, 50, source="subagent", parent_session_id=other, model_config=f'{{"_delegate_from": "{other}"}}')
+        aged(
+            one,
+            50,
+            source="subagent",
+            parent_session_id=other,
+            model_config=f'{{"_delegate_from": "{other}"}}',
+        )
         for one, other in (("a", "b"), ("b", "a"))
     ]
     path = make_store(tmp_path / "state.db", "31", rows)
@@ -204,7 +266,14 @@ def test_a_compressed_subagent_goes_whole(tmp_path: Path) -> None:
     config = '{"_delegate_from": "boss"}'
     rows = [
         aged("boss", 50),
-        aged("sub", 50, source="subagent", parent_session_id="boss", end_reason="compression", model_config=config),
+        aged(
+            "sub",
+            50,
+            source="subagent",
+            parent_session_id="boss",
+            end_reason="compression",
+            model_config=config,
+        ),
         aged("sub2", 49, source="subagent", parent_session_id="sub", model_config=config),
     ]
     assert going(plan_of(make_store(tmp_path / "state.db", "31", rows), chosen("", "boss"))) == {
@@ -228,7 +297,9 @@ def test_a_hostile_store_has_a_plan(tmp_path: Path) -> None:
     assert plan.totals().messages > 10
 
 
-def test_work_can_be_cancelled_and_is_not_done_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_work_can_be_cancelled_and_is_not_done_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nothing half measured is kept; what is known is not measured again."""
     path = big_store(tmp_path / "state.db", 600, 6000)
     now = NOW + 3000 * DAY
@@ -246,8 +317,16 @@ def test_work_can_be_cancelled_and_is_not_done_twice(tmp_path: Path, monkeypatch
         again = make_plan(reader, catalog, chosen("older:0d is:automation"), now, known=known)
         assert reader.statements - before < 8
     assert len(first.selected) > 300
-    cron = {each.conversation.id: each.own for each in first.selected if each.conversation.source == "cron"}
-    assert {each.conversation.id: each.own for each in again.selected if each.conversation.source == "cron"} == cron
+    cron = {
+        each.conversation.id: each.own
+        for each in first.selected
+        if each.conversation.source == "cron"
+    }
+    assert {
+        each.conversation.id: each.own
+        for each in again.selected
+        if each.conversation.source == "cron"
+    } == cron
 
 
 def test_parents_come_first(tmp_path: Path) -> None:
@@ -259,7 +338,9 @@ def test_parents_come_first(tmp_path: Path) -> None:
         aged("ring1", 60, parent_session_id="ring2"),
         aged("ring2", 60, parent_session_id="ring1"),
     ]
-    path = make_store(tmp_path / "state.db", "31", rows, [said(str(each["id"]), 50) for each in rows])
+    path = make_store(
+        tmp_path / "state.db", "31", rows, [said(str(each["id"]), 50) for each in rows]
+    )
     with opened(path) as (reader, catalog):
         plan = make_plan(reader, catalog, chosen("", *(str(each["id"]) for each in rows)), NOW)
         order = [each.conversation.id for each in parents_first(catalog, plan.selected)]
@@ -280,7 +361,12 @@ def test_what_loses_its_parent_stands_in_the_order_of_the_plan(tmp_path: Path) -
     names = [f"{number:02}" for number in range(30)]
     rows = [aged(name, 200 - place, end_reason="branched") for place, name in enumerate(names)]
     rows += [
-        aged(f"child{name}", 5, parent_session_id=name, model_config=f'{{"_branched_from": "{name}"}}')
+        aged(
+            f"child{name}",
+            5,
+            parent_session_id=name,
+            model_config=f'{{"_branched_from": "{name}"}}',
+        )
         for name in names
     ]
     plan = plan_of(make_store(tmp_path / "state.db", "31", rows), chosen("older:30d"))

@@ -30,7 +30,10 @@ def radar_of(path: Path, now: float = NOW, config: str | None = None) -> Radar:
 def fates(path: Path, radar: Radar) -> dict[str, Fate]:
     """By conversation."""
     with opened(path, radar.now) as (_, catalog):
-        return {chain.tip.id: radar.fate(catalog.conversation(chain.root.id)) for chain in catalog.forest.chains()}
+        return {
+            chain.tip.id: radar.fate(catalog.conversation(chain.root.id))
+            for chain in catalog.forest.chains()
+        }
 
 
 def due(radar: Radar, catalog: Catalog) -> list[str]:
@@ -44,20 +47,37 @@ def roots_of(catalog: Catalog, sessions: Iterable[str]) -> list[str]:
 
 
 def test_what_one_start_of_hermes_did(fixture_store: Fixture) -> None:
-    """Observed half a year later: 30 ended rows gone, 33 open ones closed; pinned, leased and foreign ones were not."""
+    """Observed half a year later: 30 ended rows gone, 33 open ones closed; pinned, leased and
+    foreign ones were not."""
     path, now = fixture_store("state-v31"), NOW + 200 * DAY
     radar = radar_of(path, now)
     with opened(path, now) as (_, catalog):
         conversations, closing = due(radar, catalog), radar.closing(catalog)
-        doomed = {segment.id for root in conversations for segment in catalog.forest.chain_of(root).segments}
+        doomed = {
+            segment.id
+            for root in conversations
+            for segment in catalog.forest.chain_of(root).segments
+        }
         sources = {catalog.forest.sessions[each].source for each in closing}
-    assert (len(doomed), len(closing)) == (30, 33) and sources == {"cli", "acp", "api_server", "kanban", "tool"}
-    kept = {"20260119_090000_111001", "20260119_170000_888102", "20260108_100000_eee002", "20260103_090000_aaa003"}
+    assert (len(doomed), len(closing)) == (30, 33) and sources == {
+        "cli",
+        "acp",
+        "api_server",
+        "kanban",
+        "tool",
+    }
+    kept = {
+        "20260119_090000_111001",
+        "20260119_170000_888102",
+        "20260108_100000_eee002",
+        "20260103_090000_aaa003",
+    }
     assert kept & set(closing) == {"20260103_090000_aaa003"} and not kept & doomed
 
 
 def test_fates(fixture_store: Fixture) -> None:
-    """Days left; pins protect, archiving does not; open ones of automation go after being closed."""
+    """Days left; pins protect, archiving does not; open ones of automation go after being
+    closed."""
     path = fixture_store("state-v31")
     radar = radar_of(path)
     assert radar.retention == ON and radar.rescue == "pin" and radar.next_run == NOW
@@ -66,8 +86,14 @@ def test_fates(fixture_store: Fixture) -> None:
     assert left["20260106_100000_a9e005"] == 0 == left["20260111_090000_ggg001"]
     assert left["20260210_100000_a9e040"] == pytest.approx(90 - (NOW - 1770717600.75) / DAY)
     assert left["20260102_120000_a9e999"] == pytest.approx(89, abs=0.1)  # used a day ago
-    assert left["20260119_090000_111001"] is None and "pinned" in found["20260119_090000_111001"].reason
-    assert left["20260108_100000_eee002"] is None and "ended sessions only" in found["20260108_100000_eee002"].reason
+    assert (
+        left["20260119_090000_111001"] is None
+        and "pinned" in found["20260119_090000_111001"].reason
+    )
+    assert (
+        left["20260108_100000_eee002"] is None
+        and "ended sessions only" in found["20260108_100000_eee002"].reason
+    )
     chain = found["20260103_090000_aaa003"]
     assert chain.prune_in_days == 90 and chain.reason.startswith("open: closed")
     gone = set(expected("v31")["mutations"]["prune_90"]["gone"])
@@ -82,13 +108,16 @@ def test_soonest_first(fixture_store: Fixture) -> None:
         everything = radar.soonest(catalog)
     days = [fate.prune_in_days or 0.0 for _, fate in everything]
     assert days == sorted(days)
-    near = [conversation.id for conversation, fate in everything if (fate.prune_in_days or 0.0) <= 30]
+    near = [
+        conversation.id for conversation, fate in everything if (fate.prune_in_days or 0.0) <= 30
+    ]
     assert len(near) < len(everything) and near[-1] == "20260210_100000_a9e040"
 
 
 @pytest.mark.parametrize("name", ["v11", "v14", "v22"])
 def test_before_0_20_age_counts_from_the_start(fixture_store: Fixture, name: str) -> None:
-    """Off by default; switched on, it deletes yesterday's chat, as the real prune of that version does."""
+    """Off by default; switched on, it deletes yesterday's chat, as the real prune of that version
+    does."""
     path = fixture_store(f"state-{name}")
     assert all(fate.prune_in_days is None for fate in fates(path, radar_of(path)).values())
     radar = radar_of(path, config="sessions:\n  auto_prune: true\n")
@@ -97,9 +126,14 @@ def test_before_0_20_age_counts_from_the_start(fixture_store: Fixture, name: str
         if "prune" in expected(name):
             assert due(radar, catalog) == roots_of(catalog, expected(name)["prune"]["older_90"])
     found = fates(path, radar)
-    assert found["20260102_120000_a9e999"].prune_in_days == 0 and "its start" in found["20260102_120000_a9e999"].reason
+    assert (
+        found["20260102_120000_a9e999"].prune_in_days == 0
+        and "its start" in found["20260102_120000_a9e999"].reason
+    )
     assert found["20260210_100000_a9e040"].prune_in_days != 0
-    assert found["20260103_090000_aaa003"].prune_in_days == 0  # its first segments, under a tip that is open
+    assert (
+        found["20260103_090000_aaa003"].prune_in_days == 0
+    )  # its first segments, under a tip that is open
     assert radar.rescue == "bundle"
 
 
@@ -115,7 +149,8 @@ def test_0_20_cut_chains_by_activity(tmp_path: Path) -> None:
 
 
 def test_a_pin_protects_only_where_it_surely_does(tmp_path: Path) -> None:
-    """0.20.4 deleted a pinned one, 0.20.5 did not (run), and their schema is the same: it is told as at risk."""
+    """0.20.4 deleted a pinned one, 0.20.5 did not (run), and their schema is the same: it is told
+    as at risk."""
     path = family(tmp_path / "state.db", "26")
     radar = radar_of(path, config="sessions:\n  auto_prune: true\n")
     fate = fates(path, radar)["pinned"]
@@ -134,7 +169,8 @@ def of_schema_30(path: Path) -> Path:
 
 
 def test_a_pin_covers_what_comes_after_it(tmp_path: Path) -> None:
-    """0.22 spares and does not close the later segments of a pinned one; 0.21.5 looks at each row alone (run)."""
+    """0.22 spares and does not close the later segments of a pinned one; 0.21.5 looks at each row
+    alone (run)."""
     sessions = [
         aged("root", 200, end_reason="compression", pinned=1),
         aged("middle", 190, end_reason="compression", parent_session_id="root"),
@@ -150,7 +186,8 @@ def test_a_pin_covers_what_comes_after_it(tmp_path: Path) -> None:
 
 
 def test_0_21_deletes_by_itself_and_cuts_chains(tmp_path: Path) -> None:
-    """As 0.21.5 did with these rows: on by default, the ended segment goes without its tip, stale open ones close."""
+    """As 0.21.5 did with these rows: on by default, the ended segment goes without its tip, stale
+    open ones close."""
     sessions = [
         aged("plain", 200),
         aged("pinned", 200, pinned=1),
@@ -163,14 +200,19 @@ def test_0_21_deletes_by_itself_and_cuts_chains(tmp_path: Path) -> None:
     radar = radar_of(path)
     assert radar.retention == ON
     with opened(path) as (_, catalog):
-        assert due(radar, catalog) == ["plain", "root"] and radar.closing(catalog) == ["open", "tip"]
+        assert due(radar, catalog) == ["plain", "root"] and radar.closing(catalog) == [
+            "open",
+            "tip",
+        ]
 
 
 def test_a_closed_orphan_ages_from_its_close(tmp_path: Path) -> None:
     """Or the clean-up that closed it would delete it at once."""
     reaped = aged("reaped", 200, ended_at=NOW - 10 * DAY, end_reason="startup_orphan_reap")
     late = aged("late", 200, ended_at=NOW - 10 * DAY, end_reason="cli_close")
-    path = make_store(tmp_path / "state.db", "31", [reaped, late], [said("reaped", 200), said("late", 200)])
+    path = make_store(
+        tmp_path / "state.db", "31", [reaped, late], [said("reaped", 200), said("late", 200)]
+    )
     radar = radar_of(path)
     found = fates(path, radar)
     assert found["reaped"].prune_in_days == pytest.approx(80) and found["late"].prune_in_days == 0
@@ -178,7 +220,10 @@ def test_a_closed_orphan_ages_from_its_close(tmp_path: Path) -> None:
 
 def test_a_young_open_one_waits_for_both(tmp_path: Path) -> None:
     """Ninety idle days until it is closed, ninety more until it goes."""
-    sessions = [aged("run", 30, source="cron", ended=False), aged("chat", 30, source="telegram", ended=False)]
+    sessions = [
+        aged("run", 30, source="cron", ended=False),
+        aged("chat", 30, source="telegram", ended=False),
+    ]
     path = make_store(tmp_path / "state.db", "31", sessions)
     found = fates(path, radar_of(path))
     assert found["run"].prune_in_days == pytest.approx(150)
@@ -188,7 +233,9 @@ def test_a_young_open_one_waits_for_both(tmp_path: Path) -> None:
 def test_hermes_keeps_an_interval_between_clean_ups(tmp_path: Path) -> None:
     """What is due goes at the next one, not before."""
     meta = {"state_meta": [{"key": "last_auto_prune", "value": str(NOW - 6 * 3600)}]}
-    path = make_store(tmp_path / "state.db", "31", [aged("old", 200)], [said("old", 200)], tables=meta)
+    path = make_store(
+        tmp_path / "state.db", "31", [aged("old", 200)], [said("old", 200)], tables=meta
+    )
     assert fates(path, radar_of(path))["old"].prune_in_days == pytest.approx(0.75)
     config = "sessions:\n  min_interval_hours: 1\n"
     assert fates(path, radar_of(path, config=config))["old"].prune_in_days == 0
@@ -198,7 +245,9 @@ def test_leased_rows_are_not_closed(tmp_path: Path) -> None:
     """By the automatic clean-up; an ended conversation is due all the same."""
     lease = {"conversation_id": "run", "holder": "x", "acquired_at": NOW, "expires_at": NOW + 60}
     sessions = [aged("run", 200, source="cron", ended=False), aged("old", 200)]
-    path = make_store(tmp_path / "state.db", "31", sessions, tables={"session_turn_leases": [lease]})
+    path = make_store(
+        tmp_path / "state.db", "31", sessions, tables={"session_turn_leases": [lease]}
+    )
     with opened(path) as (_, catalog):
         assert radar_of(path).closing(catalog) == [] and due(radar_of(path), catalog) == ["old"]
         assert replace(radar_of(path), busy=frozenset()).closing(catalog) == ["run"]

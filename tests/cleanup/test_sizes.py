@@ -26,8 +26,12 @@ def raw_bytes(path: Path) -> dict[str, int]:
     found: dict[str, int] = {}
     columns = ", ".join(f"CAST({name} AS BLOB)" for name in names)
     for session_id, *values in connection.execute(f"SELECT session_id, {columns} FROM messages"):
-        found[session_id] = found.get(session_id, 0) + sum(len(value) for value in values if value is not None)
-    for session_id, prompt in connection.execute("SELECT id, CAST(system_prompt AS BLOB) FROM sessions"):
+        found[session_id] = found.get(session_id, 0) + sum(
+            len(value) for value in values if value is not None
+        )
+    for session_id, prompt in connection.execute(
+        "SELECT id, CAST(system_prompt AS BLOB) FROM sessions"
+    ):
         if session_id is not None:
             found[session_id] = found.get(session_id, 0) + len(prompt or b"")
     connection.close()
@@ -41,7 +45,9 @@ def test_content_is_counted_to_the_byte(fixture_store: Fixture, name: str) -> No
     wanted = raw_bytes(path)
     with opened(path) as (reader, catalog):
         found = measure(reader, catalog.forest.sessions.values())
-    assert {key: each.content for key, each in found.items()} == {key: wanted.get(key, 0) for key in found}
+    assert {key: each.content for key, each in found.items()} == {
+        key: wanted.get(key, 0) for key in found
+    }
     assert sum(each.content for each in found.values()) > 10_000
 
 
@@ -51,11 +57,14 @@ def test_a_hostile_store_is_counted_too(tmp_path: Path) -> None:
     wanted = raw_bytes(path)
     with opened(path) as (reader, catalog):
         found = measure(reader, catalog.forest.sessions.values())
-    assert {key: each.content for key, each in found.items()} == {key: wanted.get(key, 0) for key in found}
+    assert {key: each.content for key, each in found.items()} == {
+        key: wanted.get(key, 0) for key in found
+    }
 
 
 def test_some_and_all_are_measured_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Many sessions in a statement, one, or one in many statements: the same numbers, and those of the rows."""
+    """Many sessions in a statement, one, or one in many statements: the same numbers, and those of
+    the rows."""
     path = big_store(tmp_path / "state.db", 200, 3000)
     with opened(path) as (reader, catalog):
         sessions = list(catalog.forest.sessions.values())
@@ -70,13 +79,17 @@ def test_some_and_all_are_measured_alike(tmp_path: Path, monkeypatch: pytest.Mon
     assert sum(each.content - each.prompts for each in whole.values()) == total.bytes
 
 
-def test_what_is_fetched_grows_with_the_sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_fetched_grows_with_the_sessions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Bytes are added up by SQLite: a row for each session comes back, and none for a message."""
     path = big_store(tmp_path / "state.db", 50, 5000)
     fetched: list[int] = []
     plain = Reader.rows
 
-    def rows(reader: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:
+    def rows(
+        reader: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()
+    ) -> list[Row]:
         found = plain(reader, sql, parameters)
         fetched.append(len(found))
         return found
@@ -88,14 +101,18 @@ def test_what_is_fetched_grows_with_the_sessions(tmp_path: Path, monkeypatch: py
     assert sum(fetched) <= 4 * 50 and len(fetched) < 10  # counts, shown, prompts, sums
 
 
-def test_a_long_session_is_read_by_its_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_session_is_read_by_its_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its parts lie among the rows of all others, which are not looked at."""
     path = big_store(tmp_path / "state.db", 20, 2000)
     monkeypatch.setattr(module, "_SLICE", 10)
     asked: list[tuple[str, object]] = []
     plain = Reader.rows
 
-    def rows(reader: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:
+    def rows(
+        reader: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()
+    ) -> list[Row]:
         asked.append((sql, parameters))
         return plain(reader, sql, parameters)
 
@@ -129,18 +146,40 @@ def test_sizes_can_be_measured_bit_by_bit(tmp_path: Path) -> None:
 
 def test_kinds(tmp_path: Path) -> None:
     """Each byte under its kind."""
-    image = [{"type": "text", "text": "see"}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]
+    image = [
+        {"type": "text", "text": "see"},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
+    ]
     messages = [
         {"session_id": "a", "role": "user", "content": "héllo"},
         {"session_id": "a", "role": "user", "content": image},
         {"session_id": "a", "role": "user", "content": [{"type": "text", "text": "no image"}]},
-        {"session_id": "a", "role": "assistant", "content": "", "tool_calls": [tool_call("t")], "reasoning": "hm"},
-        {"session_id": "a", "role": "tool", "content": "out", "tool_name": "t", "api_content": "sent"},
+        {
+            "session_id": "a",
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [tool_call("t")],
+            "reasoning": "hm",
+        },
+        {
+            "session_id": "a",
+            "role": "tool",
+            "content": "out",
+            "tool_name": "t",
+            "api_content": "sent",
+        },
     ]
-    path = make_store(tmp_path / "state.db", "22", [aged("a", 5, system_prompt="you are")], messages)
+    path = make_store(
+        tmp_path / "state.db", "22", [aged("a", 5, system_prompt="you are")], messages
+    )
     connection = sqlite3.connect(path)
-    lengths = [len(row[0]) for row in connection.execute("SELECT CAST(content AS BLOB) FROM messages ORDER BY id")]
-    calls = connection.execute("SELECT length(tool_calls) FROM messages WHERE tool_calls IS NOT NULL").fetchone()[0]
+    lengths = [
+        len(row[0])
+        for row in connection.execute("SELECT CAST(content AS BLOB) FROM messages ORDER BY id")
+    ]
+    calls = connection.execute(
+        "SELECT length(tool_calls) FROM messages WHERE tool_calls IS NOT NULL"
+    ).fetchone()[0]
     connection.close()
     with opened(path) as (reader, catalog):
         found = measure(reader, catalog.forest.sessions.values())["a"]
@@ -151,7 +190,8 @@ def test_kinds(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("shape", "copies"), [("6", 0), ("22", 2), ("31", 0), ("31-migrated", 2)])
 def test_the_index_is_estimated_by_its_shape(tmp_path: Path, shape: str, copies: int) -> None:
-    """Inline indexes keep copies; a fresh one of 0.22 leaves out tool output past 8192, its trigrams cron runs too."""
+    """Inline indexes keep copies; a fresh one of 0.22 leaves out tool output past 8192, its
+    trigrams cron runs too."""
     messages = [
         {"session_id": "chat", "content": "x" * 100_000},
         {"session_id": "tools", "role": "tool", "content": "x" * 100_000},
@@ -172,7 +212,13 @@ def test_the_index_is_estimated_by_its_shape(tmp_path: Path, shape: str, copies:
 
 def test_a_store_without_an_index(tmp_path: Path) -> None:
     """Nothing is kept twice there."""
-    path = make_store(tmp_path / "state.db", "22", [aged("a", 5)], [{"session_id": "a", "content": "x"}], fts=False)
+    path = make_store(
+        tmp_path / "state.db",
+        "22",
+        [aged("a", 5)],
+        [{"session_id": "a", "content": "x"}],
+        fts=False,
+    )
     with opened(path) as (reader, catalog):
         assert measure(reader, catalog.forest.sessions.values())["a"].search == 0
 
@@ -210,7 +256,11 @@ def test_only_a_vacuum_returns_what_is_freed(tmp_path: Path) -> None:
     connection.close()
     with opened(path) as (reader, _):
         freed = read_file_space(reader, 0)
-    assert freed.file_bytes >= before.file_bytes and freed.free_bytes > before.free_bytes and not freed.shrinks_itself
+    assert (
+        freed.file_bytes >= before.file_bytes
+        and freed.free_bytes > before.free_bytes
+        and not freed.shrinks_itself
+    )
     connection = sqlite3.connect(path)
     connection.execute("VACUUM")
     connection.close()

@@ -63,7 +63,11 @@ def spawn(*arguments: str | bytes, env: Mapping[str, str] | None = None, **setti
         timeout=60,
         **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **settings},
     )
-    return Ended(ended.returncode, (ended.stdout or b"").decode("utf-8"), (ended.stderr or b"").decode("utf-8"))
+    return Ended(
+        ended.returncode,
+        (ended.stdout or b"").decode("utf-8"),
+        (ended.stderr or b"").decode("utf-8"),
+    )
 
 
 def copy_store(name: str, folder: Path) -> Path:
@@ -88,7 +92,11 @@ def stub_hermes(folder: Path, body: str) -> Path:
 
 def path_with(*folders: Path) -> str:
     """A PATH with folders in front and no `hermes` behind them."""
-    others = [each for each in os.environ["PATH"].split(os.pathsep) if not (Path(each) / "hermes").exists()]
+    others = [
+        each
+        for each in os.environ["PATH"].split(os.pathsep)
+        if not (Path(each) / "hermes").exists()
+    ]
     return os.pathsep.join([*map(str, folders), *others])
 
 

@@ -1,4 +1,5 @@
-"""What every JSON document holds: keys and types; more keys are allowed, fewer or other types are not."""
+"""What every JSON document holds: keys and types; more keys are allowed, fewer or other types are
+not."""
 
 from __future__ import annotations
 
@@ -220,12 +221,18 @@ DOCTOR = keys(
     search=keys(fts5=FLAG, trigram=FLAG, indexed=COUNT, messages=COUNT),
     hermes=maybe(keys(path=TEXT, version=maybe(TEXT))),
     terminal=keys(),
-    problems=each(keys(severity=one("error", "warning", "info"), code=WORD, text=TEXT, remedy=TEXT)),
+    problems=each(
+        keys(severity=one("error", "warning", "info"), code=WORD, text=TEXT, remedy=TEXT)
+    ),
 )
 PROFILES = keys(
     root=TEXT,
     active=TEXT,
-    profiles=each(keys(name=TEXT, path=TEXT, active=FLAG, sessions=maybe(COUNT), bytes=COUNT, error=maybe(TEXT))),
+    profiles=each(
+        keys(
+            name=TEXT, path=TEXT, active=FLAG, sessions=maybe(COUNT), bytes=COUNT, error=maybe(TEXT)
+        )
+    ),
 )
 
 

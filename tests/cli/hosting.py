@@ -1,4 +1,5 @@
-"""Machines that the real ssh client reaches, for the command line, and a configuration that names them."""
+"""Machines that the real ssh client reaches, for the command line, and a configuration that names
+them."""
 
 from __future__ import annotations
 
@@ -54,7 +55,9 @@ def machines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
     with ExitStack() as stack:
         for name, program in PROGRAMS.items():
             (folder / name / "hermes").mkdir(parents=True)
-            made[name] = stack.enter_context(ThrowAwayServer(folder / name, folder / name / "hermes", name))
+            made[name] = stack.enter_context(
+                ThrowAwayServer(folder / name, folder / name / "hermes", name)
+            )
             made[name].environment["SHELL"] = "/bin/sh"
             if program is not None:
                 text = program if program.startswith("#!") else f"#!/bin/sh\n{program}"
@@ -93,7 +96,9 @@ def asked(machines: Machines) -> int:
 def configure(machines: Machines, *names: str, more: str = "") -> None:
     """Write a configuration of hosts."""
     config_path().parent.mkdir(parents=True, exist_ok=True)
-    blocks = [f'[[hosts]]\nname = "{name}"\nssh = "{ssh(machines, name)}"\n{more}' for name in names]
+    blocks = [
+        f'[[hosts]]\nname = "{name}"\nssh = "{ssh(machines, name)}"\n{more}' for name in names
+    ]
     config_path().write_text("".join(blocks))
 
 

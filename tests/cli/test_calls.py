@@ -1,4 +1,5 @@
-"""The calls of `serve` and the commands behind them: nothing is lost between a command line and a call."""
+"""The calls of `serve` and the commands behind them: nothing is lost between a command line and a
+call."""
 
 from __future__ import annotations
 
@@ -42,7 +43,11 @@ def test_a_command_line_and_its_call_say_the_same(name: str) -> None:
     assert command is not None
     found = calls.call_of(arguments)
     assert found is not None and found[0] == name
-    required = {key: value for key, value in found[1].items() if key in ("query", "id", "ids", "title", "bundles")}
+    required = {
+        key: value
+        for key, value in found[1].items()
+        if key in ("query", "id", "ids", "title", "bundles")
+    }
     chosen = {"delete": True} if name == "clean_up" else {}
     _name, values = checked(name, required | chosen | {"json": False}, may_change=True)
     assert values == found[1]
@@ -101,14 +106,24 @@ def test_every_option_arrives(line: str) -> None:
     found = calls.call_of(arguments)
     assert found is not None
     _name, values = checked(*found, may_change=True)
-    assert all(values[each] == getattr(arguments, each) for each in values if values["json"] and each != "query")
+    assert all(
+        values[each] == getattr(arguments, each)
+        for each in values
+        if values["json"] and each != "query"
+    )
     if line.startswith("prune"):
         assert values["query"] == [QUERIES[line]]
 
 
 def test_the_words_of_the_table_are_those_of_the_parser() -> None:
     """Each is accepted by both; a word that is new in one is missing in the other."""
-    for name, option in (("list", "view"), ("list", "sort"), ("search", "sort"), ("stats", "by"), ("stats", "period")):
+    for name, option in (
+        ("list", "view"),
+        ("list", "sort"),
+        ("search", "sort"),
+        ("stats", "by"),
+        ("stats", "period"),
+    ):
         accepts = CALLS[name].parameters[option].accepts
         with pytest.raises(SystemExit):
             parse([*LINES[name].split(), f"--{option}", "no such word"])
@@ -165,7 +180,11 @@ ANYTHING = st.recursive(
 )
 
 
-@given(st.sampled_from(sorted(CALLS)) | ANYTHING, st.dictionaries(st.text(), ANYTHING) | ANYTHING, st.booleans())
+@given(
+    st.sampled_from(sorted(CALLS)) | ANYTHING,
+    st.dictionaries(st.text(), ANYTHING) | ANYTHING,
+    st.booleans(),
+)
 def test_anything_else_is_refused(name: Any, values: Any, may_change: bool) -> None:
     """Whatever was sent: all arguments of the call, or a sentence."""
     try:
@@ -177,7 +196,9 @@ def test_anything_else_is_refused(name: Any, values: Any, may_change: bool) -> N
         assert may_change or not CALLS[found].changes
 
 
-def test_a_call_that_prints_without_end_is_refused(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_call_that_prints_without_end_is_refused(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Before it fills the memory."""
     copy_store("state-v22", tmp_path)
     monkeypatch.setattr(serve, "_PRINTED", 1_000)

@@ -1,4 +1,5 @@
-"""`profiles` and `doctor`: several roots and stores, sound and broken ones, and which one is meant."""
+"""`profiles` and `doctor`: several roots and stores, sound and broken ones, and which one is
+meant."""
 
 from __future__ import annotations
 
@@ -30,30 +31,48 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_profiles(capsys: Capture, root: Path) -> None:
-    """Each with its sessions, or with why they cannot be read; one broken store hides none of the others."""
+    """Each with its sessions, or with why they cannot be read; one broken store hides none of the
+    others."""
     document = ask(capsys, "--home", str(root), "profiles")
     contract.holds(document, contract.PROFILES)
     found = {each["name"]: each for each in document["profiles"]}
     assert list(found) == ["default", "a-b_9", "broken", "coder", "empty", "fresh"]
     for name in ("default", "a-b_9", "coder"):
         with closing(sqlite3.connect(found[name]["path"])) as connection:
-            assert found[name]["sessions"] == connection.execute("SELECT count(*) FROM sessions").fetchone()[0]
-        assert found[name]["error"] is None and found[name]["bytes"] == Path(found[name]["path"]).stat().st_size
-    for name, word in (("broken", "not a session store"), ("empty", "is empty"), ("fresh", "no session store")):
+            assert (
+                found[name]["sessions"]
+                == connection.execute("SELECT count(*) FROM sessions").fetchone()[0]
+            )
+        assert (
+            found[name]["error"] is None
+            and found[name]["bytes"] == Path(found[name]["path"]).stat().st_size
+        )
+    for name, word in (
+        ("broken", "not a session store"),
+        ("empty", "is empty"),
+        ("fresh", "no session store"),
+    ):
         assert found[name]["sessions"] is None and word in found[name]["error"]
-    assert document["active"] == "default" and [name for name in found if found[name]["active"]] == ["default"]
+    assert document["active"] == "default" and [
+        name for name in found if found[name]["active"]
+    ] == ["default"]
     people = call(capsys, "--home", str(root), "profiles")
     assert people.code == 0 and all(name in people.out for name in found)
 
 
-def test_which_profile_is_meant(capsys: Capture, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_which_profile_is_meant(
+    capsys: Capture, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As Hermes takes it: --profile, a home that is a profile's, the sticky one, the root's own."""
 
     def meant(*options: str) -> tuple[str, str]:
         store = ask(capsys, *options, "list")["store"]
         return store["profile"], store["path"]
 
-    own, coder = ("default", str(root / "state.db")), ("coder", str(root / "profiles" / "coder" / "state.db"))
+    own, coder = (
+        ("default", str(root / "state.db")),
+        ("coder", str(root / "profiles" / "coder" / "state.db")),
+    )
     assert meant("--home", str(root)) == own
     assert meant("--home", str(root), "--profile", "coder") == coder
     assert meant("--home", str(root / "profiles" / "coder")) == coder
@@ -79,23 +98,38 @@ def test_looking_leaves_no_trace(capsys: Capture, root: Path) -> None:
         return {str(path): path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
     before = files()
-    for command in ("list", "list --sort size", "search the", "profiles", "doctor", "resume --last --print"):
+    for command in (
+        "list",
+        "list --sort size",
+        "search the",
+        "profiles",
+        "doctor",
+        "resume --last --print",
+    ):
         for options in ([], ["--profile", "coder"]):
             call(capsys, "--home", str(root), *options, *command.split())
-    after = {name: content for name, content in files().items() if not name.endswith(("-shm", "-wal"))}
+    after = {
+        name: content for name, content in files().items() if not name.endswith(("-shm", "-wal"))
+    }
     assert after == before
 
 
-def test_doctor_of_a_sound_store(capsys: Capture, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_of_a_sound_store(
+    capsys: Capture, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whether `hermes` is there, and its version without running it."""
     monkeypatch.setenv("PATH", path_with())
     document = ask(capsys, "--home", str(root), "doctor")
-    assert document["hermes"] is None and "no-hermes" in [each["code"] for each in document["problems"]]
+    assert document["hermes"] is None and "no-hermes" in [
+        each["code"] for each in document["problems"]
+    ]
     folder = stub_hermes(tmp_path / "env" / "bin", f"touch '{tmp_path}/was-run'")
     monkeypatch.setenv("PATH", path_with(folder))
     found = ask(capsys, "--home", str(root), "doctor")
     assert found["hermes"] == {"path": str(folder / "hermes"), "version": None}
-    (tmp_path / "env" / "lib" / "python3.11" / "site-packages" / "hermes_agent-1.2.3.dist-info").mkdir(parents=True)
+    (
+        tmp_path / "env" / "lib" / "python3.11" / "site-packages" / "hermes_agent-1.2.3.dist-info"
+    ).mkdir(parents=True)
     assert ask(capsys, "--home", str(root), "doctor")["hermes"]["version"] == "1.2.3"
     assert [each["code"] for each in found["problems"]] == []
     assert not (tmp_path / "was-run").exists()
@@ -135,7 +169,8 @@ def test_doctor_of_a_store_that_cannot_be_read(
 
 
 def test_doctor_of_a_damaged_store(capsys: Capture, root: Path) -> None:
-    """Pages torn out in the middle: 3 with a sentence, or 0 where nothing needed them; never a failure of ours."""
+    """Pages torn out in the middle: 3 with a sentence, or 0 where nothing needed them; never a
+    failure of ours."""
     store = root / "state.db"
     whole = store.read_bytes()
     size = 4096
@@ -152,7 +187,9 @@ def test_doctor_of_a_damaged_store(capsys: Capture, root: Path) -> None:
 def test_doctor_says_what_the_index_lacks(capsys: Capture, root: Path) -> None:
     """Rows that are not in the search index are counted, a store without one is told apart."""
     with closing(sqlite3.connect(root / "state.db")) as connection, connection:
-        connection.execute("DELETE FROM messages_fts_docsize WHERE id IN (SELECT id FROM messages_fts_docsize LIMIT 3)")
+        connection.execute(
+            "DELETE FROM messages_fts_docsize WHERE id IN (SELECT id FROM messages_fts_docsize LIMIT 3)"
+        )
     document = ask(capsys, "--home", str(root), "doctor")
     assert document["search"]["messages"] - document["search"]["indexed"] == 3
     problem = next(each for each in document["problems"] if each["code"] == "index-incomplete")
@@ -165,7 +202,13 @@ def test_a_newer_store_is_read(capsys: Capture, root: Path) -> None:
         connection.execute("UPDATE schema_version SET version = 99")
         connection.execute("ALTER TABLE sessions ADD COLUMN of_the_future TEXT")
     ended = call(capsys, "--home", str(root), "list", "--json")
-    assert ended.code == 0 and ended.document["shown"] > 0 and ended.document["store"]["schema_version"] == 99
+    assert (
+        ended.code == 0
+        and ended.document["shown"] > 0
+        and ended.document["store"]["schema_version"] == 99
+    )
     assert any("newer" in warning for warning in ended.document["store"]["warnings"])
     assert "newer" in call(capsys, "--home", str(root), "list").err
-    assert any("newer" in each["text"] for each in ask(capsys, "--home", str(root), "doctor")["problems"])
+    assert any(
+        "newer" in each["text"] for each in ask(capsys, "--home", str(root), "doctor")["problems"]
+    )

@@ -1,4 +1,5 @@
-"""`rename`, `archive`, `unarchive`, `pin` and `unpin`: all that is named or nothing, and the way back."""
+"""`rename`, `archive`, `unarchive`, `pin` and `unpin`: all that is named or nothing, and the way
+back."""
 
 from __future__ import annotations
 
@@ -73,14 +74,24 @@ def test_what_goes_along_is_said(capsys: Capture, tmp_path: Path) -> None:
 
 
 def test_renamed(capsys: Capture, path: Path) -> None:
-    """The tip gets it, words are joined, and what is stored is said where it is not what was typed."""
+    """The tip gets it, words are joined, and what is stored is said where it is not what was
+    typed."""
     found = ask(capsys, *on(path), "rename", CHAIN[0], "Login", " and\u200b", "tokens")
-    assert found == {"id": CHAIN[2], "title": "Login and tokens", "typed": "Login  and\u200b tokens", "changed": True}
+    assert found == {
+        "id": CHAIN[2],
+        "title": "Login and tokens",
+        "typed": "Login  and\u200b tokens",
+        "changed": True,
+    }
     ended = call(capsys, *on(path), "rename", "Login and tokens", "Fix auth bug")
-    assert ended.out == "renamed to “Fix auth bug” · it was “Login and tokens”\n" and ended.err == ""
+    assert (
+        ended.out == "renamed to “Fix auth bug” · it was “Login and tokens”\n" and ended.err == ""
+    )
     assert "This differs" in call(capsys, *on(path), "rename", CHAIN[2], "\x1b[31mred").err
     assert ask(capsys, *on(path), "show", CHAIN[2])["conversation"]["title"] == "[31mred"
-    assert call(capsys, *on(path), "rename", CHAIN[2], "[31mred").err == "It has that title already.\n"
+    assert (
+        call(capsys, *on(path), "rename", CHAIN[2], "[31mred").err == "It has that title already.\n"
+    )
     found = ask(capsys, *on(path), "rename", CHAIN[2], "")
     assert (found["title"], found["changed"]) == (None, True)
     assert call(capsys, *on(path), "rename", "--", CHAIN[2], "-v").out.startswith("renamed to “-v”")
@@ -100,8 +111,11 @@ def test_renamed(capsys: Capture, path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("json", [[], ["--json"]])
-def test_all_or_nothing(capsys: Capture, path: Path, line: list[str], code: int, words: str, json: list[str]) -> None:
-    """What is not found, not unique or not allowed changes nothing, not even what was named before it."""
+def test_all_or_nothing(
+    capsys: Capture, path: Path, line: list[str], code: int, words: str, json: list[str]
+) -> None:
+    """What is not found, not unique or not allowed changes nothing, not even what was named before
+    it."""
     before = path.read_bytes()
     ended = call(capsys, *on(path), *line, *json)
     assert (ended.code, ended.out) == (code, ""), ended.err
@@ -111,7 +125,10 @@ def test_all_or_nothing(capsys: Capture, path: Path, line: list[str], code: int,
 
 def test_what_a_store_has_no_column_for(capsys: Capture, tmp_path: Path) -> None:
     """5: and the column is named; the rest works."""
-    for name, command, column in (("state-v22", "pin", "pinned"), ("state-v11", "archive", "archived")):
+    for name, command, column in (
+        ("state-v22", "pin", "pinned"),
+        ("state-v11", "archive", "archived"),
+    ):
         path = copy_store(name, tmp_path / name)
         ended = call(capsys, *on(path), command, CHAIN[0])
         assert ended.code == 5 and f"sessions.{column}" in ended.err
@@ -139,7 +156,10 @@ def test_hostile_ids(capsys: Capture, tmp_path: Path, session: str) -> None:
     for command in ("unarchive", "archive"):
         ended = call(capsys, *on(path), command, "--", session)
         assert ended.code == 0 and ended.out.count("\n") == 1
-    assert call(capsys, *on(path), "rename", "--json", "--", session, "--help").document["title"] == "--help"
+    assert (
+        call(capsys, *on(path), "rename", "--json", "--", session, "--help").document["title"]
+        == "--help"
+    )
     ended = call(capsys, *on(path), "rename", "--", "control", "Calm")
     assert ended.code == 0 and "\x1b" not in ended.out + ended.err
 

@@ -61,7 +61,12 @@ def ask(shell: str, script: Path, words: list[str]) -> set[str]:
         pytest.skip(f"there is no {shell}")
     line = " ".join(words)
     if shell == "fish":
-        command = [program, "--no-config", "-c", f"source {script}; complete -C 'hermes-browse {line}'"]
+        command = [
+            program,
+            "--no-config",
+            "-c",
+            f"source {script}; complete -C 'hermes-browse {line}'",
+        ]
     else:
         code = _BASH if shell == "bash" else _ZSH
         quiet = ["--norc", "--noprofile"] if shell == "bash" else ["-f"]
@@ -73,7 +78,9 @@ def ask(shell: str, script: Path, words: list[str]) -> set[str]:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 @pytest.mark.parametrize(("words", "wanted"), ASKED, ids=[" ".join(words) for words, _ in ASKED])
-def test_a_shell_completes(capsys: Capture, tmp_path: Path, shell: str, words: list[str], wanted: set[str]) -> None:
+def test_a_shell_completes(
+    capsys: Capture, tmp_path: Path, shell: str, words: list[str], wanted: set[str]
+) -> None:
     """Commands, actions, values and options at their places."""
     script = tmp_path / "script"
     script.write_text(call(capsys, "completions", shell).out)
@@ -91,7 +98,9 @@ def test_names_of_hosts(capsys: Capture, tmp_path: Path, shell: str) -> None:
     assert ask(shell, script, ["list", "--host", ""]) == {"vps", "nas"}
     assert ask(shell, script, ["--host", "v"]) == {"vps"}
     assert ask(shell, script, ["hosts", "check", "n"]) == {"nas"}
-    assert ask(shell, script, ["hosts", "n"]) == ask(shell, script, ["rename", "check", "n"]) == set()
+    assert (
+        ask(shell, script, ["hosts", "n"]) == ask(shell, script, ["rename", "check", "n"]) == set()
+    )
 
 
 def test_a_value_behind_an_equals_sign(capsys: Capture, tmp_path: Path) -> None:
@@ -112,7 +121,9 @@ def test_files_and_folders(capsys: Capture, tmp_path: Path, shell: str) -> None:
     begun = str(tmp_path / "f")
     found = {each.rstrip("/") for each in ask(shell, script, ["--db", begun])}
     assert found == {str(tmp_path / "folder"), str(tmp_path / "file")}
-    assert {each.rstrip("/") for each in ask(shell, script, ["--home", begun])} == {str(tmp_path / "folder")}
+    assert {each.rstrip("/") for each in ask(shell, script, ["--home", begun])} == {
+        str(tmp_path / "folder")
+    }
 
 
 def test_every_command_and_option_is_there(capsys: Capture, tmp_path: Path) -> None:

@@ -25,7 +25,9 @@ def test_init_writes_a_sample_once(capsys: Capture) -> None:
     assert ask(capsys, "config", "init") == {"path": str(config_path()), "written": True}
 
 
-def test_init_where_nothing_can_be_written(capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_init_where_nothing_can_be_written(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A sentence, no failure."""
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "file"))
@@ -58,11 +60,18 @@ def test_show(capsys: Capture) -> None:
 def test_keys_of_cards(capsys: Capture) -> None:
     """In the sample and among what holds, as they are set; what cannot be is told."""
     text = sample()
-    assert '# details-copy = ["c", "y"]  # copy\n' in text and '# exporting-format-before = "up"' in text
+    assert (
+        '# details-copy = ["c", "y"]  # copy\n' in text
+        and '# exporting-format-before = "up"' in text
+    )
     config_path().parent.mkdir(parents=True)
     config_path().write_text('[keys]\ndetails-copy = "x"\nraw-copy = "q"\n')
     document = ask(capsys, "config", "show")
-    assert document["keys"]["details-copy"] == ["x"] and document["keys"]["details-back"] == ["escape", "q", "i"]
+    assert document["keys"]["details-copy"] == ["x"] and document["keys"]["details-back"] == [
+        "escape",
+        "q",
+        "i",
+    ]
     assert document["keys"]["raw-back"] == ["escape", "ampersand"], "the key was taken from it"
     assert [each["line"] for each in document["problems"]] == [3]
     assert 'preflight-resume = ["y"]' in call(capsys, "config").out
@@ -72,7 +81,13 @@ def test_show_of_hosts(capsys: Capture) -> None:
     """As they hold, in the words of the file."""
     config_path().parent.mkdir(parents=True)
     config_path().write_text("[[hosts]]\nname = 'vps'\nssh = '-o X=\"a b\" me@vps'\n")
-    host = {"name": "vps", "ssh": '-o X="a b" me@vps', "command": "hermes-browse", "home": "", "profile": ""}
+    host = {
+        "name": "vps",
+        "ssh": '-o X="a b" me@vps',
+        "command": "hermes-browse",
+        "home": "",
+        "profile": "",
+    }
     assert ask(capsys, "config")["hosts"] == [host]
     assert 'name = "vps"\nssh = "-o X=\\"a b\\" me@vps"\ncommand =' in call(capsys, "config").out
 
@@ -80,5 +95,9 @@ def test_show_of_hosts(capsys: Capture) -> None:
 def test_show_without_a_file(capsys: Capture) -> None:
     """The defaults, and how to get a sample."""
     document = ask(capsys, "config")
-    assert not document["exists"] and document["problems"] == [] and document["options"]["mouse"] is True
+    assert (
+        not document["exists"]
+        and document["problems"] == []
+        and document["options"]["mouse"] is True
+    )
     assert "config init" in call(capsys, "config").out

@@ -1,4 +1,5 @@
-"""What a conversation cost itself and with its subagents, in each document that has it and in the words for people."""
+"""What a conversation cost itself and with its subagents, in each document that has it and in the
+words for people."""
 
 from __future__ import annotations
 
@@ -14,7 +15,9 @@ from pruning import NOW
 Capture = pytest.CaptureFixture[str]
 
 
-def _session(name: str, cost: float | None, parent: str | None = None, **columns: object) -> dict[str, object]:
+def _session(
+    name: str, cost: float | None, parent: str | None = None, **columns: object
+) -> dict[str, object]:
     used = NOW - 100 * DAY
     marker = json.dumps({"_delegate_from": parent}) if parent else None
     times = {"started_at": used, "ended_at": used + 9, "end_reason": "cli_close"}
@@ -24,10 +27,12 @@ def _session(name: str, cost: float | None, parent: str | None = None, **columns
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A conversation of two segments with ten subagents and a nested one; one whose only cost is below; one without."""
+    """A conversation of two segments with ten subagents and a nested one; one whose only cost is
+    below; one without."""
     sessions = [
         _session("root", 2.0, end_reason="compression"),
-        _session("tip", 0.72) | {"parent_session_id": "root", "started_at": NOW - 99 * DAY, "ended_at": NOW - 99 * DAY},
+        _session("tip", 0.72)
+        | {"parent_session_id": "root", "started_at": NOW - 99 * DAY, "ended_at": NOW - 99 * DAY},
         *(_session(f"helper{number}", 0.25, "root") for number in range(10)),
         _session("nested", 1.19, "helper3"),
         _session("local", None),
@@ -35,7 +40,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         _session("free", None),
         _session("unknown", None, "free"),
     ]
-    rows = [{"session_id": each["id"], "content": "words", "timestamp": each["started_at"]} for each in sessions]
+    rows = [
+        {"session_id": each["id"], "content": "words", "timestamp": each["started_at"]}
+        for each in sessions
+    ]
     make_store(tmp_path / "state.db", "31", sessions, rows)
     monkeypatch.setattr("time.time", lambda: NOW)
     return tmp_path
@@ -73,9 +81,15 @@ def test_a_node_of_the_lineage_costs_what_its_session_did(capsys: Capture, home:
     """And with all below: later segments, and subagents of each."""
     found = _costs(ask(capsys, "--home", str(home), "lineage", "root")["nodes"])
     wanted = {f"helper{number}": (0.25, 0.25) for number in range(10)} | {"helper3": (0.25, 1.44)}
-    _approximately(found, wanted | {"root": (2.0, 6.41), "tip": (0.72, 0.72), "nested": (1.19, 1.19)})
+    _approximately(
+        found, wanted | {"root": (2.0, 6.41), "tip": (0.72, 0.72), "nested": (1.19, 1.19)}
+    )
     printed = call(capsys, "--home", str(home), "lineage", "root").out
-    assert " · $2.00 of $6.41 · " in printed and " · $0.25 of $1.44 · " in printed and " · $0.72 · " in printed
+    assert (
+        " · $2.00 of $6.41 · " in printed
+        and " · $0.25 of $1.44 · " in printed
+        and " · $0.72 · " in printed
+    )
 
 
 def test_people_read_the_cost_with_subagents(capsys: Capture, home: Path) -> None:
@@ -94,7 +108,9 @@ def test_filters_and_limits_go_by_the_cost_with_subagents(capsys: Capture, home:
     where = ("--home", str(home))
     dear = ask(capsys, *where, "search", "words cost>6")["hits"]
     assert {each["conversation_id"] for each in dear} == {"tip"}
-    cheap = {each["conversation_id"] for each in ask(capsys, *where, "search", "words cost<=0.5")["hits"]}
+    cheap = {
+        each["conversation_id"] for each in ask(capsys, *where, "search", "words cost<=0.5")["hits"]
+    }
     assert "local" in cheap and not cheap & {"tip", "free", "unknown"}
     planned = ask(capsys, *where, "prune", "--older-than", "90d", "--max-cost", "0.5")["would"]
     assert [each["id"] for each in planned] == ["local"]

@@ -1,4 +1,5 @@
-"""The log: where failures are written down, what `--debug` adds to it, and what never stands in it."""
+"""The log: where failures are written down, what `--debug` adds to it, and what never stands in
+it."""
 
 from __future__ import annotations
 
@@ -61,7 +62,9 @@ def test_the_log_does_not_grow_for_ever(monkeypatch: pytest.MonkeyPatch) -> None
         except KeyError:
             log_failure()
     names = sorted(each.name for each in log_path().parent.iterdir())
-    assert names == ["hermes-browse.log", "hermes-browse.log.1"] and written().count("KeyError") == 1
+    assert (
+        names == ["hermes-browse.log", "hermes-browse.log.1"] and written().count("KeyError") == 1
+    )
 
 
 def test_where_no_log_can_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -83,7 +86,9 @@ def test_debug_writes_down_what_is_done(capsys: Capture, tmp_path: Path, behind:
     text = written()
     assert ended.code == 0 and ended.out and str(log_path()) in ended.err
     assert "SQLite" in text and " search, process" in text and "MATCH ?" in text and " ms" in text
-    assert "auth" not in text.lower().replace("hermes-browse", "").replace(str(tmp_path).lower(), "")
+    assert "auth" not in text.lower().replace("hermes-browse", "").replace(
+        str(tmp_path).lower(), ""
+    )
     assert reader.observe is not None
 
 
@@ -95,7 +100,9 @@ def test_without_debug_nothing_is_written(capsys: Capture, tmp_path: Path) -> No
     assert "StoreMissingError" in written() and str(tmp_path) not in written()
 
 
-def test_an_unexpected_failure_of_a_command(capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unexpected_failure_of_a_command(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One sentence that names the log, and 1; no traceback."""
     copy_store("state-v22", tmp_path)
     monkeypatch.setattr(stats, "print_sums", lambda *given, **named: fail("what was said"))
@@ -106,6 +113,8 @@ def test_an_unexpected_failure_of_a_command(capsys: Capture, tmp_path: Path, mon
 
 def test_every_command_takes_it(capsys: Capture) -> None:
     """Before it or behind it."""
-    assert "--debug" in call(capsys, "--help").out and "--debug" in call(capsys, "list", "--help").out
+    assert (
+        "--debug" in call(capsys, "--help").out and "--debug" in call(capsys, "list", "--help").out
+    )
     assert call(capsys, "--debug", "--version").code == 0
     assert call(capsys, "--demo", "doctor", "--debug").code == 0

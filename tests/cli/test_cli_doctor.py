@@ -1,4 +1,5 @@
-"""`doctor` on what is around a store: holders, the disk, the terminal, the configuration; each with a remedy."""
+"""`doctor` on what is around a store: holders, the disk, the terminal, the configuration; each with
+a remedy."""
 
 from __future__ import annotations
 
@@ -42,7 +43,9 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def problems_around(holders: Sequence[Holder], free: int | None, size: int, told: dict[str, Any]) -> list[StoreProblem]:
+def problems_around(
+    holders: Sequence[Holder], free: int | None, size: int, told: dict[str, Any]
+) -> list[StoreProblem]:
     """What is wrong around a store, with the configuration there is."""
     return checkup.problems_around(holders, free, size, told, read_config(config_path()))
 
@@ -68,7 +71,11 @@ def test_who_has_the_store_open(capsys: Capture, root: Path) -> None:
         process.stdin.close()
     assert [each["pid"] for each in document["holders"]] == [process.pid]
     (problem,) = document["problems"]
-    assert problem["code"] == "held" and str(process.pid) in problem["text"] and "optimize" in problem["remedy"]
+    assert (
+        problem["code"] == "held"
+        and str(process.pid) in problem["text"]
+        and "optimize" in problem["remedy"]
+    )
     assert f"({process.pid})" in people.out
     assert ask(capsys, "--home", str(root), "doctor")["holders"] == []
 
@@ -76,7 +83,10 @@ def test_who_has_the_store_open(capsys: Capture, root: Path) -> None:
 def test_a_store_that_is_gone_under_a_process() -> None:
     """An error: it writes where nobody reads."""
     (problem,) = problems_around([Holder(7, "hermes gateway", True)], None, 0, FINE)
-    assert (problem.severity, problem.code) == ("error", "held-gone") and "hermes gateway (7)" in problem.text
+    assert (problem.severity, problem.code) == (
+        "error",
+        "held-gone",
+    ) and "hermes gateway (7)" in problem.text
 
 
 def test_the_configuration(capsys: Capture, root: Path) -> None:
@@ -107,13 +117,18 @@ def test_a_large_store(capsys: Capture, root: Path, monkeypatch: pytest.MonkeyPa
 
 def test_what_hermes_cleans_up(capsys: Capture, root: Path) -> None:
     """By its settings, with what becomes of the file."""
-    (root / "config.yaml").write_text("sessions:\n  auto_prune: true\n  vacuum_after_prune: false\n")
+    (root / "config.yaml").write_text(
+        "sessions:\n  auto_prune: true\n  vacuum_after_prune: false\n"
+    )
     assert ask(capsys, "--home", str(root), "doctor")["retention"] == {
         "auto_prune": True,
         "retention_days": 90,
         "vacuum_after_prune": False,
     }
-    assert "idle for 90 days; runs no VACUUM after that" in call(capsys, "--home", str(root), "doctor").out
+    assert (
+        "idle for 90 days; runs no VACUUM after that"
+        in call(capsys, "--home", str(root), "doctor").out
+    )
     (root / "config.yaml").write_text("sessions:\n  auto_prune: false\n")
     assert "VACUUM" not in call(capsys, "--home", str(root), "doctor").out
     assert ask(capsys, "--db", str(root / "state.db"), "doctor")["retention"] is not None
@@ -130,8 +145,12 @@ def test_the_disk(capsys: Capture, root: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=1_000_000))
     document = ask(capsys, "--home", str(root), "doctor")
     assert document["disk"] == {"free_bytes": 1_000_000}
-    assert [each["code"] for each in document["problems"]] == ["disk-low"] and document["problems"][0]["remedy"]
-    assert [each.code for each in problems_around([], 300_000_000, 200_000_000, FINE)] == ["disk-vacuum"]
+    assert [each["code"] for each in document["problems"]] == ["disk-low"] and document["problems"][
+        0
+    ]["remedy"]
+    assert [each.code for each in problems_around([], 300_000_000, 200_000_000, FINE)] == [
+        "disk-vacuum"
+    ]
     assert problems_around([], 300_000_000, size, FINE) == []
 
 
@@ -166,12 +185,20 @@ def test_the_way_to_the_clipboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert route({"WAYLAND_DISPLAY": "wayland-0", "TMUX": "x"}) == "wl-copy"
     assert route({"WAYLAND_DISPLAY": "wayland-0", "SSH_TTY": "/dev/pts/1"}) == "OSC 52"
     assert route({"WAYLAND_DISPLAY": "wayland-0", "SSH_TTY": "/dev/pts/1", "TMUX": "x"}) == "tmux"
-    assert route({"DISPLAY": ":0", "TMUX": "x"}) == "xsel", "xclip comes first, but is not installed"
+    assert route({"DISPLAY": ":0", "TMUX": "x"}) == "xsel", (
+        "xclip comes first, but is not installed"
+    )
     (tmp_path / "tmux").unlink()
     assert route({"TMUX": "x"}) == "OSC 52"
 
 
-def test_a_store_that_cannot_be_read_is_looked_around_as_well(capsys: Capture, tmp_path: Path) -> None:
+def test_a_store_that_cannot_be_read_is_looked_around_as_well(
+    capsys: Capture, tmp_path: Path
+) -> None:
     """3, with everything else in the document."""
     ended = call(capsys, "--home", str(tmp_path / "nowhere"), "doctor", "--json")
-    assert ended.code == 3 and ended.document["disk"] == {"free_bytes": None} and "holders" in ended.document
+    assert (
+        ended.code == 3
+        and ended.document["disk"] == {"free_bytes": None}
+        and "holders" in ended.document
+    )

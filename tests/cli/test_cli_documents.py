@@ -1,4 +1,5 @@
-"""The JSON documents of every command on every store: keys, types, and that they agree with each other."""
+"""The JSON documents of every command on every store: keys, types, and that they agree with each
+other."""
 
 from __future__ import annotations
 
@@ -32,14 +33,22 @@ def which(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
 
 def everything(capsys: Capture, which: list[str]) -> list[dict[str, Any]]:
     """All conversations of a store."""
-    found: list[dict[str, Any]] = ask(capsys, *which, "list", "--view", "all", "--limit", "0")["conversations"]
+    found: list[dict[str, Any]] = ask(capsys, *which, "list", "--view", "all", "--limit", "0")[
+        "conversations"
+    ]
     return found
 
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_list(capsys: Capture, which: list[str], view: str) -> None:
     """Shown and hidden sum up, whatever the page."""
-    for page in ([], ["--limit", "0"], ["--limit", "3", "--offset", "2"], ["--offset", "9999"], ["--source", "cli"]):
+    for page in (
+        [],
+        ["--limit", "0"],
+        ["--limit", "3", "--offset", "2"],
+        ["--offset", "9999"],
+        ["--source", "cli"],
+    ):
         document = ask(capsys, *which, "list", "--view", view, *page)
         contract.holds(document, contract.LIST)
         assert document["view"] == view
@@ -54,7 +63,8 @@ def test_list(capsys: Capture, which: list[str], view: str) -> None:
 
 
 def test_views_share_out_the_conversations(capsys: Capture, which: list[str]) -> None:
-    """No conversation is in two narrow views; what the counts call hidden is what the other views show."""
+    """No conversation is in two narrow views; what the counts call hidden is what the other views
+    show."""
     views = {view: ask(capsys, *which, "list", "--view", view, "--limit", "0") for view in VIEWS}
     narrow = [each for view in VIEWS[:3] for each in ids_of(views[view]["conversations"])]
     assert len(narrow) == len(set(narrow))
@@ -81,7 +91,11 @@ def test_show_and_lineage_of_every_conversation(capsys: Capture, which: list[str
         document = ask(capsys, *which, "show", one["root_id"])
         contract.holds(document, contract.SHOW)
         shown = document["conversation"]
-        left = {"prune_in_days": pytest.approx(one["prune_in_days"], abs=0.1)} if one["prune_in_days"] else {}
+        left = (
+            {"prune_in_days": pytest.approx(one["prune_in_days"], abs=0.1)}
+            if one["prune_in_days"]
+            else {}
+        )
         assert shown == one | left, "time has passed since it was listed"
         assert len(document["messages"]) == one["message_count"]
         places = [one["segments"].index(message["session_id"]) for message in document["messages"]]
@@ -99,7 +113,8 @@ def test_show_and_lineage_of_every_conversation(capsys: Capture, which: list[str
 
 
 def test_compactions_and_context_of_every_conversation(capsys: Capture, which: list[str]) -> None:
-    """Rows of the conversation, in order, each once; without a message it is what a resume would send."""
+    """Rows of the conversation, in order, each once; without a message it is what a resume would
+    send."""
     seen = 0
     for one in everything(capsys, which):
         rows = ask(capsys, *which, "show", one["root_id"], "--everything")["messages"]
@@ -111,7 +126,9 @@ def test_compactions_and_context_of_every_conversation(capsys: Capture, which: l
             contract.holds(compaction, contract.LOST)
             assert set(compaction["replaced"]) <= set(compaction["before"]) <= ids
             assert len(compaction["kept"]) == len(compaction["originals"])
-            assert {lost["last_message_id"] for lost in compaction["lost"]} <= set(compaction["replaced"])
+            assert {lost["last_message_id"] for lost in compaction["lost"]} <= set(
+                compaction["replaced"]
+            )
         seen += len(document["compactions"])
 
         known = ask(capsys, *which, "context", one["id"])
@@ -133,7 +150,9 @@ def test_the_context_at_a_message(capsys: Capture, which: list[str]) -> None:
     first = next(message for message in rows if message["role"] == "assistant")
     known = ask(capsys, *which, "context", one["id"], "--at", str(first["id"]))
     assert (known["at"], known["of"]) == (first["id"], first["id"])
-    assert [message["id"] for message in known["messages"]] == [row["id"] for row in rows if row["id"] < first["id"]]
+    assert [message["id"] for message in known["messages"]] == [
+        row["id"] for row in rows if row["id"] < first["id"]
+    ]
     ended = call(capsys, *which, "context", one["id"], "--at", "987654321")
     assert ended.code == 4 and "987654321" in ended.err
 
@@ -150,8 +169,12 @@ def test_search(capsys: Capture, which: list[str]) -> None:
             contract.CONTEXT(hit["context"][0], "context")
             assert hit["conversation_id"] == homes[hit["session_id"]]
             assert hit["message_id"] in [each["message_id"] for each in hit["context"]]
-            assert len(hit["context"]) <= 5 and all(len(each["text"]) <= 200 for each in hit["context"])
-            assert hit["match"] and all(0 <= start < end <= len(hit["snippet"]) for start, end in hit["match"])
+            assert len(hit["context"]) <= 5 and all(
+                len(each["text"]) <= 200 for each in hit["context"]
+            )
+            assert hit["match"] and all(
+                0 <= start < end <= len(hit["snippet"]) for start, end in hit["match"]
+            )
 
 
 def test_doctor_profiles_and_the_store(capsys: Capture, which: list[str], tmp_path: Path) -> None:
@@ -161,9 +184,16 @@ def test_doctor_profiles_and_the_store(capsys: Capture, which: list[str], tmp_pa
     store = ask(capsys, *which, "list")["store"]
     assert document["store"] == store
     with closing(sqlite3.connect(tmp_path / "root" / "state.db")) as connection:
-        assert store["sessions"] == connection.execute("SELECT count(*) FROM sessions").fetchone()[0]
-        assert store["messages"] == connection.execute("SELECT count(*) FROM messages").fetchone()[0]
-        assert store["schema_version"] == connection.execute("SELECT version FROM schema_version").fetchone()[0]
+        assert (
+            store["sessions"] == connection.execute("SELECT count(*) FROM sessions").fetchone()[0]
+        )
+        assert (
+            store["messages"] == connection.execute("SELECT count(*) FROM messages").fetchone()[0]
+        )
+        assert (
+            store["schema_version"]
+            == connection.execute("SELECT version FROM schema_version").fetchone()[0]
+        )
     assert document["search"]["messages"] == store["messages"]
     contract.holds(ask(capsys, *which, "profiles"), contract.PROFILES)
 
@@ -192,15 +222,20 @@ def test_the_demo(capsys: Capture) -> None:
     ended = call(capsys, "--demo", "resume", "--last", "--print", "--json")
     assert (ended.code, ended.out) == (5, "")
     profiles = ask(capsys, "--demo", "profiles")["profiles"]
-    assert [each["name"] for each in profiles] == ["default", "harbour"] and all(each["sessions"] for each in profiles)
+    assert [each["name"] for each in profiles] == ["default", "harbour"] and all(
+        each["sessions"] for each in profiles
+    )
     assert not any(Path(each["path"]).exists() for each in profiles), "they go with the command"
 
 
 @pytest.mark.slow
 def test_ids_of_the_demo_last(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What `list` prints can be shown by the next command, half an hour later too; something in it is live."""
+    """What `list` prints can be shown by the next command, half an hour later too; something in it
+    is live."""
     clock = iter([1_780_000_000.0 + minutes * 60 for minutes in range(0, 40)])
-    monkeypatch.setattr("hermes_browse.tui.cli.command_context.time", SimpleNamespace(time=lambda: next(clock)))
+    monkeypatch.setattr(
+        "hermes_browse.tui.cli.command_context.time", SimpleNamespace(time=lambda: next(clock))
+    )
     rows = ask(capsys, "--demo", "list")["conversations"]
     assert "live" in [each["status"] for each in rows]
     for each in rows[:8]:

@@ -20,11 +20,15 @@ def root(tmp_path: Path) -> str:
     return str(made)
 
 
-def test_the_list_is_that_of_all_profiles_by_activity(capsys: pytest.CaptureFixture[str], root: str) -> None:
-    """As many as each profile lists by itself, in one order; the broken one is named, the unused one is no matter."""
+def test_the_list_is_that_of_all_profiles_by_activity(
+    capsys: pytest.CaptureFixture[str], root: str
+) -> None:
+    """As many as each profile lists by itself, in one order; the broken one is named, the unused
+    one is no matter."""
     whole = ask(capsys, "--home", root, "list", "--all-profiles", "--limit", "0", "--json")
     by_profile = {
-        name: [each["id"] for each in whole["conversations"] if each["profile"] == name] for name in whole["profiles"]
+        name: [each["id"] for each in whole["conversations"] if each["profile"] == name]
+        for name in whole["profiles"]
     }
     for name, ids in by_profile.items():
         alone = ask(capsys, "--home", root, "--profile", name, "list", "--limit", "0", "--json")
@@ -42,21 +46,48 @@ def test_the_list_is_that_of_all_profiles_by_activity(capsys: pytest.CaptureFixt
     assert told.out.startswith("profile")
 
 
-def test_the_search_finds_what_each_profile_finds(capsys: pytest.CaptureFixture[str], root: str) -> None:
+def test_the_search_finds_what_each_profile_finds(
+    capsys: pytest.CaptureFixture[str], root: str
+) -> None:
     """With the profile of each hit; incomplete, because one could not be searched."""
-    whole = ask(capsys, "--home", root, "search", "auth role:user", "--all-profiles", "--limit", "0", "--json")
+    whole = ask(
+        capsys,
+        "--home",
+        root,
+        "search",
+        "auth role:user",
+        "--all-profiles",
+        "--limit",
+        "0",
+        "--json",
+    )
     assert whole["complete"] is False
     for name in ("default", "coder"):
-        alone = ask(capsys, "--home", root, "--profile", name, "search", "auth role:user", "--limit", "0", "--json")
+        alone = ask(
+            capsys,
+            "--home",
+            root,
+            "--profile",
+            name,
+            "search",
+            "auth role:user",
+            "--limit",
+            "0",
+            "--json",
+        )
         mine = [each for each in whole["hits"] if each["profile"] == name]
-        assert {each["message_id"] for each in mine} == {each["message_id"] for each in alone["hits"]}
+        assert {each["message_id"] for each in mine} == {
+            each["message_id"] for each in alone["hits"]
+        }
         assert mine
     told = call(capsys, "--home", root, "search", "auth", "--all-profiles", "--limit", "2")
     assert "2 of " in told.err
     assert "2 profiles" in told.err
 
 
-def test_what_does_not_go_together_is_a_usage_error(capsys: pytest.CaptureFixture[str], root: str) -> None:
+def test_what_does_not_go_together_is_a_usage_error(
+    capsys: pytest.CaptureFixture[str], root: str
+) -> None:
     """One store, or another order, is not all profiles by activity."""
     for arguments in (
         ("--demo", "list"),

@@ -1,4 +1,5 @@
-"""Exit codes, and what goes where: one document or nothing on standard output, sentences on standard error."""
+"""Exit codes, and what goes where: one document or nothing on standard output, sentences on
+standard error."""
 
 from __future__ import annotations
 
@@ -109,7 +110,9 @@ def test_usage(capsys: Capture, line: str, word: str) -> None:
 
 
 @pytest.mark.parametrize("option", ["--home", "--profile", "--db"])
-def test_an_empty_name_is_no_store(capsys: Capture, root: Path, monkeypatch: pytest.MonkeyPatch, option: str) -> None:
+def test_an_empty_name_is_no_store(
+    capsys: Capture, root: Path, monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
     """An unset variable of a script does not open somebody's own store."""
     monkeypatch.setenv("HERMES_HOME", str(root))
     refused(call(capsys, option, "", "list"), 2, option)
@@ -123,7 +126,16 @@ def test_the_browser_needs_a_terminal(capsys: Capture, root: Path) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["list", "search x", "show x", "lineage x", "compactions x", "context x", "resume x", "resume --last --print"],
+    [
+        "list",
+        "search x",
+        "show x",
+        "lineage x",
+        "compactions x",
+        "context x",
+        "resume x",
+        "resume --last --print",
+    ],
 )
 def test_no_store(capsys: Capture, tmp_path: Path, command: str) -> None:
     """3 for a store that is missing or none at all, with and without --json."""
@@ -143,7 +155,11 @@ def test_no_store(capsys: Capture, tmp_path: Path, command: str) -> None:
         ended = call(capsys, "--home", str(folder), *command.split())
         refused(ended, 3, word)
         assert call(capsys, "--home", str(folder), *command.split(), *_json(command)) == ended
-    refused(call(capsys, "--db", str(folder), *command.split()), 3 if "resume" not in command else 5, str(folder))
+    refused(
+        call(capsys, "--db", str(folder), *command.split()),
+        3 if "resume" not in command else 5,
+        str(folder),
+    )
 
 
 def _json(command: str) -> list[str]:
@@ -163,7 +179,8 @@ _WRITING = "archive 20260101_090000_aaa001"
 
 @pytest.mark.parametrize("line", slow_but(["list", _WRITING], [*_READING, _WRITING]))
 def test_a_write_that_was_broken_off(capsys: Capture, root: Path, line: str) -> None:
-    """3: Hermes was killed within a write. Nothing is read or put right behind its back, and what to do is said."""
+    """3: Hermes was killed within a write. Nothing is read or put right behind its back, and what
+    to do is said."""
     path = root / "state.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE")
@@ -180,9 +197,25 @@ def test_a_write_that_was_broken_off(capsys: Capture, root: Path, line: str) -> 
 def test_not_found(capsys: Capture, root: Path, command: str) -> None:
     """4 for what nothing answers to, and for a profile that is not there."""
     home = ["--home", str(root)]
-    for odd in ("nope", "", " ", "%", "_", "'", "-x", "--json", "a\nb", "\udcff", "x" * 5000, "検索", "NULL"):
+    for odd in (
+        "nope",
+        "",
+        " ",
+        "%",
+        "_",
+        "'",
+        "-x",
+        "--json",
+        "a\nb",
+        "\udcff",
+        "x" * 5000,
+        "検索",
+        "NULL",
+    ):
         refused(call(capsys, *home, command, "--", odd), 4, "No session has the id")
-    refused(call(capsys, *home, "--profile", "nope", command, "x"), 4, "There is no profile", "default")
+    refused(
+        call(capsys, *home, "--profile", "nope", command, "x"), 4, "There is no profile", "default"
+    )
     refused(call(capsys, *home, "--profile", "../..", command, "x"), 4, "There is no profile")
 
 
@@ -192,9 +225,17 @@ def test_ambiguous(capsys: Capture, root: Path, command: str) -> None:
     ended = call(capsys, "--home", str(root), command, "2026")
     refused(ended, 4, "Candidates: ")
     *candidates, more = ended.err.split("Candidates: ")[1].strip().split(", ")
-    assert len(candidates) == 10 and more == "…" and all(each.startswith("2026") for each in candidates)
+    assert (
+        len(candidates) == 10
+        and more == "…"
+        and all(each.startswith("2026") for each in candidates)
+    )
     few = call(capsys, "--home", str(root), command, "20260101_")
-    refused(few, 4, "Candidates: 20260101_100000_aaa002, 20260101_091500_aaad01, 20260101_090000_aaa001\n")
+    refused(
+        few,
+        4,
+        "Candidates: 20260101_100000_aaa002, 20260101_091500_aaad01, 20260101_090000_aaa001\n",
+    )
     # Ids are told apart by case, as SQLite does in comparisons and Hermes with it.
     assert call(capsys, "--home", str(root), "show", "cron_j").code == 0
     refused(call(capsys, "--home", str(root), command, "CRON_J"), 4, "No session has the id")
@@ -202,7 +243,12 @@ def test_ambiguous(capsys: Capture, root: Path, command: str) -> None:
 
 def test_nothing_of_a_source_to_resume(capsys: Capture, root: Path) -> None:
     """4: and the remedy names the option."""
-    refused(call(capsys, "--home", str(root), "resume", "--last", "--source", "fax"), 4, "fax", "--source")
+    refused(
+        call(capsys, "--home", str(root), "resume", "--last", "--source", "fax"),
+        4,
+        "fax",
+        "--source",
+    )
 
 
 @pytest.mark.parametrize("name", ["other.db", "backup/state.db.bak"])

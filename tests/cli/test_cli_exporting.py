@@ -1,4 +1,5 @@
-"""`export`: where it goes, what is said of the secrets in it, what is never written over, and how it ends."""
+"""`export`: where it goes, what is said of the secrets in it, what is never written over, and how
+it ends."""
 
 from __future__ import annotations
 
@@ -55,31 +56,45 @@ def secretive(tmp_path: Path, root: Path) -> Path:
         sessions=[{"id": "s1", "title": f"Key {KEY}"}, {"id": "s2", "title": "Plain"}],
         messages=[
             {"session_id": "s1", "content": f"use {KEY} and the zucchini-pie-77"},
-            {"session_id": "s1", "role": "assistant", "tool_calls": [tool_call("env", {"VALUE": "zucchini-pie-77"})]},
+            {
+                "session_id": "s1",
+                "role": "assistant",
+                "tool_calls": [tool_call("env", {"VALUE": "zucchini-pie-77"})],
+            },
             {"session_id": "s2", "content": "nothing to hide"},
         ],
     )
-    (root / ".env").write_text("SOME_SERVICE=zucchini-pie-77\nMODEL=local-model\n", encoding="utf-8")
+    (root / ".env").write_text(
+        "SOME_SERVICE=zucchini-pie-77\nMODEL=local-model\n", encoding="utf-8"
+    )
     return root
 
 
 def test_a_file_named_after_the_title(capsys: Capture, root: Path) -> None:
-    """Here, as Markdown, for its owner alone; what was written is said, and so is what to look out for."""
+    """Here, as Markdown, for its owner alone; what was written is said, and so is what to look out
+    for."""
     ended = call(capsys, "--home", str(root), "export", CHAIN)
     assert (ended.code, ended.out) == (0, "Fix auth bug #3.md  (3 sessions, 11 messages)\n")
     assert "No secret of a known form was found" in ended.err
     (path,) = Path().iterdir()
     assert path.name == "Fix auth bug #3.md" and stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert path.read_text(encoding="utf-8").startswith('---\nsession_id: "20260103_090000_aaa003"\n')
+    assert path.read_text(encoding="utf-8").startswith(
+        '---\nsession_id: "20260103_090000_aaa003"\n'
+    )
 
 
 def test_nothing_is_written_over(capsys: Capture, root: Path) -> None:
-    """Without --force a file stays, and exit 5 says so; all targets are looked at before the first is written."""
+    """Without --force a file stays, and exit 5 says so; all targets are looked at before the first
+    is written."""
     command = ["--home", str(root), "export", CHAIN]
     assert call(capsys, *command, "--output", "a.md").code == 0
     Path("a.md").write_text("mine")
     again = call(capsys, *command, "--output", "a.md")
-    assert (again.code, again.out) == (5, "") and "a.md is there already" in again.err and "--force" in again.err
+    assert (
+        (again.code, again.out) == (5, "")
+        and "a.md is there already" in again.err
+        and "--force" in again.err
+    )
     assert Path("a.md").read_text() == "mine"
     assert call(capsys, *command, "--output", "a.md", "--force").code == 0
     assert Path("a.md").read_text(encoding="utf-8").startswith("---\n")
@@ -97,7 +112,11 @@ def test_the_document(capsys: Capture, root: Path, form: str) -> None:
     contract.holds(found, EXPORT)
     (file,) = found["files"]
     assert found["format"] == form and found["redact"] is True and found["redacted"] == {}
-    assert file["conversations"] == ["20260103_090000_aaa003"] and file["sessions"] == 3 and file["messages"] == 11
+    assert (
+        file["conversations"] == ["20260103_090000_aaa003"]
+        and file["sessions"] == 3
+        and file["messages"] == 11
+    )
     assert Path(file["path"]).stat().st_size == file["bytes"] > 1000
     shown = ask(capsys, "--home", str(root), "show", CHAIN)
     assert shown["conversation"]["message_count"] == 11
@@ -108,7 +127,8 @@ COMPACTED = "20260115_100000_999002"
 
 
 def test_rows_the_model_no_longer_sees(capsys: Capture, root: Path) -> None:
-    """JSON lines hold live rows unless everything is asked for; what is left out, or comes along, is said."""
+    """JSON lines hold live rows unless everything is asked for; what is left out, or comes along,
+    is said."""
     export = ["--home", str(root), "export", REWOUND, COMPACTED, "--format", "jsonl", "--force"]
     found = ask(capsys, *export)
     assert (found["everything"], found["left_out"], found["files"][0]["messages"]) == (
@@ -117,50 +137,84 @@ def test_rows_the_model_no_longer_sees(capsys: Capture, root: Path) -> None:
         6,
     )
     ended = call(capsys, *export)
-    assert "Left out: 2 rewound messages, 8 compacted messages. --everything takes them along." in ended.err
-    lines = [json.loads(line) for line in Path("hermes-export.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert (
+        "Left out: 2 rewound messages, 8 compacted messages. --everything takes them along."
+        in ended.err
+    )
+    lines = [
+        json.loads(line)
+        for line in Path("hermes-export.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
     assert all(row["active"] == 1 for line in lines for row in line["messages"])
     found = ask(capsys, *export, "--everything")
     assert (found["everything"], found["left_out"], found["files"][0]["messages"]) == (True, {}, 16)
     ended = call(capsys, *export, "--everything", "--output", "-")
-    assert "Hermes 0.22 and later import them as such, earlier versions as live messages" in ended.err
+    assert (
+        "Hermes 0.22 and later import them as such, earlier versions as live messages" in ended.err
+    )
     assert sum(len(json.loads(line)["messages"]) for line in ended.out.splitlines()) == 16
 
 
 @pytest.mark.parametrize("form", ["markdown", "html"])
-def test_a_document_to_read_tells_what_was_taken_back_when_asked(capsys: Capture, root: Path, form: str) -> None:
+def test_a_document_to_read_tells_what_was_taken_back_when_asked(
+    capsys: Capture, root: Path, form: str
+) -> None:
     """Else it is left out, and said to be."""
     export = ["--home", str(root), "export", REWOUND, "--format", form, "--output", "-"]
     without, everything = call(capsys, *export), call(capsys, *export, "--everything")
-    assert "Left out: 2 rewound messages." in without.err and "With 2 rewound messages." in everything.err
+    assert (
+        "Left out: 2 rewound messages." in without.err
+        and "With 2 rewound messages." in everything.err
+    )
     assert "narwhal" not in without.out and "narwhal answer that was taken back" in everything.out
-    document = call(capsys, "--home", str(root), "export", COMPACTED, "--format", form, "--output", "-")
+    document = call(
+        capsys, "--home", str(root), "export", COMPACTED, "--format", form, "--output", "-"
+    )
     assert "Left out" not in document.err  # what was compacted was said
 
 
 def test_several_conversations(capsys: Capture, root: Path) -> None:
-    """One file of JSON lines or HTML, a folder of Markdown; each conversation once, whichever segment was named."""
+    """One file of JSON lines or HTML, a folder of Markdown; each conversation once, whichever
+    segment was named."""
     ids = [CHAIN, "20260103_090000_aaa003", HERON]
     for form, name in (("jsonl", "hermes-export.jsonl"), ("html", "hermes-export.html")):
         found = ask(capsys, "--home", str(root), "export", *ids, "--format", form)
-        assert [(file["path"], len(file["conversations"]), file["sessions"]) for file in found["files"]] == [
-            (name, 2, 4)
-        ]
+        assert [
+            (file["path"], len(file["conversations"]), file["sessions"]) for file in found["files"]
+        ] == [(name, 2, 4)]
     lines = Path("hermes-export.jsonl").read_text(encoding="utf-8").splitlines()
-    assert [json.loads(line)["id"][-6:] for line in lines] == ["aaa001", "aaa002", "aaa003", "888001"]
+    assert [json.loads(line)["id"][-6:] for line in lines] == [
+        "aaa001",
+        "aaa002",
+        "aaa003",
+        "888001",
+    ]
     found = ask(capsys, "--home", str(root), "export", *ids)
-    assert len(found["files"]) == 2 and {str(Path(file["path"]).parent) for file in found["files"]} == {"hermes-export"}
+    assert len(found["files"]) == 2 and {
+        str(Path(file["path"]).parent) for file in found["files"]
+    } == {"hermes-export"}
     assert stat.S_IMODE(Path("hermes-export").stat().st_mode) == 0o700
     people = call(capsys, "--home", str(root), "export", *ids, "--output", "all.html")
     assert people.out == "all.html  (2 conversations, 4 sessions, 13 messages)\n"
 
 
 def test_the_name_tells_the_format_and_a_folder_is_entered(capsys: Capture, root: Path) -> None:
-    """`--output x.html` is HTML unless another format is said; a folder gets a file named after the title."""
-    for name, start in (("a.html", "<!DOCTYPE html>"), ("a.jsonl", "{"), ("a.md", "---\n"), ("a.txt", "---\n")):
+    """`--output x.html` is HTML unless another format is said; a folder gets a file named after the
+    title."""
+    for name, start in (
+        ("a.html", "<!DOCTYPE html>"),
+        ("a.jsonl", "{"),
+        ("a.md", "---\n"),
+        ("a.txt", "---\n"),
+    ):
         assert call(capsys, "--home", str(root), "export", CHAIN, "--output", name).code == 0
         assert Path(name).read_text(encoding="utf-8").startswith(start)
-    assert call(capsys, "--home", str(root), "export", CHAIN, "--output", "b.html", "--format", "jsonl").code == 0
+    assert (
+        call(
+            capsys, "--home", str(root), "export", CHAIN, "--output", "b.html", "--format", "jsonl"
+        ).code
+        == 0
+    )
     assert Path("b.html").read_text(encoding="utf-8").startswith("{")
     Path("folder").mkdir()
     assert call(capsys, "--home", str(root), "export", CHAIN, "--output", "folder").code == 0
@@ -177,7 +231,11 @@ def test_standard_output(capsys: Capture, root: Path) -> None:
         assert spawned.code == 0
 
         def timeless(text: str) -> list[str]:
-            return [line for line in text.split("\n") if "exported_at" not in line and "<footer>" not in line]
+            return [
+                line
+                for line in text.split("\n")
+                if "exported_at" not in line and "<footer>" not in line
+            ]
 
         assert timeless(spawned.out) == timeless(ended.out)
 
@@ -192,7 +250,9 @@ def test_usage(capsys: Capture, root: Path) -> None:
         ["export", CHAIN, HERON, "--output", "-"],
     ):
         ended = call(capsys, "--home", str(root), *arguments)
-        assert (ended.code, ended.out) == (2, "") and ended.err.count("\n") == 1 and os.listdir() == []
+        assert (
+            (ended.code, ended.out) == (2, "") and ended.err.count("\n") == 1 and os.listdir() == []
+        )
     assert call(capsys, "--home", str(root), "export", CHAIN, "no-such-id").code == 4
     assert call(capsys, "--home", str(root), "export", "2026").code == 4
     assert call(capsys, "--home", str(root / "none"), "export", CHAIN).code == 3
@@ -219,13 +279,19 @@ def test_secrets(capsys: Capture, secretive: Path, form: str) -> None:
     (path,) = Path().iterdir()
     text = path.read_text(encoding="utf-8")
     assert ended.code == 0 and path.stem == "Key [REDACTED github-token]"
-    assert KEY not in text + ended.out + ended.err and "zucchini" not in text + ended.out + ended.err
-    assert "Redacted " in ended.err and ".env value × 2" in ended.err and "GitHub token ×" in ended.err
+    assert (
+        KEY not in text + ended.out + ended.err and "zucchini" not in text + ended.out + ended.err
+    )
+    assert (
+        "Redacted " in ended.err and ".env value × 2" in ended.err and "GitHub token ×" in ended.err
+    )
     document = ask(capsys, *command, "--force")
     assert document["redacted"]["env-value"] == 2 and document["redacted"]["github-token"] >= 2
     kept = call(capsys, *command, "--no-redact", "--output", "-")
     assert KEY in kept.out and "zucchini-pie-77" in kept.out and "kept as they are" in kept.err
-    plain = call(capsys, "--home", str(secretive), "export", "s2", "--format", form, "--output", "-")
+    plain = call(
+        capsys, "--home", str(secretive), "export", "s2", "--format", form, "--output", "-"
+    )
     assert "No secret of a known form" in plain.err
 
 
@@ -260,17 +326,40 @@ def test_the_users_own_env_counts_for_any_store(
 def test_hostile_titles_name_files_here(capsys: Capture, root: Path) -> None:
     """No title leaves the folder."""
     (root / "state.db").unlink()
-    titles = ["../../evil", "/etc/passwd", "-rf", "con", ".hidden", "a\nb", "x" * 300, "Case", "case"]
+    titles = [
+        "../../evil",
+        "/etc/passwd",
+        "-rf",
+        "con",
+        ".hidden",
+        "a\nb",
+        "x" * 300,
+        "Case",
+        "case",
+    ]
     rows = [{"id": f"s{number}", "title": title} for number, title in enumerate(titles)]
     make_store(
-        root / "state.db", "22", sessions=rows, messages=[{"session_id": row["id"], "content": "x"} for row in rows]
+        root / "state.db",
+        "22",
+        sessions=rows,
+        messages=[{"session_id": row["id"], "content": "x"} for row in rows],
     )
-    found = ask(capsys, "--home", str(root), "export", *(str(row["id"]) for row in rows), "--output", "out")
-    assert sorted(os.listdir("out")) == sorted(os.path.basename(file["path"]) for file in found["files"])
+    found = ask(
+        capsys, "--home", str(root), "export", *(str(row["id"]) for row in rows), "--output", "out"
+    )
+    assert sorted(os.listdir("out")) == sorted(
+        os.path.basename(file["path"]) for file in found["files"]
+    )
     assert len(os.listdir("out")) == len(titles) and os.listdir() == ["out"]
-    assert {"evil.md", "etc passwd.md", "rf.md", "_con.md", "hidden.md", "a b.md", "Case (s7).md"} <= set(
-        os.listdir("out")
-    )
+    assert {
+        "evil.md",
+        "etc passwd.md",
+        "rf.md",
+        "_con.md",
+        "hidden.md",
+        "a b.md",
+        "Case (s7).md",
+    } <= set(os.listdir("out"))
 
 
 def test_the_demo_and_a_closed_pipe(capsys: Capture, root: Path) -> None:
@@ -290,7 +379,9 @@ def test_a_full_disk(root: Path) -> None:
     """A sentence and an exit code."""
     with open("/dev/full", "wb") as full:
         ended = spawn("--home", str(root), "export", CHAIN, "--output", "-", stdout=full)
-    assert ended.code == 1 and "No space left on device" in ended.err and "Traceback" not in ended.err
+    assert (
+        ended.code == 1 and "No space left on device" in ended.err and "Traceback" not in ended.err
+    )
 
 
 def test_it_imports_neither_textual_nor_rich(root: Path) -> None:
@@ -307,9 +398,21 @@ def test_it_imports_neither_textual_nor_rich(root: Path) -> None:
 
 
 def test_a_query_chooses_what_is_exported(capsys: Capture, root: Path, tmp_path: Path) -> None:
-    """Filters as in a search, archived and open ones too; with what is named beside it; words are refused."""
-    export = ["--home", str(root), "export", "--format", "jsonl", "--force", "--output", str(tmp_path / "all.jsonl")]
-    everything = ask(capsys, "--home", str(root), "list", "--view", "all", "--limit", "0")["conversations"]
+    """Filters as in a search, archived and open ones too; with what is named beside it; words are
+    refused."""
+    export = [
+        "--home",
+        str(root),
+        "export",
+        "--format",
+        "jsonl",
+        "--force",
+        "--output",
+        str(tmp_path / "all.jsonl"),
+    ]
+    everything = ask(capsys, "--home", str(root), "list", "--view", "all", "--limit", "0")[
+        "conversations"
+    ]
     telegram = {each["id"] for each in everything if each["source"] == "telegram"}
     found = ask(capsys, *export, "--query", "source:telegram")
     assert telegram and set(found["files"][0]["conversations"]) >= telegram

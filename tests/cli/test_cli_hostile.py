@@ -1,4 +1,5 @@
-"""Text of a store is hostile: nothing in it acts on a terminal, breaks a document, or ends a command."""
+"""Text of a store is hostile: nothing in it acts on a terminal, breaks a document, or ends a
+command."""
 
 from __future__ import annotations
 
@@ -32,22 +33,32 @@ def poison(store: Path, value: object, *, ids: bool = False) -> None:
         ids: Also hang the attack on every session id.
     """
     with closing(sqlite3.connect(store)) as connection, connection:
-        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+        for (name,) in connection.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+        ).fetchall():
             connection.execute(f'DROP TRIGGER "{name}"')
         for table in ("sessions", "messages"):
-            columns = connection.execute(f"SELECT name, type FROM pragma_table_info('{table}')").fetchall()
+            columns = connection.execute(
+                f"SELECT name, type FROM pragma_table_info('{table}')"
+            ).fetchall()
             for name, kind in columns:
                 if name in _LINKS or (isinstance(value, str) and kind.upper() != "TEXT"):
                     continue
                 if name == "title":  # unique where there is one
-                    connection.execute(f"UPDATE {table} SET title = id || ? WHERE title IS NOT NULL", [str(value)])
+                    connection.execute(
+                        f"UPDATE {table} SET title = id || ? WHERE title IS NOT NULL", [str(value)]
+                    )
                 else:
                     connection.execute(f"UPDATE OR IGNORE {table} SET {name} = ?", [value])
         if ids:
             connection.execute("UPDATE messages SET session_id = session_id || ?", [ATTACK])
-            connection.execute("UPDATE sessions SET parent_session_id = parent_session_id || ?", [ATTACK])
+            connection.execute(
+                "UPDATE sessions SET parent_session_id = parent_session_id || ?", [ATTACK]
+            )
             connection.execute("UPDATE sessions SET id = id || ?", [ATTACK])
-        for name, made in connection.execute("SELECT name, sql FROM sqlite_master WHERE sql LIKE '%fts5%'").fetchall():
+        for name, made in connection.execute(
+            "SELECT name, sql FROM sqlite_master WHERE sql LIKE '%fts5%'"
+        ).fetchall():
             if "content=" in made:
                 connection.execute(f"INSERT INTO {name} ({name}) VALUES ('rebuild')")
             elif isinstance(value, str):
@@ -55,12 +66,16 @@ def poison(store: Path, value: object, *, ids: bool = False) -> None:
 
 
 def acting(text: str, *, allowed: str = "\n") -> set[str]:
-    """Characters that could act on a terminal: controls, bidi controls, separators; tabs only where allowed."""
+    """Characters that could act on a terminal: controls, bidi controls, separators; tabs only where
+    allowed."""
     return {
         letter
         for letter in text
         if letter not in allowed
-        and (unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp") or letter in "\u061c\u200e\u200f")
+        and (
+            unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+            or letter in "\u061c\u200e\u200f"
+        )
     }
 
 
@@ -73,21 +88,30 @@ def root(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 def commands(capsys: Capture, root: Path) -> list[list[str]]:
     """Every command that prints text of a store."""
-    rows = ask(capsys, "--home", str(root), "list", "--view", "all", "--limit", "0")["conversations"]
+    rows = ask(capsys, "--home", str(root), "list", "--view", "all", "--limit", "0")[
+        "conversations"
+    ]
     chain = max(rows, key=lambda each: (len(each["segments"]), each["message_count"]))
     most = max(rows, key=lambda each: each["message_count"])
-    families = [["lineage", "--", each["id"]] for each in rows if each["branches"] or each["subagents"]]
+    families = [
+        ["lineage", "--", each["id"]] for each in rows if each["branches"] or each["subagents"]
+    ]
     shows = [
         ["show", *options, "--", each["id"]]
         for each in (chain, most)
         for options in ([], ["--everything"], ["--markdown"])
     ]
     shows += [
-        [*words, "--", each["id"]] for each in (chain, most) for words in (["compactions", "--lost"], ["context"])
+        [*words, "--", each["id"]]
+        for each in (chain, most)
+        for words in (["compactions", "--lost"], ["context"])
     ]
     shows += [["context", "--markdown", "--", most["id"]]]
     prints = [["resume", "--print", "--", chain["id"]]]
-    lists = [["list", "--view", "all", "--limit", "0", "--sort", sort] for sort in ("activity", "title", "size")]
+    lists = [
+        ["list", "--view", "all", "--limit", "0", "--sort", sort]
+        for sort in ("activity", "title", "size")
+    ]
     searches = [["search", word, "--context", "1"] for word in ("owned", "here", "smile")]
     missing = [
         ["show", "--", "2026"],
@@ -115,7 +139,9 @@ def test_nothing_acts_on_the_terminal(capsys: Capture, root: Path) -> None:
 
 def test_json_holds_the_text_as_stored(capsys: Capture, root: Path) -> None:
     """What a terminal does not get, a script does, to the last character."""
-    rows = ask(capsys, "--home", str(root), "list", "--view", "all", "--limit", "0")["conversations"]
+    rows = ask(capsys, "--home", str(root), "list", "--view", "all", "--limit", "0")[
+        "conversations"
+    ]
     assert all(row["id"].endswith(ATTACK) for row in rows)
     assert any(row["title"] and row["title"].endswith(ATTACK) for row in rows)
     most = max(rows, key=lambda each: each["message_count"])
@@ -141,7 +167,8 @@ _ODD_VALUES = (
 @pytest.mark.parametrize("name", slow_but(["state-v31"], STORES))
 @pytest.mark.parametrize("value", slow_but(_ODD_VALUES[::3], _ODD_VALUES), ids=repr)
 def test_values_of_another_kind(capsys: Capture, tmp_path: Path, name: str, value: object) -> None:
-    """Blobs, infinities, huge numbers and broken JSON in any column: every document keeps its contract."""
+    """Blobs, infinities, huge numbers and broken JSON in any column: every document keeps its
+    contract."""
     poison(copy_store(name, tmp_path), value)
     home = ["--home", str(tmp_path)]
     rows = ask(capsys, *home, "list", "--view", "all", "--limit", "0", "--sort", "cost")
@@ -152,7 +179,12 @@ def test_values_of_another_kind(capsys: Capture, tmp_path: Path, name: str, valu
     contract.holds(ask(capsys, *home, "lineage", most["id"]), contract.LINEAGE)
     contract.holds(ask(capsys, *home, "search", "blob"), contract.SEARCH)
     contract.holds(ask(capsys, *home, "resume", most["id"], "--print"), contract.RESUME)
-    for command in (["list", "--view", "all"], ["show", most["id"]], ["lineage", most["id"]], ["search", "blob"]):
+    for command in (
+        ["list", "--view", "all"],
+        ["show", most["id"]],
+        ["lineage", most["id"]],
+        ["search", "blob"],
+    ):
         ended = call(capsys, *home, *command)
         assert ended.code == 0 and not acting(ended.out), ended.err
 
@@ -164,8 +196,15 @@ def test_on_a_terminal_only_our_own_styles(tmp_path: Path) -> None:
     pexpect = pytest.importorskip("pexpect")
     poison(copy_store("state-v22", tmp_path), ATTACK, ids=True)
     name = f"20260115_090000_999001{ATTACK}".replace("\0", "")[:40]
-    for command in (["list", "--view", "all"], ["search", "owned"], ["show", "--", name], ["lineage", "--", name]):
-        child = pexpect.spawn(PROGRAM[0], [*PROGRAM[1:], "--home", str(tmp_path), *command], timeout=120)
+    for command in (
+        ["list", "--view", "all"],
+        ["search", "owned"],
+        ["show", "--", name],
+        ["lineage", "--", name],
+    ):
+        child = pexpect.spawn(
+            PROGRAM[0], [*PROGRAM[1:], "--home", str(tmp_path), *command], timeout=120
+        )
         text = child.read().decode()
         child.close()
         assert child.exitstatus == 0, text

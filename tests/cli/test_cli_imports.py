@@ -27,7 +27,9 @@ _SLOW = ("textual", "rich", "asyncio", "importlib_metadata")
 def do_without(packages: Sequence[str], lines: Sequence[str]) -> None:
     """Run command lines, one after the other in one process; they import none of these packages."""
     command, text = [sys.executable, "-c", _PROGRAM, *packages], "\n".join(lines)
-    done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        command, input=text, capture_output=True, text=True, timeout=60, check=False
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -64,13 +66,20 @@ def commands_imported(*arguments: str) -> set[str]:
         "modules = {place.partition('.')[0] for place, _ in COMMANDS.values()}\n"
         "print(*(name for name in modules if f'hermes_browse.tui.cli.{name}' in sys.modules))\n"
     )
-    ended = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True)
+    ended = subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True
+    )
     return set(ended.stdout.split())
 
 
 @pytest.mark.parametrize(
     ("line", "wanted"),
-    [("--help", set()), ("show --help", {"show"}), ("--demo lineage nothing", {"lineage"}), ("unpin x", {"edit"})],
+    [
+        ("--help", set()),
+        ("show --help", {"show"}),
+        ("--demo lineage nothing", {"lineage"}),
+        ("unpin x", {"edit"}),
+    ],
 )
 def test_only_the_command_that_runs_is_imported(line: str, wanted: set[str]) -> None:
     """Each has its own dependencies, and nobody waits for those of the others."""
@@ -95,7 +104,13 @@ def test_on_a_terminal_rich_but_not_textual(tmp_path: Path) -> None:
     for command in ("list", "search walrus", "show Rewound", "lineage Rewound", "profiles"):
         child = pexpect.spawn(
             sys.executable,
-            ["-c", f"{program}\nprint('roots:', *sorted(roots))", "--home", str(tmp_path), *command.split()],
+            [
+                "-c",
+                f"{program}\nprint('roots:', *sorted(roots))",
+                "--home",
+                str(tmp_path),
+                *command.split(),
+            ],
             timeout=120,
         )
         text = child.read().decode()

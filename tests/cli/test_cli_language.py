@@ -1,4 +1,5 @@
-"""The command line in another language: everything for people is translated, nothing that programs read."""
+"""The command line in another language: everything for people is translated, nothing that programs
+read."""
 
 from __future__ import annotations
 
@@ -46,7 +47,9 @@ def foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     wording.speak("en")
 
 
-def _in_both(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *line: str) -> tuple[Ended, Ended]:
+def _in_both(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *line: str
+) -> tuple[Ended, Ended]:
     """How a command ends in English, and in the other language."""
     with monkeypatch.context() as english:
         english.setenv("LANG", "C.UTF-8")
@@ -87,7 +90,10 @@ def test_every_help_is_in_it() -> None:
 @pytest.mark.usefixtures("foreign")
 def test_sums_have_the_same_headers_with_all_hosts(capsys: pytest.CaptureFixture[str]) -> None:
     """The grouping too."""
-    alone, hosts = (call(capsys, "--demo", "stats", "--by", "model", *more).out for more in ((), ("--all-hosts",)))
+    alone, hosts = (
+        call(capsys, "--demo", "stats", "--by", "model", *more).out
+        for more in ((), ("--all-hosts",))
+    )
     assert hosts.splitlines()[0].split() == alone.splitlines()[0].split()
     assert alone.startswith(f"{_MARK}model")
 
@@ -143,7 +149,9 @@ def test_json_is_not(
 ) -> None:
     """Keys, values and the sentences in it are what a script knows."""
     copy_store("state-v22", tmp_path / "home")
-    english, other = _in_both(capsys, monkeypatch, "--home", str(tmp_path / "home"), *line.split(), "--json")
+    english, other = _in_both(
+        capsys, monkeypatch, "--home", str(tmp_path / "home"), *line.split(), "--json"
+    )
     assert english.code == other.code == 0
     assert _steady(other.document) == _steady(english.document)
     assert _MARK not in other.out
@@ -151,14 +159,18 @@ def test_json_is_not(
 
 @pytest.mark.usefixtures("foreign")
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completions_are_not(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, shell: str) -> None:
+def test_completions_are_not(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, shell: str
+) -> None:
     """A shell sources them, wherever they were made."""
     english, other = _in_both(capsys, monkeypatch, "completions", shell)
     assert english.out == other.out and "hermes_browse" in other.out
 
 
 @pytest.mark.usefixtures("foreign")
-@pytest.mark.parametrize("line", ["delete Rewound", "list --zz", "prune --older-than 1d --delete", "search walrus"])
+@pytest.mark.parametrize(
+    "line", ["delete Rewound", "list --zz", "prune --older-than 1d --delete", "search walrus"]
+)
 def test_it_ends_the_same(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, line: str
 ) -> None:
@@ -170,16 +182,21 @@ def test_it_ends_the_same(
 
 
 @pytest.mark.usefixtures("foreign")
-def test_heads_of_columns_stand_over_them(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_heads_of_columns_stand_over_them(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     """A wide character takes two cells."""
     copy_store("state-v22", tmp_path / "home")
-    head, *rows = call(capsys, "--home", str(tmp_path / "home"), "list", "--limit", "5").out.splitlines()
+    head, *rows = call(
+        capsys, "--home", str(tmp_path / "home"), "list", "--limit", "5"
+    ).out.splitlines()
     assert head.endswith(f"{_MARK}id") and f"{_MARK}last active" in head and len(rows) == 5
     assert {cells(row[: row.rindex("  ")]) for row in rows} == {cells(head[: head.rindex("  ")])}
 
 
 def test_lines_end_between_wide_characters() -> None:
-    """They have no spaces between them; signs stay with what they end, names and options stay whole."""
+    """They have no spaces between them; signs stay with what they end, names and options stay
+    whole."""
     text = "按规则列出可以清理的内容，须满足全部规则；不加 --archive 或 --delete 时只显示（默认）。"
     lines = wrapped(text, 20)
     assert max(map(cells, lines)) <= 20
@@ -189,12 +206,15 @@ def test_lines_end_between_wide_characters() -> None:
 
 
 def test_argparse_gets_what_it_fills_in() -> None:
-    """Its own texts have fields that begin with a percent sign: the translation has the very same ones."""
+    """Its own texts have fields that begin with a percent sign: the translation has the very same
+    ones."""
 
     def fields(text: str) -> list[str]:
         return sorted(re.findall(r"%(?:\(\w+\))?[a-z]", text))
 
     known = {str(each.id): str(each.string) for each in translations("zh_CN") if each.string}
     assert po_path("zh_CN").exists()
-    assert [text for text in OWN_WORDS if text in known and fields(known[text]) != fields(text)] == []
+    assert [
+        text for text in OWN_WORDS if text in known and fields(known[text]) != fields(text)
+    ] == []
     assert fields(OWN_WORDS[4]) == ["%(argument_name)s", "%(message)s"]

@@ -1,4 +1,5 @@
-"""Long conversations and long titles: printed as they are read, and cut before they are measured."""
+"""Long conversations and long titles: printed as they are read, and cut before they are
+measured."""
 
 from __future__ import annotations
 
@@ -20,7 +21,11 @@ Capture = pytest.CaptureFixture[str]
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     """A conversation of 1,000 messages, and two with titles of a megabyte."""
-    sessions = [{"id": "long"}, {"id": "one", "title": "x" * 1_000_000}, {"id": "two", "title": "字" * 1_000_000}]
+    sessions = [
+        {"id": "long"},
+        {"id": "one", "title": "x" * 1_000_000},
+        {"id": "two", "title": "字" * 1_000_000},
+    ]
     messages = [{"session_id": "long", "content": f"number {number}"} for number in range(1_000)]
     messages += [{"session_id": each, "content": "hi"} for each in ("one", "two")]
     return make_store(tmp_path / "state.db", "22", sessions, messages)
@@ -28,7 +33,8 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("form", ["", "--json", "--markdown"])
 def test_show_reads_as_it_prints(path: Path, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
-    """When the second portion is read, the first one has been printed, and the store is closed in between."""
+    """When the second portion is read, the first one has been printed, and the store is closed in
+    between."""
     printed: list[int] = []
     opened: list[int] = []
     real_read, real_reader = show.read_messages_of, Store.open
@@ -52,7 +58,9 @@ def test_show_reads_as_it_prints(path: Path, monkeypatch: pytest.MonkeyPatch, fo
 
 
 @pytest.mark.parametrize("is_terminal", [True, False])
-def test_json_in_portions_is_the_same_json(monkeypatch: pytest.MonkeyPatch, capsys: Capture, is_terminal: bool) -> None:
+def test_json_in_portions_is_the_same_json(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture, is_terminal: bool
+) -> None:
     """As if it were printed at once."""
     monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal, raising=False)
     items = [{"a": [1, {"b": "x\ny\x1b"}], "c": {}}, "text", []]
@@ -76,7 +84,9 @@ def test_titles_are_cut_before_rows_are_padded(path: Path, capsys: Capture) -> N
     assert max(len(each["title"] or "") for each in found["conversations"]) == 1_000_000
 
 
-@pytest.mark.parametrize("command", [["show", "one"], ["show", "--markdown", "one"], ["search", "hi"], ["stats"]])
+@pytest.mark.parametrize(
+    "command", [["show", "one"], ["show", "--markdown", "one"], ["search", "hi"], ["stats"]]
+)
 def test_titles_elsewhere(path: Path, capsys: Capture, command: list[str]) -> None:
     """A heading is one line, and so is the name above the hits."""
     ended = call(capsys, "--db", str(path), *command)

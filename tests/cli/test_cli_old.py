@@ -1,4 +1,5 @@
-"""`--old`: transcripts without a session, through the commands that read; counted by `list` and `doctor`."""
+"""`--old`: transcripts without a session, through the commands that read; counted by `list` and
+`doctor`."""
 
 from __future__ import annotations
 
@@ -11,7 +12,11 @@ from commandline import ask, call, copy_store
 SAID = [
     {"role": "session_meta", "platform": "telegram", "model": "m"},
     {"role": "user", "content": "Where is the lighthouse?", "timestamp": "2026-01-02T10:00:01"},
-    {"role": "assistant", "content": "North of the harbour. \x1b[31m", "timestamp": "2026-01-02T10:00:04"},
+    {
+        "role": "assistant",
+        "content": "North of the harbour. \x1b[31m",
+        "timestamp": "2026-01-02T10:00:04",
+    },
 ]
 ID = "20260102_100000_abc.jsonl"
 
@@ -25,15 +30,20 @@ def home(tmp_path: Path) -> str:
     folder.mkdir()
     (folder / ID).write_text("\n".join(map(json.dumps, SAID)), encoding="utf-8")
     (folder / "session_20250101_080000_def.json").write_text(
-        '{"platform": "cli", "messages": [{"role": "user", "content": "half a lighthouse"}, {"role', encoding="utf-8"
+        '{"platform": "cli", "messages": [{"role": "user", "content": "half a lighthouse"}, {"role',
+        encoding="utf-8",
     )
     return str(root)
 
 
 def test_they_are_listed_searched_and_shown(capsys: pytest.CaptureFixture[str], home: str) -> None:
-    """Under the same documents as conversations of the store, newest first; a search says that it scans."""
+    """Under the same documents as conversations of the store, newest first; a search says that it
+    scans."""
     listed = ask(capsys, "--home", home, "--old", "list", "--json")
-    assert [each["id"] for each in listed["conversations"]] == [ID, "session_20250101_080000_def.json"]
+    assert [each["id"] for each in listed["conversations"]] == [
+        ID,
+        "session_20250101_080000_def.json",
+    ]
     found = ask(capsys, "--home", home, "search", "--old", "lighthouse", "--json")
     assert (found["engine"], found["total"]) == ("scan", 2)
     shown = ask(capsys, "--home", home, "show", "--old", "session_2025", "--json")
@@ -74,7 +84,9 @@ def test_without_a_store_every_file_is_old(capsys: pytest.CaptureFixture[str], h
     assert ask(capsys, "--home", home, "--old", "list", "--json")["total"] == 2
 
 
-def test_what_would_change_them_is_refused(capsys: pytest.CaptureFixture[str], home: str, tmp_path: Path) -> None:
+def test_what_would_change_them_is_refused(
+    capsys: pytest.CaptureFixture[str], home: str, tmp_path: Path
+) -> None:
     """They are never changed, and Hermes cannot resume them."""
     for command in (("delete", ID), ("archive", ID), ("resume", ID), ("prune",), ("doctor",), ()):
         ended = call(capsys, "--home", home, "--old", *command)

@@ -40,7 +40,9 @@ def home(tmp_path: Path) -> list[str]:
             message_count=99 - number,  # the stored counter may be wrong
         )
         for _ in range(dice.randrange(1, 6)):
-            builder.message(name, "user", "word " * dice.randrange(1, 50), timestamp=T0 + dice.randrange(10**6))
+            builder.message(
+                name, "user", "word " * dice.randrange(1, 50), timestamp=T0 + dice.randrange(10**6)
+            )
     builder.session("-dash", title="-t")
     builder.message("-dash", "user", "a session whose id begins with a dash")
     builder.write()
@@ -49,17 +51,23 @@ def home(tmp_path: Path) -> list[str]:
 
 @pytest.mark.parametrize("sort", _ORDERS)
 def test_sort(capsys: Capture, home: list[str], sort: str) -> None:
-    """Newest, most and biggest first by what the rows themselves say; --reverse is the other way round."""
+    """Newest, most and biggest first by what the rows themselves say; --reverse is the other way
+    round."""
     rows = ask(capsys, *home, "list", "--sort", sort)["conversations"]
     values = [_ORDERS[sort](each) for each in rows]
     assert values == sorted(values, reverse=True) and len(set(values)) > 3
-    turned = [_ORDERS[sort](each) for each in ask(capsys, *home, "list", "--sort", sort, "--reverse")["conversations"]]
+    turned = [
+        _ORDERS[sort](each)
+        for each in ask(capsys, *home, "list", "--sort", sort, "--reverse")["conversations"]
+    ]
     assert turned == sorted(values)
 
 
 def test_sort_by_title(capsys: Capture, home: list[str]) -> None:
     """A to Z whatever the case."""
-    titles = [each["title"] for each in ask(capsys, *home, "list", "--sort", "title")["conversations"]]
+    titles = [
+        each["title"] for each in ask(capsys, *home, "list", "--sort", "title")["conversations"]
+    ]
     assert titles == sorted(titles, key=str.casefold)
     turned = ask(capsys, *home, "list", "--sort", "title", "--reverse")["conversations"]
     assert [each["title"] for each in turned] == titles[::-1]
@@ -71,7 +79,9 @@ def test_pages(capsys: Capture, home: list[str]) -> None:
     assert len(whole) == 13
     joined: list[str] = []
     for offset in range(0, 15, 5):
-        joined += ids_of(ask(capsys, *home, "list", "--limit", "5", "--offset", str(offset))["conversations"])
+        joined += ids_of(
+            ask(capsys, *home, "list", "--limit", "5", "--offset", str(offset))["conversations"]
+        )
     assert joined == whole
 
 
@@ -79,7 +89,9 @@ def test_fifty_rows_unless_told_otherwise(capsys: Capture, tmp_path: Path) -> No
     """The default page, in a store with more."""
     copy_store("state-v31", tmp_path)
     document = ask(capsys, "--home", str(tmp_path), "list")
-    assert document["view"] == "chats" and document["shown"] == 50 and document["hidden"]["other"] > 0
+    assert (
+        document["view"] == "chats" and document["shown"] == 50 and document["hidden"]["other"] > 0
+    )
 
 
 def test_sources(capsys: Capture, home: list[str]) -> None:
@@ -103,7 +115,8 @@ def test_store_options_before_and_after_the_command(capsys: Capture, home: list[
 
 
 def test_ids_prefixes_and_titles(capsys: Capture, tmp_path: Path) -> None:
-    """A full id wins over being a prefix, a prefix over nothing, a title stands for its newest number."""
+    """A full id wins over being a prefix, a prefix over nothing, a title stands for its newest
+    number."""
     copy_store("state-v22", tmp_path)
     home = ["--home", str(tmp_path)]
     rows = ask(capsys, *home, "list", "--view", "all", "--limit", "0")["conversations"]
@@ -113,7 +126,9 @@ def test_ids_prefixes_and_titles(capsys: Capture, tmp_path: Path) -> None:
             if sum(each.startswith(name) for row in rows for each in row["segments"]) == 1:
                 assert ask(capsys, *home, "show", name)["conversation"]["id"] == chain["id"]
     titles = [each["title"] for each in rows if each["title"]]
-    titled = next(each for each in rows if sum(title.startswith(each["title"] or "") for title in titles) == 1)
+    titled = next(
+        each for each in rows if sum(title.startswith(each["title"] or "") for title in titles) == 1
+    )
     assert ask(capsys, *home, "show", titled["title"])["conversation"]["id"] == titled["id"]
 
 
@@ -123,7 +138,13 @@ def test_a_title_means_its_newest_number(capsys: Capture, tmp_path: Path) -> Non
     for place, title in enumerate(["plan", "plan #2", "plan #3", "planet #9", "PL_N", "100% #1"]):
         builder.message(builder.session(f"id{place}", title=title), "user", "hello")
     builder.write()
-    for title, wanted in (("plan", "id2"), ("plan #2", "id1"), ("planet", "id3"), ("PL_N", "id4"), ("100%", "id5")):
+    for title, wanted in (
+        ("plan", "id2"),
+        ("plan #2", "id1"),
+        ("planet", "id3"),
+        ("PL_N", "id4"),
+        ("100%", "id5"),
+    ):
         assert ask(capsys, "--home", str(tmp_path), "show", title)["conversation"]["id"] == wanted
 
 
@@ -138,7 +159,8 @@ def test_ids_that_begin_with_a_dash(capsys: Capture, home: list[str]) -> None:
 
 @pytest.mark.slow
 def test_show_readings(capsys: Capture, tmp_path: Path) -> None:
-    """--everything holds what --live and --said do, and more than either; --segment is that one alone."""
+    """--everything holds what --live and --said do, and more than either; --segment is that one
+    alone."""
     copy_store("state-v31", tmp_path)
     home = ["--home", str(tmp_path)]
     rows = ask(capsys, *home, "list", "--view", "all", "--limit", "0")["conversations"]
@@ -150,11 +172,15 @@ def test_show_readings(capsys: Capture, tmp_path: Path) -> None:
             held[reading] = {message["id"] for message in messages}
             if reading == "live":
                 assert {message["state"] for message in messages} <= {"live"}
-                assert {message["session_id"] for message in messages} <= {each["id"]}, "Hermes sends the tip"
+                assert {message["session_id"] for message in messages} <= {each["id"]}, (
+                    "Hermes sends the tip"
+                )
             grown[reading] += len(held[reading])
         assert held["live"] | held["said"] <= held["everything"]
         said = ask(capsys, *home, "show", each["id"])["messages"]
-        alone = [ask(capsys, *home, "show", part, "--segment")["messages"] for part in each["segments"]]
+        alone = [
+            ask(capsys, *home, "show", part, "--segment")["messages"] for part in each["segments"]
+        ]
         assert [message for part in alone for message in part] == said
     assert grown["live"] < grown["said"] < grown["everything"]
 

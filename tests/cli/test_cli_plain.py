@@ -1,4 +1,5 @@
-"""`--plain`: a dialogue of lines; what is said, what is asked back, and that nothing is ever drawn."""
+"""`--plain`: a dialogue of lines; what is said, what is asked back, and that nothing is ever
+drawn."""
 
 from __future__ import annotations
 
@@ -41,16 +42,33 @@ def store(tmp_path: Path) -> Path:
     path = tmp_path / "hermes" / "state.db"
     path.parent.mkdir()
     messages: list[dict[str, object]] = [
-        {"session_id": f"s{number:02}", "content": f"chat number {number}", "timestamp": T0 - number * 60}
+        {
+            "session_id": f"s{number:02}",
+            "content": f"chat number {number}",
+            "timestamp": T0 - number * 60,
+        }
         for number in range(1, 23)
     ]
     messages += [
-        {"session_id": "long", "content": f"remark {number} \x1b[31m", "timestamp": T0 + number} for number in range(12)
+        {"session_id": "long", "content": f"remark {number} \x1b[31m", "timestamp": T0 + number}
+        for number in range(12)
     ]
     output = "o" * 5000
-    messages.append({"session_id": "long", "role": "tool", "tool_name": "terminal", "content": output, "timestamp": T0})
+    messages.append(
+        {
+            "session_id": "long",
+            "role": "tool",
+            "tool_name": "terminal",
+            "content": output,
+            "timestamp": T0,
+        }
+    )
     ids = [*(f"s{number:02}" for number in range(1, 23)), "long"]
-    make_store(path, sessions=[{"id": each, "started_at": T0 - 9000, "title": each} for each in ids], messages=messages)
+    make_store(
+        path,
+        sessions=[{"id": each, "started_at": T0 - 9000, "title": each} for each in ids],
+        messages=messages,
+    )
     return path
 
 
@@ -67,7 +85,8 @@ def test_the_list_is_said_in_pages(store: Path) -> None:
 
 
 def test_a_conversation_is_read_in_portions(store: Path) -> None:
-    """The last messages first; back, from the beginning, tool output short until it is asked for."""
+    """The last messages first; back, from the beginning, tool output short until it is asked
+    for."""
     said, _ = talked(store, "1", "n", "p", "b", "p", "e", "t", "i")
     text = "\n".join(said)
     assert "Messages 9 to 13 of 13." in text
@@ -90,23 +109,38 @@ def test_a_search_numbers_its_hits_and_opens_at_them(store: Path) -> None:
     assert "No hits." in said
 
 
-SUMMARY = "[CONTEXT COMPACTION — REFERENCE ONLY] " + "The fig tree was planted. " + "Much more was said. " * 40
+SUMMARY = (
+    "[CONTEXT COMPACTION — REFERENCE ONLY] "
+    + "The fig tree was planted. "
+    + "Much more was said. " * 40
+)
 
 
 @pytest.fixture
 def turns(tmp_path: Path) -> Path:
-    """One long conversation: a prompt with many steps, a taken-back prompt, a summary, the kept prompt once more."""
+    """One long conversation: a prompt with many steps, a taken-back prompt, a summary, the kept
+    prompt once more."""
     path = tmp_path / "hermes" / "state.db"
     path.parent.mkdir()
     rows: list[dict[str, object]] = [{"content": "please plant an orchard"}]
     rows += [{"role": "assistant", "content": f"step {number}"} for number in range(6)]
-    rows.append({"role": "tool", "tool_name": "terminal", "content": "o" * 900 + " then a quince " + "o" * 900})
+    rows.append(
+        {
+            "role": "tool",
+            "tool_name": "terminal",
+            "content": "o" * 900 + " then a quince " + "o" * 900,
+        }
+    )
     rows.append({"content": "no, a vineyard", "active": 0})
-    rows.append({"content": "and water the medlar", "active": 0, "compacted": 1, "timestamp": T0 + 99})
+    rows.append(
+        {"content": "and water the medlar", "active": 0, "compacted": 1, "timestamp": T0 + 99}
+    )
     rows.append({"content": SUMMARY})
     rows.append({"content": "and water the medlar", "timestamp": T0 + 99})
     rows += [{"role": "assistant", "content": f"drop {number}"} for number in range(7)]
-    messages = [{"session_id": "s", "timestamp": T0 + number, **row} for number, row in enumerate(rows)]
+    messages = [
+        {"session_id": "s", "timestamp": T0 + number, **row} for number, row in enumerate(rows)
+    ]
     return make_store(path, sessions=[{"id": "s", "title": "Garden"}], messages=messages)
 
 
@@ -145,15 +179,21 @@ def test_a_hit_in_a_summary_is_said(turns: Path) -> None:
     """It is nobody's prompt: that of the turn before is said; `t` reads all of it."""
     said = opened(turns, '/"fig tree"', "1", "t")
     assert texts(said)[0] == "please plant an orchard" and "You" not in said[2]
-    left_out = f"A compaction summary of {len(SUMMARY):,} letters stands here and is left out, t reads it."
+    left_out = (
+        f"A compaction summary of {len(SUMMARY):,} letters stands here and is left out, t reads it."
+    )
     place = said.index(left_out)
     assert said[place - 1].startswith("Compaction, ") and said[place + 1].startswith("The hit: ")
     assert "fig tree was planted" in said[place + 1]
-    assert any(line.startswith("[CONTEXT COMPACTION") and line.endswith("said.") for line in said[place + 2 :])
+    assert any(
+        line.startswith("[CONTEXT COMPACTION") and line.endswith("said.")
+        for line in said[place + 2 :]
+    )
 
 
 def test_a_hit_that_was_taken_back_or_written_again_is_found(turns: Path) -> None:
-    """The rewound prompt is told as such; a compacted row that was written again stands where that is."""
+    """The rewound prompt is told as such; a compacted row that was written again stands where that
+    is."""
     said = opened(turns, "/vineyard", "1")
     assert texts(said)[:2] == ["please plant an orchard", "7 messages in between."]
     assert said[said.index("no, a vineyard") - 1].endswith("taken back:")
@@ -196,7 +236,9 @@ def test_resuming_asks_where_something_speaks_against_it(
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
-def test_it_works_in_a_pipe_without_a_terminal_and_draws_nothing(tmp_path: Path, encoding: str) -> None:
+def test_it_works_in_a_pipe_without_a_terminal_and_draws_nothing(
+    tmp_path: Path, encoding: str
+) -> None:
     """On every fixture: no escape and no control character, whatever is stored."""
     for name in ("state-v11", "state-v31"):
         root = tmp_path / name / encoding
@@ -242,7 +284,12 @@ def test_a_terminal_that_cannot_draw_gets_it_by_itself() -> None:
     pexpect = pytest.importorskip("pexpect")
     environment = {**os.environ, "TERM": "dumb", "NO_COLOR": "1"}
     child = pexpect.spawn(
-        PROGRAM[0], [*PROGRAM[1:], "--demo"], env=environment, timeout=60, encoding="utf-8", dimensions=(24, 80)
+        PROGRAM[0],
+        [*PROGRAM[1:], "--demo"],
+        env=environment,
+        timeout=60,
+        encoding="utf-8",
+        dimensions=(24, 80),
     )
     child.expect("Chats 1 to 10 of")
     written = child.before

@@ -1,4 +1,5 @@
-"""`hermes browse`: the entry point, what is read of the arguments, and the real Hermes running it."""
+"""`hermes browse`: the entry point, what is read of the arguments, and the real Hermes running
+it."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ ROOT = Path(__file__).parents[2]
 GROUP = "hermes_agent.plugins"
 needs_hermes = pytest.mark.skipif(find_spec("hermes_cli") is None, reason="needs hermes-agent")
 
-# The installed metadata of a checkout may be older than its pyproject.toml, and Hermes puts its own folder of libraries
-# first, so the distribution under test goes before that.
+# The installed metadata of a checkout may be older than its pyproject.toml, and Hermes puts its own
+# folder of libraries first, so the distribution under test goes before that.
 _HERMES = "import sys; site = sys.argv.pop(1); from hermes_cli.main import main; sys.path.insert(0, site); main()"
 
 
@@ -30,7 +31,9 @@ def site(tmp_path: Path) -> Path:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     info = tmp_path / "site" / "hermes_browse-0.dist-info"
     info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: hermes-browse\nVersion: 0\n", encoding="utf-8")
+    (info / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: hermes-browse\nVersion: 0\n", encoding="utf-8"
+    )
     lines = [f"{name} = {value}" for name, value in project["entry-points"][GROUP].items()]
     (info / "entry_points.txt").write_text("\n".join([f"[{GROUP}]", *lines, ""]), encoding="utf-8")
     return info.parent
@@ -38,11 +41,21 @@ def site(tmp_path: Path) -> Path:
 
 def hermes(site: Path, root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the real Hermes on a root, away from the network."""
-    kept = {name: value for name, value in os.environ.items() if not name.endswith(("_API_KEY", "_TOKEN"))}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.endswith(("_API_KEY", "_TOKEN"))
+    }
     nowhere = {name: "http://127.0.0.1:9" for name in ("HTTP_PROXY", "HTTPS_PROXY")}
     return subprocess.run(
         [sys.executable, "-c", _HERMES, str(site), *arguments],
-        env={**kept, **nowhere, "HERMES_HOME": str(root), "HOME": str(root.parent), "COLUMNS": "200"},
+        env={
+            **kept,
+            **nowhere,
+            "HERMES_HOME": str(root),
+            "HOME": str(root.parent),
+            "COLUMNS": "200",
+        },
         cwd=root,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -54,7 +67,8 @@ def hermes(site: Path, root: Path, *arguments: str) -> subprocess.CompletedProce
 @pytest.mark.slow
 @needs_hermes
 def test_one_command_enables_it_and_hermes_runs_it(site: Path, tmp_path: Path) -> None:
-    """Unknown before; afterwards the profile that Hermes has settled on is shown, by option, by habit, and by force."""
+    """Unknown before; afterwards the profile that Hermes has settled on is shown, by option, by
+    habit, and by force."""
     root = tmp_path / "hermes"
     copy_store("state-v22", root)
     copy_store("state-v31", root / "profiles" / "coder")
@@ -62,7 +76,9 @@ def test_one_command_enables_it_and_hermes_runs_it(site: Path, tmp_path: Path) -
     assert before.returncode == 2
     assert "invalid choice: 'browse'" in before.stderr
 
-    told = hermes(site, root, "plugins", "enable", "hermes-browse")  # a question it may ask finds no one to answer
+    told = hermes(
+        site, root, "plugins", "enable", "hermes-browse"
+    )  # a question it may ask finds no one to answer
     assert told.returncode == 0, told.stderr
     assert "enabled" in told.stdout
     (root / "profiles" / "coder" / "config.yaml").write_bytes((root / "config.yaml").read_bytes())
@@ -108,7 +124,9 @@ def test_options_help_and_exit_codes_are_ours(site: Path, tmp_path: Path) -> Non
         (["search", "--", "--demo"], ["--home", "/h", "search", "--", "--demo"]),
     ],
 )
-def test_the_home_hermes_settled_on_is_said_unless_a_store_is_named(typed: list[str], given: list[str]) -> None:
+def test_the_home_hermes_settled_on_is_said_unless_a_store_is_named(
+    typed: list[str], given: list[str]
+) -> None:
     """A sticky profile must not win over `hermes -p default browse`."""
     assert arguments_for(typed, "/h") == given
     assert arguments_for(typed, "") == typed

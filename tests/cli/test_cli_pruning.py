@@ -1,4 +1,5 @@
-"""`prune`: the plan as a document and for people, and what it refuses; `prune_in_days` in the other documents."""
+"""`prune`: the plan as a document and for people, and what it refuses; `prune_in_days` in the other
+documents."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ STANDINGS = each(keys(standing=one("ended", "open", "stale-open"), takes_along=e
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A Hermes root with one of each kind of conversation, at the moment its ages are counted from."""
+    """A Hermes root with one of each kind of conversation, at the moment its ages are counted
+    from."""
     (tmp_path / "root").mkdir()
     family(tmp_path / "root" / "state.db")
     monkeypatch.setattr("time.time", lambda: NOW)
@@ -50,7 +52,9 @@ def test_the_document(capsys: Capture, tmp_path: Path, store: str) -> None:
     """A dry run changes nothing and tells everything."""
     path = copy_store(store, tmp_path)
     before = path.read_bytes()
-    found = prune(capsys, tmp_path, "--older-than 90d --stale-open --include-archived --dry-run --delete")
+    found = prune(
+        capsys, tmp_path, "--older-than 90d --stale-open --include-archived --dry-run --delete"
+    )
     holds(found, PRUNE)
     STANDINGS(found["would"], "$.would")
     assert found["done"] is False and found["bundles"] == [] and len(found["would"]) > 40
@@ -118,7 +122,11 @@ def test_for_people(capsys: Capture, root: Path) -> None:
     """What would go, what it frees, what is spared; and that nothing was done."""
     ended = call(capsys, "--home", str(root), "prune", "--older-than", "30d")
     assert ended.code == 0 and "Old plans" in ended.out and "spared because" in ended.out
-    assert "Nothing was changed" in ended.err and "VACUUM" in ended.err and "2 sessions of subagents" in ended.err
+    assert (
+        "Nothing was changed" in ended.err
+        and "VACUUM" in ended.err
+        and "2 sessions of subagents" in ended.err
+    )
     assert ", ." not in ended.err, "without a known cost none is named"
     empty = call(capsys, "--home", str(root), "prune")
     assert empty.code == 0 and "No filter is given" in empty.err
@@ -126,11 +134,18 @@ def test_for_people(capsys: Capture, root: Path) -> None:
 
 @pytest.mark.parametrize("action", ["--delete", "--archive"])
 @pytest.mark.parametrize("output", [[], ["--json"]])
-def test_without_a_terminal_it_needs_yes(capsys: Capture, root: Path, action: str, output: list[str]) -> None:
+def test_without_a_terminal_it_needs_yes(
+    capsys: Capture, root: Path, action: str, output: list[str]
+) -> None:
     """5, with what would go; nothing on standard output."""
     before = (root / "state.db").read_bytes()
     ended = call(capsys, "--home", str(root), "prune", "--older-than", "30d", action, *output)
-    assert ended.code == 5 and ended.out == "" and "5 conversations" in ended.err and "--yes" in ended.err
+    assert (
+        ended.code == 5
+        and ended.out == ""
+        and "5 conversations" in ended.err
+        and "--yes" in ended.err
+    )
     assert (root / "state.db").read_bytes() == before
 
 
@@ -161,11 +176,16 @@ def test_an_empty_word_is_no_rule(capsys: Capture, root: Path) -> None:
 
 def test_days_until_hermes_deletes(capsys: Capture, root: Path) -> None:
     """In `list`, `show` and `prune` alike; by the configuration beside the store."""
-    listed = {each["id"]: each for each in ask(capsys, "--home", str(root), "list", "--view", "all")["conversations"]}
+    listed = {
+        each["id"]: each
+        for each in ask(capsys, "--home", str(root), "list", "--view", "all")["conversations"]
+    }
     assert listed["old"]["prune_in_days"] == 0 and listed["pinned"]["prune_in_days"] is None
     assert listed["put-away"]["prune_in_days"] == 0
     assert listed["new"]["prune_in_days"] == pytest.approx(87)
-    assert ask(capsys, "--home", str(root), "show", "new")["conversation"]["prune_in_days"] == pytest.approx(87)
+    assert ask(capsys, "--home", str(root), "show", "new")["conversation"][
+        "prune_in_days"
+    ] == pytest.approx(87)
     assert prune(capsys, root, "--title Old")["would"][0]["prune_in_days"] == 0
     (root / "config.yaml").write_text("sessions:\n  auto_prune: false\n", encoding="utf-8")
     assert ask(capsys, "--home", str(root), "show", "old")["conversation"]["prune_in_days"] is None
@@ -190,7 +210,9 @@ def units(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What is done, in order; without pauses."""
     done: list[str] = []
 
-    def recording(verb: str, make: Callable[..., Callable[[Sequence[Planned]], object]]) -> Callable[..., object]:
+    def recording(
+        verb: str, make: Callable[..., Callable[[Sequence[Planned]], object]]
+    ) -> Callable[..., object]:
         def make_unit(*args: object, **settings: object) -> Callable[[Sequence[Planned]], object]:
             unit = make(*args, **settings)
 
@@ -208,15 +230,26 @@ def units(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return done
 
 
-@pytest.mark.parametrize(("typed", "code"), [("5\n", 0), ("5", 0), ("yes\n", 5), ("4\n", 5), ("", 5), ("\n", 5)])
+@pytest.mark.parametrize(
+    ("typed", "code"), [("5\n", 0), ("5", 0), ("yes\n", 5), ("4\n", 5), ("", 5), ("\n", 5)]
+)
 def test_a_terminal_asks_for_the_count(
-    capsys: Capture, root: Path, units: list[str], monkeypatch: pytest.MonkeyPatch, typed: str, code: int
+    capsys: Capture,
+    root: Path,
+    units: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    typed: str,
+    code: int,
 ) -> None:
     """Anything else leaves everything as it is."""
     monkeypatch.setattr(command_context, "on_a_terminal", lambda: True)
     monkeypatch.setattr("sys.stdin", io.StringIO(typed))
     ended = call(capsys, "--home", str(root), "prune", "--older-than", "30d", "--delete")
-    assert ended.code == code and "Type 5 to delete 5 conversations" in ended.err and "Old plans" in ended.out
+    assert (
+        ended.code == code
+        and "Type 5 to delete 5 conversations" in ended.err
+        and "Old plans" in ended.out
+    )
     assert len(units) == (5 if code == 0 else 0)
     assert ("moved to the trash" if code == 0 else "Nothing was changed") in ended.err
 
@@ -239,18 +272,27 @@ def test_yes_does_it(capsys: Capture, root: Path, units: list[str]) -> None:
     assert found["done"] is True and units == [f"delete {each['id']}" for each in found["would"]]
     taken = {session_id for each in found["bundles"] for session_id in each["sessions"]}
     assert taken == {*ids_of(found["would"]), "helper", "helper2"}
-    assert prune(capsys, root, "--older-than 900d --delete --yes")["done"] is True and len(units) == 5
+    assert (
+        prune(capsys, root, "--older-than 900d --delete --yes")["done"] is True and len(units) == 5
+    )
 
 
 def test_it_really_deletes(capsys: Capture, root: Path) -> None:
-    """Into bundles that can be restored; what stays is what the plan said, and a second run finds nothing."""
+    """Into bundles that can be restored; what stays is what the plan said, and a second run finds
+    nothing."""
     pytest.importorskip("hermes_browse.store.edit.transaction", reason="needs the writing half")
     pytest.importorskip("hermes_browse.store.edit.guards", reason="needs the writing half")
-    before = {each["id"] for each in ask(capsys, "--home", str(root), "list", "--view", "all")["conversations"]}
+    before = {
+        each["id"]
+        for each in ask(capsys, "--home", str(root), "list", "--view", "all")["conversations"]
+    }
     found = prune(capsys, root, "--older-than 30d --delete --yes")
     holds(found, PRUNE)
     gone = set(ids_of(found["would"])) | {"helper", "helper2"}
-    after = {each["id"]: each for each in ask(capsys, "--home", str(root), "list", "--view", "all")["conversations"]}
+    after = {
+        each["id"]: each
+        for each in ask(capsys, "--home", str(root), "list", "--view", "all")["conversations"]
+    }
     assert after.keys() == before - gone and found["done"] is True and found["bundles"]
     assert ask(capsys, "--home", str(root), "lineage", "branch")["nodes"][0]["id"] == "branch"
     assert prune(capsys, root, "--older-than 30d")["would"] == []
@@ -261,13 +303,26 @@ def test_it_really_deletes(capsys: Capture, root: Path) -> None:
     assert {each["id"] for each in listed} == before
 
 
-def test_one_of_each_is_told_as_one(capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_of_each_is_told_as_one(
+    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One conversation with one subagent, and one branch that stays."""
-    old = {"started_at": NOW - 200 * DAY, "ended_at": NOW - 199 * DAY, "source": "cli", "message_count": 1}
+    old = {
+        "started_at": NOW - 200 * DAY,
+        "ended_at": NOW - 199 * DAY,
+        "source": "cli",
+        "message_count": 1,
+    }
     sessions = [
         {"id": "a", "title": "Old", "end_reason": "done", **old},
         {"id": "b", "title": "Task", **old, "parent_session_id": "a", "source": "subagent"},
-        {"id": "c", "title": "Branch", "source": "cli", "parent_session_id": "a", "started_at": NOW - 198 * DAY},
+        {
+            "id": "c",
+            "title": "Branch",
+            "source": "cli",
+            "parent_session_id": "a",
+            "started_at": NOW - 198 * DAY,
+        },
     ]
     messages = [
         {"session_id": each, "content": "hi", "timestamp": NOW - days * DAY}
@@ -275,7 +330,9 @@ def test_one_of_each_is_told_as_one(capsys: Capture, tmp_path: Path, monkeypatch
     ]
     make_store(tmp_path / "state.db", "31", sessions, messages)
     monkeypatch.setattr("time.time", lambda: NOW)
-    ended = call(capsys, "--home", str(tmp_path), "prune", "--older-than", "90d", "--delete", "--dry-run")
+    ended = call(
+        capsys, "--home", str(tmp_path), "prune", "--older-than", "90d", "--delete", "--dry-run"
+    )
     assert "1 conversation, 2 sessions, 2 messages" in ended.err
     assert "1 session of a subagent goes along" in ended.err
     assert "1 session loses its parent and stays." in ended.err

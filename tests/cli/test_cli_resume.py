@@ -1,4 +1,5 @@
-"""`resume`: what would be run, what is said first, and the hand-over to a `hermes` that writes down its call."""
+"""`resume`: what would be run, what is said first, and the hand-over to a `hermes` that writes down
+its call."""
 
 from __future__ import annotations
 
@@ -61,13 +62,18 @@ def test_print(capsys: Capture, root: Path) -> None:
 
 def test_any_segment_resumes_the_tip(capsys: Capture, root: Path) -> None:
     """Root, middle and tip of a chain give one command, and the reason says so."""
-    rows = ask(capsys, "--home", str(root), "list", "--view", "all", "--limit", "0")["conversations"]
+    rows = ask(capsys, "--home", str(root), "list", "--view", "all", "--limit", "0")[
+        "conversations"
+    ]
     chains = [each["segments"] for each in rows if len(each["segments"]) > 1]
     assert chains
     for chain in chains:
         for segment in chain:
             document = ask(capsys, "--home", str(root), "resume", segment, "--print")
-            assert document["target"] == chain[-1] and document["reason"] == f"the tip of {len(chain)} segments"
+            assert (
+                document["target"] == chain[-1]
+                and document["reason"] == f"the tip of {len(chain)} segments"
+            )
 
 
 def test_last_is_the_newest_of_its_source(capsys: Capture, root: Path) -> None:
@@ -105,7 +111,11 @@ def test_what_speaks_against_it(capsys: Capture, root: Path, tmp_path: Path) -> 
         ("UPDATE sessions SET source = ? WHERE id = ?", "cron", "automation"),
         ("UPDATE sessions SET source = ? WHERE id = ?", "telegram", "gateway"),
         ("UPDATE sessions SET source = ? WHERE id = ?", "cli", None),
-        ("UPDATE messages SET timestamp = strftime('%s', 'now') + ? WHERE session_id = ?", 0, "live"),
+        (
+            "UPDATE messages SET timestamp = strftime('%s', 'now') + ? WHERE session_id = ?",
+            0,
+            "live",
+        ),
         (
             "UPDATE messages SET session_id = ? || 'elsewhere' WHERE session_id = ?",
             "",
@@ -118,28 +128,41 @@ def test_what_speaks_against_it(capsys: Capture, root: Path, tmp_path: Path) -> 
 
 @posix
 def test_hermes_takes_over(root: Path, tmp_path: Path) -> None:
-    """The program becomes `hermes`: arguments, HERMES_HOME, all else of the environment, and its exit code."""
+    """The program becomes `hermes`: arguments, HERMES_HOME, all else of the environment, and its
+    exit code."""
     path = path_with(stub_hermes(tmp_path / "bin", _RECORD))
     log = tmp_path / "log"
-    environment = {"PATH": path, "STUB_LOG": str(log), "KEPT": "as it was", "HERMES_HOME": "/somewhere/else"}
+    environment = {
+        "PATH": path,
+        "STUB_LOG": str(log),
+        "KEPT": "as it was",
+        "HERMES_HOME": "/somewhere/else",
+    }
     ended = spawn("--home", str(root), "--profile", "coder", "resume", "Rewound", env=environment)
     assert (ended.code, ended.out, ended.err) == (7, "", "")
     argv = Path(f"{log}.argv").read_bytes().decode().split("\0")[1:-1]
     assert argv == ["-p", "coder", f"--resume={QUIET}"]
-    variables = dict(each.split("=", 1) for each in Path(f"{log}.env").read_bytes().decode().split("\0")[:-1])
+    variables = dict(
+        each.split("=", 1) for each in Path(f"{log}.env").read_bytes().decode().split("\0")[:-1]
+    )
     assert variables["HERMES_HOME"] == str(root) and variables["KEPT"] == "as it was"
 
 
 @posix
 def test_odd_ids_reach_hermes_as_one_argument(root: Path, tmp_path: Path) -> None:
-    """Blanks, dashes, quotes and wide characters: nothing is split, and nothing becomes an option."""
+    """Blanks, dashes, quotes and wide characters: nothing is split, and nothing becomes an
+    option."""
     odd = "-x --yolo '\"$(id)` 検索"
     edit(root, "UPDATE messages SET session_id = ? WHERE session_id = ?", odd, QUIET)
     edit(root, "UPDATE sessions SET id = ? WHERE id = ?", odd, QUIET)
     log = tmp_path / "log"
     environment = {"PATH": path_with(stub_hermes(tmp_path / "bin", _RECORD)), "STUB_LOG": str(log)}
     assert spawn("--home", str(root), "resume", "--", odd, env=environment).code == 7
-    assert Path(f"{log}.argv").read_bytes().decode().split("\0")[1:-1] == ["-p", "default", f"--resume={odd}"]
+    assert Path(f"{log}.argv").read_bytes().decode().split("\0")[1:-1] == [
+        "-p",
+        "default",
+        f"--resume={odd}",
+    ]
 
 
 @posix
@@ -162,7 +185,11 @@ def test_a_hermes_that_cannot_start(root: Path, tmp_path: Path) -> None:
     script.write_text("#!/nowhere/python\n")
     ended = spawn("--home", str(root), "resume", QUIET, env={"PATH": path_with(script.parent)})
     assert ended.code == 5 and ended.out == ""
-    assert str(script) in ended.err and f"--resume={QUIET}" in ended.err and "Traceback" not in ended.err
+    assert (
+        str(script) in ended.err
+        and f"--resume={QUIET}" in ended.err
+        and "Traceback" not in ended.err
+    )
 
 
 @posix
@@ -170,14 +197,17 @@ def test_hermes_gets_its_signals_back(root: Path, tmp_path: Path) -> None:
     """A broken pipe ends Hermes as it would from a shell: what we ignore is not ignored there."""
     if not os.path.exists("/proc/self/status"):
         pytest.skip("needs /proc")
-    environment = {"PATH": path_with(stub_hermes(tmp_path / "bin", "grep SigIgn /proc/self/status"))}
+    environment = {
+        "PATH": path_with(stub_hermes(tmp_path / "bin", "grep SigIgn /proc/self/status"))
+    }
     ended = spawn("--home", str(root), "resume", QUIET, env=environment)
     assert int(ended.out.split()[1], 16) & (1 << 12) == 0  # SIGPIPE is 13
 
 
 @posix
 def test_the_printed_line_is_what_a_shell_runs(root: Path, tmp_path: Path) -> None:
-    """Pasted into a shell it calls Hermes the same way, even with an id of control characters, and stays one line."""
+    """Pasted into a shell it calls Hermes the same way, even with an id of control characters, and
+    stays one line."""
     odd = "x\ty\nz\x1b[2J'\"$HOME` é\u202e"
     edit(root, "UPDATE messages SET session_id = ? WHERE session_id = ?", odd, QUIET)
     edit(root, "UPDATE sessions SET id = ? WHERE id = ?", odd, QUIET)
@@ -186,7 +216,11 @@ def test_the_printed_line_is_what_a_shell_runs(root: Path, tmp_path: Path) -> No
     printed = spawn("--home", str(root), "resume", odd, "--print", env=environment)
     assert printed.code == 0 and printed.out.count("\n") == 1 and printed.out.strip().isprintable()
     subprocess.run(["bash", "-c", printed.out], env={**os.environ, **environment}, check=False)
-    assert Path(f"{log}.argv").read_bytes().decode().split("\0")[1:-1] == ["-p", "default", f"--resume={odd}"]
+    assert Path(f"{log}.argv").read_bytes().decode().split("\0")[1:-1] == [
+        "-p",
+        "default",
+        f"--resume={odd}",
+    ]
     assert f"HERMES_HOME={root}\0" in Path(f"{log}.env").read_bytes().decode()
 
 
@@ -201,7 +235,12 @@ def test_the_printed_line_is_what_a_shell_runs(root: Path, tmp_path: Path) -> No
     ],
 )
 def test_a_surface_is_asked_for_where_hermes_knows_it(
-    capsys: Capture, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, help_text: str, added: list[str]
+    capsys: Capture,
+    root: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    help_text: str,
+    added: list[str],
 ) -> None:
     """By the source of the conversation; never an option that this Hermes would refuse."""
     stub = stub_hermes(tmp_path / "bin", f"cat << END\n{help_text}\nEND")

@@ -15,13 +15,16 @@ HERMES = Path(sys.executable).parent / "hermes"
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal"),
-    pytest.mark.skipif(not HERMES.exists(), reason="needs hermes-agent installed beside this Python"),
+    pytest.mark.skipif(
+        not HERMES.exists(), reason="needs hermes-agent installed beside this Python"
+    ),
 ]
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07]*\x07|\x1b.")
 
 
 def wait_for(root: Path, arguments: list[str], texts: list[str], **environment: str) -> str:
-    """Run `resume` until one of the texts is on the terminal; gives everything written so far, without escapes.
+    """Run `resume` until one of the texts is on the terminal; gives everything written so far,
+    without escapes.
 
     A proxy nobody listens at keeps Hermes from asking the network.
     """
@@ -31,7 +34,9 @@ def wait_for(root: Path, arguments: list[str], texts: list[str], **environment: 
         "HTTPS_PROXY": "http://127.0.0.1:9",
         "HERMES_INTERACTIVE": "1",
     }
-    kept = {name: os.environ[name] for name in os.environ if not name.endswith(("_API_KEY", "_TOKEN"))}
+    kept = {
+        name: os.environ[name] for name in os.environ if not name.endswith(("_API_KEY", "_TOKEN"))
+    }
     child = pexpect.spawn(
         PROGRAM[0],
         [*PROGRAM[1:], "--home", str(root), "resume", *arguments],
@@ -64,13 +69,16 @@ def test_hermes_without_a_provider_says_so_itself(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_hermes_resumes_the_tip(tmp_path: Path) -> None:
-    """Given the first segment of a chain, and with a sticky profile that points elsewhere, Hermes resumes the tip."""
+    """Given the first segment of a chain, and with a sticky profile that points elsewhere, Hermes
+    resumes the tip."""
     root = tmp_path / ".hermes"
     copy_store("state-v22", root)
     (root / "profiles" / "coder").mkdir(parents=True)
     (root / "active_profile").write_text("coder\n")
     arguments = ["--profile", "default", "--yes", "20260101_090000_aaa001"]
-    written = wait_for(root, arguments, ["Resumed session", "not found"], OPENROUTER_API_KEY="sk-or-none")
+    written = wait_for(
+        root, arguments, ["Resumed session", "not found"], OPENROUTER_API_KEY="sk-or-none"
+    )
     found = re.search(r"Resumed session (\S+)", written)
     assert found, written
     assert found[1] == "20260103_090000_aaa003"

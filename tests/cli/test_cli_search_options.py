@@ -25,8 +25,18 @@ def home(tmp_path: Path) -> list[str]:
         builder.session(name, title=f"The {name}", **columns)
         for place in range(20):
             role = ("user", "assistant", "tool")[place % 3]
-            text = f"{name} {place} heron" + " heron" * (place == 7) if place % 2 else f"{name} {place} nothing"
-            builder.message(name, role, text, timestamp=T0 + 100 * place, tool_name="read" if role == "tool" else None)
+            text = (
+                f"{name} {place} heron" + " heron" * (place == 7)
+                if place % 2
+                else f"{name} {place} nothing"
+            )
+            builder.message(
+                name,
+                role,
+                text,
+                timestamp=T0 + 100 * place,
+                tool_name="read" if role == "tool" else None,
+            )
     builder.write()
     return ["--home", str(tmp_path)]
 
@@ -60,7 +70,9 @@ def test_everything_is_searched_unless_narrowed(capsys: Capture, home: list[str]
 def test_order_and_limit(capsys: Capture, home: list[str]) -> None:
     """Newest first, oldest first, or the best first; a page says how many there are."""
     newest = ask(capsys, *home, "search", "heron")["hits"]
-    written = [(hit["timestamp"], hit["message_id"]) for hit in newest]  # sessions were written one after another
+    written = [
+        (hit["timestamp"], hit["message_id"]) for hit in newest
+    ]  # sessions were written one after another
     assert len(written) == 40 and written == sorted(written, reverse=True)
     oldest = ask(capsys, *home, "search", "heron", "--sort", "oldest")["hits"]
     assert oldest == newest[::-1]
@@ -80,7 +92,10 @@ def test_context(capsys: Capture, home: list[str], count: int) -> None:
         ids = [each["message_id"] for each in hit["context"]]
         place = ids.index(hit["message_id"])
         assert ids == list(range(ids[0], ids[-1] + 1))
-        first, last = (0 if hit["session_id"] == "chat" else 60), (19 if hit["session_id"] == "chat" else 79)
+        first, last = (
+            (0 if hit["session_id"] == "chat" else 60),
+            (19 if hit["session_id"] == "chat" else 79),
+        )
         assert place == min(count, hit["message_id"] - 1 - first)
         assert len(ids) - place - 1 == min(count, last - hit["message_id"] + 1)
         assert all(each["text"] for each in hit["context"])
@@ -103,11 +118,15 @@ def test_suggestions_keep_what_was_asked_beside_the_query(capsys: Capture, home:
     wide = ask(capsys, *home, "search", "her")["suggestions"]
     assert [each["query"] for each in wide] == ["her*"] and wide[0]["hits"] == 40
     assert ask(capsys, *home, "search", "her", "--view", "archived")["suggestions"][0]["hits"] == 10
-    assert ask(capsys, *home, "search", "her", "--view", "archived", "--source", "cron")["suggestions"] == []
+    assert (
+        ask(capsys, *home, "search", "her", "--view", "archived", "--source", "cron")["suggestions"]
+        == []
+    )
 
 
 @pytest.mark.parametrize(
-    "query", ["", "  ", "-heron", '"', "*", "()", "\udcff", "AND", "source:", "x" * 20_000, "a\x1bb"]
+    "query",
+    ["", "  ", "-heron", '"', "*", "()", "\udcff", "AND", "source:", "x" * 20_000, "a\x1bb"],
 )
 def test_odd_queries(capsys: Capture, home: list[str], query: str) -> None:
     """No query is an error: what cannot be looked for finds nothing, and that is said."""
@@ -130,12 +149,17 @@ def test_words_need_no_quotes_around_them(capsys: Capture, home: list[str]) -> N
         ("heron msgs<=many", "msgs<= needs a number, e.g. msgs<=1"),
         ("tokens:", "tokens: needs a number, e.g. tokens:1"),
         ("-cost=x", "cost= needs a number, e.g. cost=1"),
-        ("heron after:never", "after: 'never' is no age (30min 5h 3d 2w 6mo 1y) and no date (2026-03-05, today, mon)"),
+        (
+            "heron after:never",
+            "after: 'never' is no age (30min 5h 3d 2w 6mo 1y) and no date (2026-03-05, today, mon)",
+        ),
         ("before:2026-13", "before: '2026-13' is no age"),
         ("on:", "on: wants a value"),
     ],
 )
-def test_a_number_or_a_date_that_is_none_is_a_mistake(capsys: Capture, home: list[str], query: str, said: str) -> None:
+def test_a_number_or_a_date_that_is_none_is_a_mistake(
+    capsys: Capture, home: list[str], query: str, said: str
+) -> None:
     """Without the filter everything would be found: exit code 2, and nothing on standard output."""
     for options in ([], ["--json"], ["--all-profiles"]):
         ended = call(capsys, *home, "search", *options, "--", query)
@@ -147,7 +171,9 @@ def test_whatever_else_is_wrong_with_a_query_is_noted(capsys: Capture, home: lis
     assert ended.code == 0 and "is: knows" in ended.err
 
 
-def test_messages_that_were_taken_back_are_found_and_left_out(capsys: Capture, tmp_path: Path) -> None:
+def test_messages_that_were_taken_back_are_found_and_left_out(
+    capsys: Capture, tmp_path: Path
+) -> None:
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("chat")
     builder.message("chat", "user", "a narwhal", timestamp=T0)
@@ -155,14 +181,18 @@ def test_messages_that_were_taken_back_are_found_and_left_out(capsys: Capture, t
     builder.write()
 
     def states(query: str) -> list[object]:
-        return [hit["state"] for hit in ask(capsys, "--home", str(tmp_path), "search", query)["hits"]]
+        return [
+            hit["state"] for hit in ask(capsys, "--home", str(tmp_path), "search", query)["hits"]
+        ]
 
     assert states("narwhal") == ["rewound", "live"]
     assert states("narwhal is:rewound") == ["rewound"]
     assert states("narwhal -is:rewound") == ["live"]
 
 
-def test_relevance_without_a_limit_gives_all(capsys: Capture, home: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_relevance_without_a_limit_gives_all(
+    capsys: Capture, home: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("hermes_browse.store.search.engine._RELEVANT", 10)
     document = ask(capsys, *home, "search", "heron", "--sort", "relevance", "--limit", "0")
     assert document["total"] == len(document["hits"]) == 40 and document["complete"] is True

@@ -40,7 +40,9 @@ def test_by_source_is_the_default(capsys: Capture, tmp_path: Path) -> None:
     """The sums of all sources are those of the store."""
     copy_store("state-v31", tmp_path)
     found = ask(capsys, "--home", str(tmp_path), "stats")
-    assert found["grouped_by"] == "source" and {"cli", "telegram"} < {line["key"] for line in found["by"]}
+    assert found["grouped_by"] == "source" and {"cli", "telegram"} < {
+        line["key"] for line in found["by"]
+    }
     for name in ("sessions", "messages", "bytes", "input_tokens"):
         assert sum(line[name] for line in found["by"]) == found["total"][name]
 
@@ -50,17 +52,26 @@ def test_the_table(capsys: Capture, tmp_path: Path) -> None:
     copy_store("state-v31", tmp_path)
     ended = call(capsys, "--home", str(tmp_path), "stats", "--by", "tool")
     lines = ended.out.splitlines()
-    assert ended.code == 0 and lines[0].split()[:5] == ["tool", "convs", "sessions", "msgs", "calls"]
+    assert ended.code == 0 and lines[0].split()[:5] == [
+        "tool",
+        "convs",
+        "sessions",
+        "msgs",
+        "calls",
+    ]
     assert lines[-1].startswith("all ") and "without the search index" in ended.err
 
 
 def test_hermes_counts_the_same(capsys: Capture, tmp_path: Path) -> None:
-    """What the real `hermes sessions stats` prints is among our sums; it leaves out what is archived."""
+    """What the real `hermes sessions stats` prints is among our sums; it leaves out what is
+    archived."""
     pytest.importorskip("hermes_state")
     path = copy_store("state-v22", tmp_path)
     hermes = Path(sys.executable).with_name("hermes")
     env = {**os.environ, "HERMES_HOME": str(path.parent)}
-    said = subprocess.run([hermes, "sessions", "stats"], env=env, capture_output=True, text=True, timeout=120).stdout
+    said = subprocess.run(
+        [hermes, "sessions", "stats"], env=env, capture_output=True, text=True, timeout=120
+    ).stdout
     found = ask(capsys, "--home", str(path.parent), "stats")
     counted = {"Total sessions": found["total"], **{line["key"]: line for line in found["by"]}}
     theirs = dict(re.findall(r"^ *([\w ]+): (\d+)(?: sessions)?$", said, re.MULTILINE))
@@ -95,9 +106,15 @@ def test_a_key_nobody_knows(capsys: Capture, tmp_path: Path) -> None:
     assert call(capsys, "--home", str(tmp_path), "stats", "--by", "moon").code == 2
 
 
-GROUPED = SUMS | {"bytes": of(type(None)), "cost_unknown_sessions": COUNT, "cost_included_sessions": COUNT}
+GROUPED = SUMS | {
+    "bytes": of(type(None)),
+    "cost_unknown_sessions": COUNT,
+    "cost_included_sessions": COUNT,
+}
 COSTS = {"cost_usd": of(float), "cost_estimated_usd": of(float), "cost_actual_usd": of(float)}
-INSIGHTS = keys(total=keys(**GROUPED, **COSTS), by=each(keys(**GROUPED, **COSTS, key=TEXT)), period=TEXT)
+INSIGHTS = keys(
+    total=keys(**GROUPED, **COSTS), by=each(keys(**GROUPED, **COSTS, key=TEXT)), period=TEXT
+)
 
 
 @pytest.mark.parametrize("store", STORES)
@@ -116,11 +133,25 @@ def test_the_demo_over_a_month(capsys: Capture) -> None:
     """A table for people: what is estimated and what is unknown is marked."""
     whole = ask(capsys, "--demo", "stats")
     total = whole["total"]
-    assert total["cost_estimated_usd"] + total["cost_actual_usd"] == pytest.approx(total["cost_usd"])
+    assert total["cost_estimated_usd"] + total["cost_actual_usd"] == pytest.approx(
+        total["cost_usd"]
+    )
     month = ask(capsys, "--demo", "stats", "--period", "30d", "--by", "model")
     assert 0 < month["total"]["sessions"] < total["sessions"] and len(month["by"]) > 3
     ended = call(capsys, "--demo", "stats", "--period", "30d", "--by", "model")
-    assert "~$" in ended.out and ended.out.splitlines()[-1].startswith("all ") and "estimated (~)" in ended.err
+    assert (
+        "~$" in ended.out
+        and ended.out.splitlines()[-1].startswith("all ")
+        and "estimated (~)" in ended.err
+    )
     ended = call(capsys, "--demo", "stats", "--period", "90d", "--by", "tool")
-    assert ended.out.split()[:7] == ["tool", "convs", "sessions", "calls", "answers", "failed", "rate"]
+    assert ended.out.split()[:7] == [
+        "tool",
+        "convs",
+        "sessions",
+        "calls",
+        "answers",
+        "failed",
+        "rate",
+    ]
     assert "%" in ended.out

@@ -1,4 +1,5 @@
-"""Standard output and error as scripts meet them: pipes that break, full disks, closed handles, any locale, Ctrl-C."""
+"""Standard output and error as scripts meet them: pipes that break, full disks, closed handles, any
+locale, Ctrl-C."""
 
 from __future__ import annotations
 
@@ -90,7 +91,9 @@ def test_standard_output_closed(root: Path, command: str) -> None:
     """1 and a sentence; the store is not written to in its place."""
     before = (root / "state.db").read_bytes()
     ended = in_shell(root, f"H {command} >&-")
-    assert ended.code == 1 and ended.err.count("\n") == 1 and "standard output is closed" in ended.err
+    assert (
+        ended.code == 1 and ended.err.count("\n") == 1 and "standard output is closed" in ended.err
+    )
     assert (root / "state.db").read_bytes() == before
 
 
@@ -100,8 +103,17 @@ def test_standard_error_closed(root: Path) -> None:
     ended = in_shell(root, "H list --json 2>&-")
     assert ended.code == 0 and ended.document["shown"] > 0
     people = in_shell(root, "H list 2>&-")
-    assert people.code == 0 and " shown · " not in people.out and "shown" in in_shell(root, "H list").err
-    for line, code in (("H show nope", 4), ("H list --nope", 2), ("H", 2), ("H --db /nowhere list", 2)):
+    assert (
+        people.code == 0
+        and " shown · " not in people.out
+        and "shown" in in_shell(root, "H list").err
+    )
+    for line, code in (
+        ("H show nope", 4),
+        ("H list --nope", 2),
+        ("H", 2),
+        ("H --db /nowhere list", 2),
+    ):
         for where in ("2>&-", "2>/dev/full" if os.path.exists("/dev/full") else "2>&-"):
             ended = in_shell(root, f"{line} {where}")
             assert (ended.code, ended.out) == (code, "")
@@ -121,13 +133,23 @@ def test_one_document_on_standard_output(root: Path, command: str) -> None:
 
 @pytest.mark.slow
 def test_a_locale_without_utf8(tmp_path: Path) -> None:
-    """JSON is UTF-8 whatever the locale; for people what cannot be written is a question mark; words are understood."""
+    """JSON is UTF-8 whatever the locale; for people what cannot be written is a question mark;
+    words are understood."""
     builder = StoreBuilder(tmp_path / "state.db")
     builder.message(builder.session("one", title="日本語 é"), "user", "検索 überall")
     builder.write()
     home = ["--home", str(tmp_path)]
-    for command in (["list"], ["show", "日本語 é"], ["search", "検索"], ["lineage", "日本語 é"], ["doctor"]):
-        usual, ascii_ = spawn(*home, *command, "--json"), spawn(*home, *command, "--json", env=ASCII)
+    for command in (
+        ["list"],
+        ["show", "日本語 é"],
+        ["search", "検索"],
+        ["lineage", "日本語 é"],
+        ["doctor"],
+    ):
+        usual, ascii_ = (
+            spawn(*home, *command, "--json"),
+            spawn(*home, *command, "--json", env=ASCII),
+        )
         assert usual.code == ascii_.code == 0, ascii_.err
         assert _steady(usual.document) == _steady(ascii_.document)
         people = spawn(*home, *command, env=ASCII)
@@ -138,7 +160,11 @@ def test_a_locale_without_utf8(tmp_path: Path) -> None:
 
 def _steady(document: dict[str, Any]) -> dict[str, Any]:
     """Without what changes from run to run."""
-    return {key: value for key, value in document.items() if key not in ("elapsed_ms", "terminal", "disk")}
+    return {
+        key: value
+        for key, value in document.items()
+        if key not in ("elapsed_ms", "terminal", "disk")
+    }
 
 
 @pytest.mark.slow
@@ -171,7 +197,12 @@ def test_ctrl_c(tmp_path: Path) -> None:
     (tmp_path / "tmp").mkdir()
     process = subprocess.Popen(
         [*PROGRAM, "--demo", "list", "--json"],
-        env={**os.environ, "PYTHONPATH": str(tmp_path), "READY": str(ready), "TMPDIR": str(tmp_path / "tmp")},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(tmp_path),
+            "READY": str(ready),
+            "TMPDIR": str(tmp_path / "tmp"),
+        },
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
@@ -187,7 +218,9 @@ def test_ctrl_c(tmp_path: Path) -> None:
 def test_json_on_a_terminal_is_json_too(root: Path) -> None:
     """Indented for people, the same document."""
     pexpect = pytest.importorskip("pexpect")
-    child = pexpect.spawn(PROGRAM[0], [*PROGRAM[1:], "--home", str(root), "list", "--json"], timeout=120)
+    child = pexpect.spawn(
+        PROGRAM[0], [*PROGRAM[1:], "--home", str(root), "list", "--json"], timeout=120
+    )
     text = child.read().decode()
     child.close()
     assert text.startswith("{\r\n  ")

@@ -25,11 +25,15 @@ UUID = "c2b7a5f0-58a1-4d0c-9d7e-0f2f9f1c7a11"
 def home(tmp_path: Path) -> list[str]:
     """A root with long titles, long messages and ids of several kinds."""
     builder = StoreBuilder(tmp_path / "state.db")
-    for place, name in enumerate(["20260101_090000_aaa001", UUID, "cron_c23b31a0179b_20261115_063000"]):
+    for place, name in enumerate(
+        ["20260101_090000_aaa001", UUID, "cron_c23b31a0179b_20261115_063000"]
+    ):
         builder.session(name, title=f"{place} {LONG}", source="api_server", estimated_cost_usd=12.5)
         builder.message(name, "user", SAID, timestamp=time.time() - 90 * 86400)
         builder.message(name, "assistant", "short", timestamp=time.time() - 80 * 86400)
-    builder.session("20260101_093000_aaa002", parent_session_id="20260101_090000_aaa001", title="child")
+    builder.session(
+        "20260101_093000_aaa002", parent_session_id="20260101_090000_aaa001", title="child"
+    )
     builder.message("20260101_093000_aaa002", "user", "tab\there")
     builder.write()
     return ["--home", str(tmp_path)]
@@ -38,8 +42,8 @@ def home(tmp_path: Path) -> list[str]:
 def painted(columns: int, *arguments: str, **env: str) -> tuple[list[str], str]:
     """What a terminal of a width shows: its lines, and the bytes as text.
 
-    A line that ran over the edge is found by the emulator's own account: it would have one line more
-    than was written.
+    A line that ran over the edge is found by the emulator's own account: it would have one line
+    more than was written.
     """
     child = pexpect.spawn(
         PROGRAM[0],
@@ -57,7 +61,8 @@ def painted(columns: int, *arguments: str, **env: str) -> tuple[list[str], str]:
     while lines and not lines[-1]:
         lines.pop()
     text = raw.decode()
-    # The summary on standard error may be longer than a narrow terminal; everything else must not be.
+    # The summary on standard error may be longer than a narrow terminal; everything else must not
+    # be.
     assert len(lines) <= text.count("\n") + (columns < 100), "a line ran over the edge"
     return lines, text
 
@@ -66,7 +71,9 @@ def painted(columns: int, *arguments: str, **env: str) -> tuple[list[str], str]:
 def test_list(home: list[str], columns: int) -> None:
     """One line for each conversation, its id whole; the title takes what is left."""
     lines, _ = painted(columns, *home, "list", "--view", "all")
-    assert lines[0].startswith("last active" if columns > 60 else "title") and lines[0].endswith(" id")
+    assert lines[0].startswith("last active" if columns > 60 else "title") and lines[0].endswith(
+        " id"
+    )
     for name in ("20260101_090000_aaa001", UUID, "cron_c23b31a0179b_20261115_063000"):
         row = next(line for line in lines if name in line)
         assert row.endswith(name) and (LONG[-6:] in row) == (columns == 200)
@@ -76,7 +83,8 @@ def test_list(home: list[str], columns: int) -> None:
 
 @pytest.mark.parametrize("columns", [60, 100])
 def test_search(home: list[str], columns: int) -> None:
-    """The conversation above, the text in a column of its own, what matched lit and never cut away."""
+    """The conversation above, the text in a column of its own, what matched lit and never cut
+    away."""
     lines, text = painted(columns, *home, "search", "heron", "--context", "1")
     body = [line for line in lines if line]
     assert sum(UUID in line for line in body) == 1
@@ -85,7 +93,9 @@ def test_search(home: list[str], columns: int) -> None:
     edge = body.index(hits[0])
     inside = re.search(r"user +", hits[0])
     assert inside
-    assert body[edge + 1].startswith(" " * inside.end()) and not body[edge + 1][inside.end()].isspace()
+    assert (
+        body[edge + 1].startswith(" " * inside.end()) and not body[edge + 1][inside.end()].isspace()
+    )
     assert "\x1b[1;7mheron\x1b[0m" in text
     assert any(line.strip().startswith("assistant") and "short" in line for line in body)
 
@@ -94,7 +104,9 @@ def test_show(home: list[str]) -> None:
     """Names stand out, bodies are indented and wrapped between words."""
     lines, text = painted(80, *home, "show", UUID)
     assert lines[0].startswith("1 a rather long title")
-    assert re.search(r"\x1b\[1;33m\S+ \S+ you", text) and re.search(r"\x1b\[1;32m\S+ \S+ assistant", text)
+    assert re.search(r"\x1b\[1;33m\S+ \S+ you", text) and re.search(
+        r"\x1b\[1;32m\S+ \S+ assistant", text
+    )
     body = [line for line in lines if "word" in line]
     assert len(body) > 3 and all(line.startswith("  word") for line in body)
     assert all(word in SAID.split() for line in body for word in line.split())
@@ -106,7 +118,10 @@ def test_lineage(home: list[str]) -> None:
     assert lines[0].startswith("20260101_090000_aaa001")
     assert any(line.startswith("└ ") and "20260101_093000_aaa002" in line for line in lines)
     narrow, _ = painted(50, *home, "lineage", "20260101_090000_aaa001")
-    starts = [next(at for at, line in enumerate(narrow) if line.startswith(each)) for each in ("└ ", "Careful")]
+    starts = [
+        next(at for at, line in enumerate(narrow) if line.startswith(each))
+        for each in ("└ ", "Careful")
+    ]
     wrapped = narrow[starts[0] + 1 : starts[1]]
     assert wrapped and all(line.startswith("  ") for line in wrapped)
 

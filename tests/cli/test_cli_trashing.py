@@ -23,9 +23,13 @@ BUNDLE = keys(
     name=TEXT, created_at=of(float), sessions=each(TEXT), messages=COUNT, bytes=COUNT, title=maybe(TEXT),
     conversations=each(TEXT), store=maybe(TEXT), restored_at=maybe(of(float)), damage=maybe(TEXT),
 )  # fmt: skip
-DELETE = keys(deleted=each(TEXT), reparented=each(TEXT), bundle=BUNDLE, messages=COUNT, notes=each(TEXT))
+DELETE = keys(
+    deleted=each(TEXT), reparented=each(TEXT), bundle=BUNDLE, messages=COUNT, notes=each(TEXT)
+)
 TRASH = keys(bundles=each(BUNDLE), folder=TEXT)
-RESTORE = keys(restored=each(TEXT), messages=COUNT, verified=FLAG, notes=each(TEXT), bundles=each(TEXT))
+RESTORE = keys(
+    restored=each(TEXT), messages=COUNT, verified=FLAG, notes=each(TEXT), bundles=each(TEXT)
+)
 
 
 @pytest.fixture
@@ -60,7 +64,11 @@ def test_the_documents(capsys: Capture, home: Path) -> None:
     before = dump(home / "state.db")
     gone = run(capsys, home, "delete", "Harbour", "--yes")
     holds(gone, DELETE)
-    assert set(gone["deleted"]) == FAMILY and gone["reparented"] == ["branch"] and gone["files"] == ["tip.json"]
+    assert (
+        set(gone["deleted"]) == FAMILY
+        and gone["reparented"] == ["branch"]
+        and gone["files"] == ["tip.json"]
+    )
     assert gone["conversations"] == ["tip"] and gone["messages"] == 24
     assert not (home / "sessions" / "tip.json").exists()
     listed = run(capsys, home, "trash", "list")
@@ -70,7 +78,11 @@ def test_the_documents(capsys: Capture, home: Path) -> None:
     back = run(capsys, home, "trash", "restore", gone["bundle"]["name"])
     holds(back, RESTORE)
     assert set(back["restored"]) == FAMILY and back["verified"] is True and back["messages"] == 24
-    assert back["files"] == 1 and back["notes"] == [] and (home / "sessions" / "tip.json").read_text() == "{}"
+    assert (
+        back["files"] == 1
+        and back["notes"] == []
+        and (home / "sessions" / "tip.json").read_text() == "{}"
+    )
     assert dump(home / "state.db") == before and set(health(home / "state.db").values()) == {"ok"}
     assert run(capsys, home, "trash", "list")["bundles"][0]["restored_at"] == NOW
     dropped = run(capsys, home, "trash", "drop", gone["bundle"]["name"], "--yes")
@@ -92,7 +104,11 @@ def test_for_people(capsys: Capture, home: Path) -> None:
     assert ended.out.startswith("deleted 7 sessions, 28 messages to the trash")
     assert "1 session stayed and lost a parent: branch" in ended.err
     listed = call(capsys, "--home", str(home), "trash", "list")
-    assert "Harbour #3 and 1 more" in listed.out and said[1] in listed.out and "1 bundle, " in listed.err
+    assert (
+        "Harbour #3 and 1 more" in listed.out
+        and said[1] in listed.out
+        and "1 bundle, " in listed.err
+    )
     back = call(capsys, "--home", str(home), "trash", "restore", said[1][:13])
     assert back.code == 0 and back.out == f"restored 7 sessions, 28 messages from {said[1]}\n"
     assert "(restored 2026-07-20" in call(capsys, "--home", str(home), "trash", "list").out
@@ -111,11 +127,17 @@ def test_without_a_yes_nothing_goes(capsys: Capture, home: Path) -> None:
     assert dump(home / "state.db") == before and not trash_of().exists()
     name = run(capsys, home, "delete", "tip", "--yes")["bundle"]["name"]
     ended = call(capsys, "--home", str(home), "trash", "drop", name)
-    assert ended.code == 5 and "remove 1 bundle for good" in ended.err and (trash_of() / name).is_dir()
+    assert (
+        ended.code == 5 and "remove 1 bundle for good" in ended.err and (trash_of() / name).is_dir()
+    )
 
 
-@pytest.mark.parametrize(("text", "code"), [("y\n", 0), ("Y", 0), ("n\n", 5), ("", 5), ("1\n", 5), ("\n", 5)])
-def test_a_terminal_asks(capsys: Capture, home: Path, monkeypatch: pytest.MonkeyPatch, text: str, code: int) -> None:
+@pytest.mark.parametrize(
+    ("text", "code"), [("y\n", 0), ("Y", 0), ("n\n", 5), ("", 5), ("1\n", 5), ("\n", 5)]
+)
+def test_a_terminal_asks(
+    capsys: Capture, home: Path, monkeypatch: pytest.MonkeyPatch, text: str, code: int
+) -> None:
     """For one conversation a letter is enough."""
     before = dump(home / "state.db")
     typed(monkeypatch, text)
@@ -157,7 +179,14 @@ def test_all_names_are_looked_up_first(capsys: Capture, home: Path) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [["delete"], ["trash"], ["trash", "drop"], ["trash", "restore"], ["trash", "empty"], ["trash", "list", "x"]],
+    [
+        ["delete"],
+        ["trash"],
+        ["trash", "drop"],
+        ["trash", "restore"],
+        ["trash", "empty"],
+        ["trash", "list", "x"],
+    ],
 )
 def test_usage(capsys: Capture, home: Path, words: list[str]) -> None:
     """Said in a sentence."""
@@ -179,7 +208,9 @@ def test_ids_that_look_like_options_or_paths(capsys: Capture, home: Path) -> Non
     """`--` ends the options; nothing but their rows is touched."""
     with opened(home / "state.db") as connection:
         for name in ("-rf", "../../etc/passwd", "x'; DROP TABLE sessions;--"):
-            connection.execute("INSERT INTO sessions (id, source, started_at) VALUES (?, 'cli', 1.0)", [name])
+            connection.execute(
+                "INSERT INTO sessions (id, source, started_at) VALUES (?, 'cli', 1.0)", [name]
+            )
     before = dump(home / "state.db")
     for name in ("-rf", "../../etc/passwd", "x'; DROP TABLE sessions;--"):
         gone = call(capsys, "--home", str(home), "delete", "--json", "--yes", "--", name).document
@@ -191,12 +222,17 @@ def test_ids_that_look_like_options_or_paths(capsys: Capture, home: Path) -> Non
 
 
 def test_titles_are_made_harmless(capsys: Capture, home: Path) -> None:
-    """What was called with an escape sequence acts on no terminal; the document has it as it was."""
+    """What was called with an escape sequence acts on no terminal; the document has it as it
+    was."""
     with opened(home / "state.db") as connection:
-        connection.execute("UPDATE sessions SET title = ? WHERE id = 'other'", ["\x1b[31mred\x07\u202e"])
+        connection.execute(
+            "UPDATE sessions SET title = ? WHERE id = 'other'", ["\x1b[31mred\x07\u202e"]
+        )
     ended = call(capsys, "--home", str(home), "delete", "other")
     assert "\x1b" not in ended.err and "␛[31mred" in ended.err
-    assert run(capsys, home, "delete", "other", "--yes")["bundle"]["title"] == "\x1b[31mred\x07\u202e"
+    assert (
+        run(capsys, home, "delete", "other", "--yes")["bundle"]["title"] == "\x1b[31mred\x07\u202e"
+    )
     listed = call(capsys, "--home", str(home), "trash", "list")
     assert "\x1b" not in listed.out + listed.err and "\u202e" not in listed.out
 
@@ -227,10 +263,15 @@ def test_another_store_wants_a_yes(capsys: Capture, home: Path, tmp_path: Path) 
                for each in ended.document["notes"])  # fmt: skip
 
 
-def test_several_bundles_at_once(capsys: Capture, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_bundles_at_once(
+    capsys: Capture, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One after another; what was done before one fails is said."""
     before = dump(home / "state.db")
-    names = [run(capsys, home, "delete", each, "--yes")["bundle"]["name"] for each in ("branch", "other", "tip")]
+    names = [
+        run(capsys, home, "delete", each, "--yes")["bundle"]["name"]
+        for each in ("branch", "other", "tip")
+    ]
     compared: list[object] = []
 
     def compare(unit: object) -> tuple[str, ...]:
@@ -271,7 +312,11 @@ def test_one_conversation_of_a_bundle(capsys: Capture, home: Path) -> None:
     name = run(capsys, home, "delete", "--yes", "tip", "other")["bundle"]["name"]
     document = run(capsys, home, "trash", "restore", name, "--only", "Quay")
     holds(document, RESTORE)
-    assert document["restored"] == ["other"] and document["messages"] == 4 and document["verified"] is True
+    assert (
+        document["restored"] == ["other"]
+        and document["messages"] == 4
+        and document["verified"] is True
+    )
     (bundle,) = run(capsys, home, "trash", "list")["bundles"]
     assert set(bundle["sessions"]) == FAMILY | {"other"} and bundle["restored_at"] is None
     missing = call(capsys, "--home", str(home), "trash", "restore", name, "--only", "nobody")

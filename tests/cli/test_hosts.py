@@ -23,25 +23,46 @@ Capture = pytest.CaptureFixture[str]
 
 
 def test_hosts_are_asked_all_at_once(machines: Machines, capsys: Capture) -> None:
-    """What each says of itself; the one that is away says why, and is the only reason for the exit code."""
+    """What each says of itself; the one that is away says why, and is the only reason for the exit
+    code."""
     configure(machines, "vps", "nas", "down", "old")
     ended = call(capsys, "hosts", "--json")
     vps, nas, down, old = ended.document["hosts"]
     assert ended.code == 6 and "down: it cannot be reached" in ended.err
-    assert (vps["name"], vps["ssh"], vps["reachable"], vps["error"]) == ("vps", ssh(machines, "vps"), True, None)
-    assert vps["version"] == nas["version"] == version() and vps["sessions"] > 100 and vps["last_active"] < time.time()
+    assert (vps["name"], vps["ssh"], vps["reachable"], vps["error"]) == (
+        "vps",
+        ssh(machines, "vps"),
+        True,
+        None,
+    )
+    assert (
+        vps["version"] == nas["version"] == version()
+        and vps["sessions"] > 100
+        and vps["last_active"] < time.time()
+    )
     assert 0 < vps["round_trip_ms"] < 10_000
     assert nas["sessions"] == 81, "noise of the shell is no answer"
     assert not down["reachable"] and "Connection refused" in down["error"]
-    assert {down[name] for name in ("version", "round_trip_ms", "sessions", "last_active")} == {None}
-    assert old["reachable"] and old["version"] == version() and old["sessions"] is None and "too old" in old["error"]
+    assert {down[name] for name in ("version", "round_trip_ms", "sessions", "last_active")} == {
+        None
+    }
+    assert (
+        old["reachable"]
+        and old["version"] == version()
+        and old["sessions"] is None
+        and "too old" in old["error"]
+    )
 
 
 def test_hosts_for_people(machines: Machines, capsys: Capture) -> None:
     """A table, and nobody is asked for the names alone."""
     configure(machines, "empty", "down")
     people = call(capsys, "hosts")
-    assert people.code == 6 and people.out.startswith("host ") and "empty: There is no session store" in people.err
+    assert (
+        people.code == 6
+        and people.out.startswith("host ")
+        and "empty: There is no session store" in people.err
+    )
     before = asked(machines)
     assert call(capsys, "hosts", "--names").out == "empty\ndown\n" and asked(machines) == before
 
@@ -68,7 +89,9 @@ CHECKS = [
 
 
 @pytest.mark.parametrize(("name", "code", "remedy"), CHECKS)
-def test_a_check_says_what_mends_it(machines: Machines, capsys: Capture, name: str, code: str, remedy: str) -> None:
+def test_a_check_says_what_mends_it(
+    machines: Machines, capsys: Capture, name: str, code: str, remedy: str
+) -> None:
     """One line for each thing that can be missing."""
     configure(machines, name)
     machines["locked"].refuses = True
@@ -78,7 +101,9 @@ def test_a_check_says_what_mends_it(machines: Machines, capsys: Capture, name: s
     assert problem["code"] == code and remedy in problem["remedy"]
 
 
-def test_a_program_that_cannot_be_run_is_not_looked_for(machines: Machines, capsys: Capture) -> None:
+def test_a_program_that_cannot_be_run_is_not_looked_for(
+    machines: Machines, capsys: Capture
+) -> None:
     """Its interpreter is gone, say; its own path as `command` would be no help."""
     configure(machines, "broken")
     (problem,) = ask_check(capsys, "broken")
@@ -105,8 +130,11 @@ def ask_check(capsys: Capture, name: str) -> list[dict[str, str]]:
     return problems
 
 
-def test_a_login_is_told_by_what_lacks(machines: Machines, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A key with a passphrase, a key that is not known there, no key, and a server that takes no keys."""
+def test_a_login_is_told_by_what_lacks(
+    machines: Machines, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A key with a passphrase, a key that is not known there, no key, and a server that takes no
+    keys."""
     configure(machines, "closed")
     server = machines["closed"]
     server.refuses = server.takes_passwords = True
@@ -137,7 +165,9 @@ def test_a_check_tries_to_resume(
     for name in ("hermes", "hermes-browse"):
         (tmp_path / name).mkdir()
     program = tmp_path / "hermes-browse" / "hermes-browse"
-    program.write_text(f"#!{BIN}/python\nimport sys\nfrom hermes_browse.tui.cli import main\nsys.exit(main())\n")
+    program.write_text(
+        f"#!{BIN}/python\nimport sys\nfrom hermes_browse.tui.cli import main\nsys.exit(main())\n"
+    )
     program.chmod(0o755)
     server = machines["nas"]
     monkeypatch.setitem(server.environment, "PATH", "/usr/bin:/bin")
@@ -158,7 +188,9 @@ def test_a_check_of_a_host_where_nothing_is_missing(
 ) -> None:
     """And of one that is not configured."""
     configure(machines, "vps")
-    monkeypatch.setattr("hermes_browse.tui.cli.hosts.resume_problem", lambda host, session: None)  # see below
+    monkeypatch.setattr(
+        "hermes_browse.tui.cli.hosts.resume_problem", lambda host, session: None
+    )  # see below
     ended = call(capsys, "hosts", "check", "vps")
     assert ended.code == 0 and "Nothing is missing" in ended.out and ended.err == ""
     ended = call(capsys, "hosts", "check", "vsp")
@@ -192,12 +224,18 @@ def test_a_command_runs_there(machines: Machines, capsys: Capture) -> None:
     configure(machines, "nas")
     ended = call(capsys, "--host", "nas", "list", "--limit", "3", "--json")
     assert ended.code == 0
-    assert ended.document["shown"] == 3 and ended.document["store"]["path"] == str(machines["nas"].home / "state.db")
+    assert ended.document["shown"] == 3 and ended.document["store"]["path"] == str(
+        machines["nas"].home / "state.db"
+    )
     assert ended.document["hosts"] == [{"name": "nas", "answered": True, "error": None}]
     assert [each["host"] for each in ended.document["conversations"]] == ["nas"] * 3
     holds(ended.document, LIST)
     people = call(capsys, "list", "--host=nas", "--limit", "3")
-    assert "Welcome" not in people.out and people.out.startswith("last active") and "3 of 76 shown" in people.err
+    assert (
+        "Welcome" not in people.out
+        and people.out.startswith("last active")
+        and "3 of 76 shown" in people.err
+    )
 
 
 def test_exit_codes_pass_through(machines: Machines, capsys: Capture) -> None:
@@ -221,7 +259,9 @@ def test_words_arrive_as_they_are(machines: Machines, capsys: Capture) -> None:
     assert ended.code == 0 and ended.document["query"] == " ".join(AWKWARD)
 
 
-@given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), min_size=1))
+@given(
+    st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), min_size=1)
+)
 def test_a_shell_reads_what_was_quoted(words: list[str]) -> None:
     """Whatever it is."""
     line = Host("x", "x", "printf '%s\\0'", home="it's\na $HOME").command_line(words)
@@ -257,10 +297,13 @@ def test_what_takes_a_change_back_is_typed_here(machines: Machines, capsys: Capt
 def test_an_export_arrives_here(
     machines: Machines, capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Named, in a folder, several; never over a file that is there, and nothing of one that failed."""
+    """Named, in a folder, several; never over a file that is there, and nothing of one that
+    failed."""
     monkeypatch.chdir(tmp_path)
     configure(machines, "vps")
-    assert call(capsys, "export", "--host", "vps", "Fix auth bug", "--output", "one.jsonl").code == 0
+    assert (
+        call(capsys, "export", "--host", "vps", "Fix auth bug", "--output", "one.jsonl").code == 0
+    )
     lines = (tmp_path / "one.jsonl").read_text().splitlines()
     assert lines and all(json.loads(line)["id"] for line in lines)
     ended = call(capsys, "export", "--host", "vps", "Fix auth bug", "--output", "one.jsonl")
@@ -272,19 +315,26 @@ def test_an_export_arrives_here(
 
 
 @pytest.mark.slow
-def test_names_of_exports(machines: Machines, capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After their titles, as those from a store of this machine; one conversation is written once."""
+def test_names_of_exports(
+    machines: Machines, capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After their titles, as those from a store of this machine; one conversation is written
+    once."""
     monkeypatch.chdir(tmp_path)
     configure(machines, "vps")
     whole = ask(capsys, "list", "--host", "vps", "--limit", "2")["conversations"]
     ids = [whole[0]["id"], whole[0]["root_id"], whole[1]["id"]]
     made = ask(capsys, "export", "--host", "vps", *ids)
-    assert [each["path"] for each in made["files"]] == [f"hermes-export/{each['title']}.md" for each in whole]
+    assert [each["path"] for each in made["files"]] == [
+        f"hermes-export/{each['title']}.md" for each in whole
+    ]
     assert call(capsys, "export", "--host", "vps", ids[0]).code == 0
     assert (tmp_path / f"{whole[0]['title']}.md").read_text().startswith("---\nsession_id: ")
 
 
-def test_resuming_there(machines: Machines, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resuming_there(
+    machines: Machines, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """On a terminal this process becomes ssh; printed, it is the same command."""
     configure(machines, "vps")
     made = ask(capsys, "resume", "--host", "vps", "--last", "--print")
@@ -295,7 +345,9 @@ def test_resuming_there(machines: Machines, capsys: Capture, monkeypatch: pytest
     assert ended.code == 5 and "needs a terminal" in ended.err
     became: list[list[str]] = []
     monkeypatch.setattr("hermes_browse.tui.cli.on_host.on_a_terminal", lambda: True)
-    monkeypatch.setattr("signal.signal", lambda *_arguments: None)  # a broken pipe would end this process from then on
+    monkeypatch.setattr(
+        "signal.signal", lambda *_arguments: None
+    )  # a broken pipe would end this process from then on
     monkeypatch.setattr("os.execvpe", lambda _file, command, _environment: became.append(command))
     call(capsys, "resume", "--host", "vps", "--last")
     assert became == [made["argv"]]

@@ -26,7 +26,18 @@ def test_everything_as_one_list(machines: Machines, capsys: Capture, tmp_path: P
     store = str(copy_store("state-v22", tmp_path))
     configure(machines, "vps", "nas", "down")
     ended = call(
-        capsys, "--db", store, "list", "--all-hosts", "--limit", "4", "--offset", "2", "--sort", "cost", "--json"
+        capsys,
+        "--db",
+        store,
+        "list",
+        "--all-hosts",
+        "--limit",
+        "4",
+        "--offset",
+        "2",
+        "--sort",
+        "cost",
+        "--json",
     )
     assert ended.code == 6 and "down: it cannot be reached" in ended.err
     page = ended.document["conversations"]
@@ -38,11 +49,19 @@ def test_everything_as_one_list(machines: Machines, capsys: Capture, tmp_path: P
     holds(ended.document | {"store": None}, keys(conversations=each_of(CONVERSATION), total=COUNT))
     every = [
         {"host": host} | row
-        for host, options in ((None, ("--db", store)), ("vps", ("--host", "vps")), ("nas", ("--host", "nas")))
+        for host, options in (
+            (None, ("--db", store)),
+            ("vps", ("--host", "vps")),
+            ("nas", ("--host", "nas")),
+        )
         for row in ask(capsys, "list", "--sort", "cost", "--limit", "0", *options)["conversations"]
     ]
-    every.sort(key=lambda row: -1 if row["tree_cost_usd"] is None else row["tree_cost_usd"], reverse=True)
-    assert [each["tree_cost_usd"] for each in page] == [each["tree_cost_usd"] for each in every[2:6]]
+    every.sort(
+        key=lambda row: -1 if row["tree_cost_usd"] is None else row["tree_cost_usd"], reverse=True
+    )
+    assert [each["tree_cost_usd"] for each in page] == [
+        each["tree_cost_usd"] for each in every[2:6]
+    ]
     hidden = ended.document["hidden"]
     assert ended.document["total"] == ended.document["shown"] + sum(hidden.values())
     assert ended.document["shown"] == 4 and {each["host"] for each in page} <= {None, "vps", "nas"}
@@ -53,7 +72,12 @@ def test_all_profiles_of_all_hosts(machines: Machines, capsys: Capture) -> None:
     """Each row with both; the profile in the configuration is that of single stores."""
     configure(machines, "vps", more='profile = "harbour"\n')
     assert ask(capsys, "list", "--host", "vps", "--limit", "1")["store"]["profile"] == "harbour"
-    assert ask(capsys, "list", "--host", "vps", "--limit", "1", "--profile", "default")["store"]["profile"] == "default"
+    assert (
+        ask(capsys, "list", "--host", "vps", "--limit", "1", "--profile", "default")["store"][
+            "profile"
+        ]
+        == "default"
+    )
     page = ask(capsys, "--demo", "list", "--all-hosts", "--limit", "0")
     assert {each["host"] for each in page["conversations"]} == {None, "vps"}
     both = ask(capsys, "list", "--all-hosts", "--all-profiles", "--limit", "0")
@@ -67,12 +91,17 @@ def test_all_profiles_of_all_hosts(machines: Machines, capsys: Capture) -> None:
 def test_without_hosts_it_is_this_machine(capsys: Capture) -> None:
     """With a sentence that says how to add one; without a store either, that is what is said."""
     ended = call(capsys, "--demo", "list", "--all-hosts", "--limit", "1", "--json")
-    assert (ended.code, ended.document["hosts"], ended.document["shown"]) == (0, [], 1) and "[[hosts]]" in ended.err
+    assert (ended.code, ended.document["hosts"], ended.document["shown"]) == (
+        0,
+        [],
+        1,
+    ) and "[[hosts]]" in ended.err
     assert call(capsys, "list", "--all-hosts").code == 3
 
 
 def test_one_search_over_everything(machines: Machines, capsys: Capture, tmp_path: Path) -> None:
-    """Newest first; incomplete as long as one did not answer. A machine without a store of its own is no failure."""
+    """Newest first; incomplete as long as one did not answer. A machine without a store of its own
+    is no failure."""
     configure(machines, "vps", "nas")
     ended = call(capsys, "search", "auth", "--all-hosts", "--limit", "200", "--json")
     assert ended.code == 0 and ended.document["complete"] is True
@@ -82,8 +111,12 @@ def test_one_search_over_everything(machines: Machines, capsys: Capture, tmp_pat
     assert ended.document["total"] == len(times)
     configure(machines, "nas", "down")
     store = str(copy_store("state-v22", tmp_path))
-    people = call(capsys, "--db", store, "search", "auth", "--all-hosts", "--limit", "2", "--context", "1")
-    assert people.code == 6 and people.out.startswith("host") and "1 of 2 hosts answered" in people.err
+    people = call(
+        capsys, "--db", store, "search", "auth", "--all-hosts", "--limit", "2", "--context", "1"
+    )
+    assert (
+        people.code == 6 and people.out.startswith("host") and "1 of 2 hosts answered" in people.err
+    )
     assert "(here)" in people.out
 
 
@@ -96,7 +129,9 @@ def test_sums_over_everything(machines: Machines, capsys: Capture, tmp_path: Pat
     for name in ("messages", "input_tokens", "cost_usd", "bytes"):
         assert whole["total"][name] == pytest.approx(here["total"][name] + there["total"][name])
         for row in whole["by"]:
-            parts = [each[name] for each in (*here["by"], *there["by"]) if each["key"] == row["key"]]
+            parts = [
+                each[name] for each in (*here["by"], *there["by"]) if each["key"] == row["key"]
+            ]
             assert row[name] == pytest.approx(sum(parts))
     assert "1 of 1 hosts answered" in call(capsys, "--db", store, "stats", "--all-hosts").err
 
@@ -104,8 +139,19 @@ def test_sums_over_everything(machines: Machines, capsys: Capture, tmp_path: Pat
 @pytest.mark.parametrize(
     "answer",
     [
-        *("", "no JSON", "[]", '{"conversations": 3}', '{"conversations": [3]}', '{"conversations": [{"id": 3}]}'),
-        *('{"conversations": [{"cost_usd": 1e999}]}', '{"conversations": [{"last_active": NaN}]}', "[" * 100_000),
+        *(
+            "",
+            "no JSON",
+            "[]",
+            '{"conversations": 3}',
+            '{"conversations": [3]}',
+            '{"conversations": [{"id": 3}]}',
+        ),
+        *(
+            '{"conversations": [{"cost_usd": 1e999}]}',
+            '{"conversations": [{"last_active": NaN}]}',
+            "[" * 100_000,
+        ),
     ],
 )
 def test_an_answer_that_is_none(machines: Machines, capsys: Capture, answer: str) -> None:
@@ -121,7 +167,10 @@ def test_an_answer_that_is_none(machines: Machines, capsys: Capture, answer: str
 def test_an_older_version_knows_less(machines: Machines, capsys: Capture) -> None:
     """What it does not say is null."""
     configure(machines, "liar")
-    lies(machines, '{"conversations": [{"id": "x\\u001b[2J", "last_active": 9e9, "future": [1], "host": "vps"}]}')
+    lies(
+        machines,
+        '{"conversations": [{"id": "x\\u001b[2J", "last_active": 9e9, "future": [1], "host": "vps"}]}',
+    )
     page = ask(capsys, "--demo", "list", "--all-hosts", "--limit", "2")["conversations"]
     assert (page[0]["host"], page[0]["title"], page[0]["future"]) == ("liar", None, [1])
     assert (page[1]["host"], page[1]["future"]) == (None, None)
@@ -148,18 +197,25 @@ def test_output_is_not_waited_for(machines: Machines) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [["--host", "slow"], ["--all-hosts"]], ids=lambda options: options[0])
+@pytest.mark.parametrize(
+    "options", [["--host", "slow"], ["--all-hosts"]], ids=lambda options: options[0]
+)
 def test_an_interrupt_ends_what_runs_there(machines: Machines, options: list[str]) -> None:
     """At once, and the ssh process with it."""
     configure(machines, "slow")
     slow, before = machines["slow"], asked(machines)
-    program = subprocess.Popen([*PROGRAM, "list", *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    program = subprocess.Popen(
+        [*PROGRAM, "list", *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
     while asked(machines) == before:
         time.sleep(0.01)
         assert program.poll() is None
     program.send_signal(signal.SIGINT)
     assert program.communicate() == (b"", b"") and program.returncode == 130
-    while str(slow.folder) in subprocess.run(["ps", "-Ao", "args="], capture_output=True, text=True, check=True).stdout:
+    while (
+        str(slow.folder)
+        in subprocess.run(["ps", "-Ao", "args="], capture_output=True, text=True, check=True).stdout
+    ):
         time.sleep(0.01)
 
 

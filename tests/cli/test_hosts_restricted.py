@@ -39,8 +39,11 @@ def _configure(server: RealServer, key: str) -> None:
 
 
 @pytest.mark.parametrize("key", RESTRICTED)
-def test_commands_with_a_restricted_key(unchanged: RealServer, capsys: Capture, key: str, tmp_path: Path) -> None:
-    """What is answered over the connection works; the others say in one sentence that the key only serves."""
+def test_commands_with_a_restricted_key(
+    unchanged: RealServer, capsys: Capture, key: str, tmp_path: Path
+) -> None:
+    """What is answered over the connection works; the others say in one sentence that the key only
+    serves."""
     _configure(unchanged, key)
     for words in ("list", "search the", "stats", "trash list", "prune --older-than 1d"):
         ended = call(capsys, "--host", "vps", *words.split(), "--json")
@@ -48,13 +51,25 @@ def test_commands_with_a_restricted_key(unchanged: RealServer, capsys: Capture, 
         assert call(capsys, "--host", "vps", *words.split()).code == 0
     for words in ("list", "search the", "stats"):
         ended = call(capsys, "--demo", *words.split(), "--all-hosts", "--json")
-        assert ended.code == 0 and ended.document["hosts"] == [{"name": "vps", "answered": True, "error": None}]
-    newest = call(capsys, "--host", "vps", "list", "--limit", "1", "--json").document["conversations"][0]["id"]
+        assert ended.code == 0 and ended.document["hosts"] == [
+            {"name": "vps", "answered": True, "error": None}
+        ]
+    newest = call(capsys, "--host", "vps", "list", "--limit", "1", "--json").document[
+        "conversations"
+    ][0]["id"]
     written = str(tmp_path / "written.md")
-    for words in (f"show {newest}", f"export {newest} --output -", f"export {newest} --output {written}", "doctor"):
+    for words in (
+        f"show {newest}",
+        f"export {newest} --output -",
+        f"export {newest} --output {written}",
+        "doctor",
+    ):
         for form in ([], ["--json"]):
             ended = call(capsys, "--host", "vps", *words.split(), *form)
-            assert (ended.code, ended.out) == (3, "") and "may only serve" in ended.err, (words, ended)
+            assert (ended.code, ended.out) == (3, "") and "may only serve" in ended.err, (
+                words,
+                ended,
+            )
             assert ended.err.count("\n") == 1
     assert not Path(written).exists()
     ended = call(capsys, "--host", "vps", "--profile", "other", "list")
@@ -64,7 +79,9 @@ def test_commands_with_a_restricted_key(unchanged: RealServer, capsys: Capture, 
         assert ended.code == 5 and "--allow-changes" in ended.err
 
 
-def test_a_key_whose_program_does_not_know_what_was_asked(unchanged: RealServer, capsys: Capture) -> None:
+def test_a_key_whose_program_does_not_know_what_was_asked(
+    unchanged: RealServer, capsys: Capture
+) -> None:
     """Its greeting instead of the output says that it only serves."""
     _configure(unchanged, "sudo")
     assert call(capsys, "--host", "vps", "list").code == 0
@@ -73,8 +90,12 @@ def test_a_key_whose_program_does_not_know_what_was_asked(unchanged: RealServer,
         assert (ended.code, ended.out) == (3, "") and "may only serve" in ended.err
 
 
-@pytest.mark.parametrize(("key", "rights"), [("read", "read; it changes nothing there"), ("change", "read and change")])
-def test_a_check_says_what_the_key_may_do(unchanged: RealServer, capsys: Capture, key: str, rights: str) -> None:
+@pytest.mark.parametrize(
+    ("key", "rights"), [("read", "read; it changes nothing there"), ("change", "read and change")]
+)
+def test_a_check_says_what_the_key_may_do(
+    unchanged: RealServer, capsys: Capture, key: str, rights: str
+) -> None:
     """Before anybody tries a change, and finds out."""
     _configure(unchanged, key)
     ended = call(capsys, "hosts", "check", "vps")

@@ -1,4 +1,5 @@
-"""The line that installs this program on a host, run as it is printed, with tools that say what they were given."""
+"""The line that installs this program on a host, run as it is printed, with tools that say what
+they were given."""
 
 from __future__ import annotations
 
@@ -59,7 +60,9 @@ def _checkout(folder: Path) -> Path:
 
 
 def _run(line: str) -> str:
-    return subprocess.run(line, shell=True, capture_output=True, text=True, check=True, timeout=120).stdout
+    return subprocess.run(
+        line, shell=True, capture_output=True, text=True, check=True, timeout=120
+    ).stdout
 
 
 def test_a_checkout_is_sent_and_installed_with_uv(
@@ -94,9 +97,7 @@ def test_python_alone_makes_an_environment(
 ) -> None:
     """And the program is linked to where `hosts check` finds it."""
     home = bare.folder / "home"
-    makes = (
-        f'mkdir -p "$3/bin"; printf "#!/bin/sh\\necho \\$@\\n" >"$3/bin/pip"; {shutil.which("chmod")} +x "$3/bin/pip"'
-    )
+    makes = f'mkdir -p "$3/bin"; printf "#!/bin/sh\\necho \\$@\\n" >"$3/bin/pip"; {shutil.which("chmod")} +x "$3/bin/pip"'
     _tool(tmp_path / "tools" / "python3", f'test "$1" = -c && exit 0; {makes}')
     wheel = tmp_path / "hermes_browse-9.9-py3-none-any.whl"
     wheel.write_text("wheel")
@@ -108,9 +109,14 @@ def test_python_alone_makes_an_environment(
     assert link.readlink() == home / ".local" / "lib" / "hermes-browse" / "bin" / "hermes-browse"
 
 
-def test_nothing_there_and_nothing_here(bare: ThrowAwayServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_there_and_nothing_here(
+    bare: ThrowAwayServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """uv is fetched first; a repository is named; a wheel that is gone cannot be sent."""
-    _came_from(monkeypatch, {"url": "https://git.example/x", "vcs_info": {"vcs": "git", "commit_id": "abc"}})
+    _came_from(
+        monkeypatch,
+        {"url": "https://git.example/x", "vcs_info": {"vcs": "git", "commit_id": "abc"}},
+    )
     line = install_line(bare.host)
     assert line is not None and "astral.sh/uv/install.sh" in line
     assert line.endswith('uv tool install --force git+https://git.example/x@abc"')

@@ -1,21 +1,21 @@
-"""The real Hermes in a conversation that it compresses: what it stores, and what it sends to the model at each turn.
+"""The real Hermes in a conversation that it compresses: what it stores, and what it sends to the
+model at each turn.
 
 Not part of the suite: it makes the cases in `tests/data/compression` that `test_context.py` reads.
 
     python tests/compression/playing.py PLAN OUT.json [1: in place]
 
-Run it with the release of Hermes that is to play on the path (`PYTHONPATH`, as in `tests/proof/releases.py`). A server
-on this machine stands for the model: it takes down each request and answers by a script. The one call that writes a
-summary is answered here, or fails where the plan says so; all else is Hermes' own. A plan is a word, a letter for each
-step:
+Run it with the release of Hermes that is to play on the path (`PYTHONPATH`, as in
+`tests/proof/releases.py`). A server on this machine stands for the model: it takes down each
+request and answers by a script. The one call that writes a summary is answered here, or fails where
+the plan says so; all else is Hermes' own. A plan is a word, a letter for each step:
 
-    s  say something; y  say only "yes"      f  let the summary of the next compression fail
-    t  the same, with a tool called          n  let it fail as a broken network does
-    p  the same, with two called at once     r  open the session anew, as a resume does
-    c  compress as `/compress` does          u  take the last exchange back
-    h  compress all but the last exchange    k  compress, and be killed before the new rows are written
-    a  let the next turn compress by itself  x  compress while no new session can be made
-    m  a turn that compresses after a tool
+    s  say something; y  say only "yes"      f  let the summary of the next compression fail t  the
+    same, with a tool called          n  let it fail as a broken network does p  the same, with two
+    called at once     r  open the session anew, as a resume does c  compress as `/compress` does
+    u  take the last exchange back h  compress all but the last exchange    k  compress, and be
+    killed before the new rows are written a  let the next turn compress by itself  x  compress
+    while no new session can be made m  a turn that compresses after a tool
 """
 
 from __future__ import annotations
@@ -31,7 +31,20 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-_WORDS = ("anchor", "harbour", "quay", "tide", "lantern", "ferry", "rope", "gangway", "bread", "fog", "island", "storm")
+_WORDS = (
+    "anchor",
+    "harbour",
+    "quay",
+    "tide",
+    "lantern",
+    "ferry",
+    "rope",
+    "gangway",
+    "bread",
+    "fog",
+    "island",
+    "storm",
+)
 
 
 class Model:
@@ -61,7 +74,10 @@ class Model:
                 for at, name in enumerate(names.split("+"))
             ]  # fmt: skip
             return {"role": "assistant", "content": f"reading for {number}", "tool_calls": calls}
-        return {"role": "assistant", "content": f"answer {number}: {_WORDS[number % 12]} " + "and so on " * 30}
+        return {
+            "role": "assistant",
+            "content": f"answer {number}: {_WORDS[number % 12]} " + "and so on " * 30,
+        }
 
 
 def serve(model: Model) -> str:
@@ -91,11 +107,16 @@ def serve(model: Model) -> str:
                     {**head, "object": "chat.completion.chunk",
                      "choices": [{"index": 0, "delta": {}, "finish_reason": reason}], "usage": usage},
                 ]  # fmt: skip
-                text = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + "data: [DONE]\n\n"
+                text = (
+                    "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks)
+                    + "data: [DONE]\n\n"
+                )
                 return self._send(text.encode(), "text/event-stream")
             choice = {"index": 0, "message": said, "finish_reason": reason}
             self._send(
-                json.dumps({**head, "object": "chat.completion", "choices": [choice], "usage": usage}).encode(),
+                json.dumps(
+                    {**head, "object": "chat.completion", "choices": [choice], "usage": usage}
+                ).encode(),
                 "application/json",
             )
 
@@ -143,7 +164,9 @@ class Play:
         self.summaries += 1
         text = f"## Goal\nSummary number {self.summaries}: the ferry leaves from quay 4.\n## Progress\nDone so far."
         message = SimpleNamespace(content=text, reasoning=None, tool_calls=None)
-        return SimpleNamespace(choices=[SimpleNamespace(message=message, finish_reason="stop")], usage=None)
+        return SimpleNamespace(
+            choices=[SimpleNamespace(message=message, finish_reason="stop")], usage=None
+        )
 
     def open(self, session: str) -> None:
         """Make the agent, as the command line does."""
@@ -194,7 +217,10 @@ class Play:
     def step(self, letter: str) -> None:
         """Do what one letter of a plan says."""
         self.number += 1
-        text = f"question {self.number}: what about the {_WORDS[self.number % 12]}? " + "tell me more " * 8
+        text = (
+            f"question {self.number}: what about the {_WORDS[self.number % 12]}? "
+            + "tell me more " * 8
+        )
         if letter == "y":
             text = "yes"
         if letter in "stypm":
@@ -230,7 +256,9 @@ class Play:
             self.history = self.db.get_messages_as_conversation(session)
             self.open(session)
         elif letter == "u":
-            rows = [row for row in self.db.get_messages(self.agent.session_id) if row["role"] == "user"]
+            rows = [
+                row for row in self.db.get_messages(self.agent.session_id) if row["role"] == "user"
+            ]
             if rows:
                 self.db.rewind_to_message(self.agent.session_id, rows[-1]["id"])
             self.history = self.db.get_messages_as_conversation(self.agent.session_id)
@@ -244,10 +272,14 @@ class Play:
             self.failing = ""
 
     def compress(self, keep: int = 0) -> None:
-        """As `/compress` does in the command line (`_manual_compress`, 0.16 to 0.19); with `keep`, `/compress here`."""
+        """As `/compress` does in the command line (`_manual_compress`, 0.16 to 0.19); with `keep`,
+        `/compress here`."""
         before, head, tail, session = len(self.history), self.history, [], self.agent.session_id
         if keep:
-            from hermes_cli.partial_compress import rejoin_compressed_head_and_tail, split_history_for_partial_compress
+            from hermes_cli.partial_compress import (
+                rejoin_compressed_head_and_tail,
+                split_history_for_partial_compress,
+            )
 
             head, tail = split_history_for_partial_compress(self.history, keep)
         made, _prompt = self.agent._compress_context(head, None, approx_tokens=1000, force=True)
@@ -286,12 +318,15 @@ class Play:
 
 
 def said_by(message: dict[str, Any]) -> str:
-    """What is compared of a message that was sent, or of a row: role, text, the tools it calls, the call it answers."""
+    """What is compared of a message that was sent, or of a row: role, text, the tools it calls, the
+    call it answers."""
     calls = message.get("tool_calls") or []
     content = message.get("api_content") or message.get("content") or ""
     said = content if isinstance(content, str) else json.dumps(content)
     names = [call["id"] for call in (json.loads(calls) if isinstance(calls, str) else calls)]
-    return json.dumps([message["role"], said.strip(), names, message.get("tool_call_id")], ensure_ascii=False)
+    return json.dumps(
+        [message["role"], said.strip(), names, message.get("tool_call_id")], ensure_ascii=False
+    )
 
 
 def _outline(messages: list[dict[str, Any]], texts: dict[str, int]) -> list[int]:
@@ -301,7 +336,11 @@ def _outline(messages: list[dict[str, Any]], texts: dict[str, int]) -> list[int]
 
 def main() -> None:
     """Play, and write down what came of it."""
-    plan, out, in_place = sys.argv[1], Path(sys.argv[2]).absolute(), len(sys.argv) > 3 and sys.argv[3] == "1"
+    plan, out, in_place = (
+        sys.argv[1],
+        Path(sys.argv[2]).absolute(),
+        len(sys.argv) > 3 and sys.argv[3] == "1",
+    )
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         os.environ["HERMES_HOME"] = str(home)
@@ -311,7 +350,9 @@ def main() -> None:
         import run_agent
 
         prompts = iter(range(1, 1000))
-        run_agent.AIAgent._build_system_prompt = lambda *_, **__: f"You are Hermes, prompt {next(prompts)}."
+        run_agent.AIAgent._build_system_prompt = lambda *_, **__: (
+            f"You are Hermes, prompt {next(prompts)}."
+        )
         play = Play(home, in_place)
         for letter in plan:
             play.step(letter)
@@ -321,13 +362,18 @@ def main() -> None:
         tables: dict[str, list[dict[str, Any]]] = {}
         for name in ("sessions", "messages"):
             rows = [dict(row) for row in connection.execute(f"SELECT * FROM {name} ORDER BY rowid")]
-            tables[name] = [{key: value for key, value in row.items() if value is not None} for row in rows]
+            tables[name] = [
+                {key: value for key, value in row.items() if value is not None} for row in rows
+            ]
         texts: dict[str, int] = {}
         requests = [
-            {"session": each["session"], "sent": _outline(each["messages"], texts)} for each in play.model.requests
+            {"session": each["session"], "sent": _outline(each["messages"], texts)}
+            for each in play.model.requests
         ]
         stored = {said_by(row): row["id"] for row in reversed(tables["messages"])}
-        released = next(Path(hermes_state.__file__).parent.glob("hermes_agent-*.dist-info")).name.split("-")[1]
+        released = next(
+            Path(hermes_state.__file__).parent.glob("hermes_agent-*.dist-info")
+        ).name.split("-")[1]
         case = {
             "hermes": released.removesuffix(".dist"),
             "plan": plan,

@@ -1,4 +1,5 @@
-"""Each compaction found: by rotation, in place, aborted, between empty sessions, without summary or originals."""
+"""Each compaction found: by rotation, in place, aborted, between empty sessions, without summary or
+originals."""
 
 from __future__ import annotations
 
@@ -39,7 +40,12 @@ def _chat(session: str, first: int, count: int, **flags: object) -> list[dict[st
     """Rows of questions and answers in turn, a second apart."""
     roles = ("user", "assistant")
     return [
-        {"id": each, "session_id": session, "role": roles[(each - first) % 2], "content": f"said {session} {each}"}
+        {
+            "id": each,
+            "session_id": session,
+            "role": roles[(each - first) % 2],
+            "content": f"said {session} {each}",
+        }
         | flags
         for each in range(first, first + count)
     ]
@@ -50,7 +56,10 @@ def _summary(session: str, id: int, number: int = 1, **more: object) -> dict[str
     return {"id": id, "session_id": session, "role": "assistant", "content": content} | more
 
 
-CHAIN = [{"id": "a", "end_reason": "compression", "ended_at": T0 + 99}, {"id": "b", "parent_session_id": "a"}]
+CHAIN = [
+    {"id": "a", "end_reason": "compression", "ended_at": T0 + 99},
+    {"id": "b", "parent_session_id": "a"},
+]
 
 
 @pytest.mark.parametrize("kind", ["rotation", "place"])
@@ -106,14 +115,20 @@ def test_sessions_that_stay_empty_and_a_tip_without_its_history(tmp_path: Path) 
     recorded = case("0.18.2-rotation-resumed.json")
     history = _history(store_of(tmp_path / "state.db", recorded), recorded["sessions"][0]["id"])
     broken = [one for one in history.compactions if one.shells]
-    assert broken and all({CompactionNote.SHELLS, CompactionNote.NO_SUMMARY} <= set(one.notes) for one in broken)
-    assert sum(len(one.shells) for one in broken) == sum(not each["message_count"] for each in recorded["sessions"])
+    assert broken and all(
+        {CompactionNote.SHELLS, CompactionNote.NO_SUMMARY} <= set(one.notes) for one in broken
+    )
+    assert sum(len(one.shells) for one in broken) == sum(
+        not each["message_count"] for each in recorded["sessions"]
+    )
     assert not any(one.is_known for one in broken)
 
 
 @pytest.mark.parametrize("with_child", [False, True])
 def test_a_rotation_after_which_nothing_was_written(with_child: bool, tmp_path: Path) -> None:
-    path = make_store(tmp_path / "state.db", "22", CHAIN if with_child else CHAIN[:1], _chat("a", 1, 6))
+    path = make_store(
+        tmp_path / "state.db", "22", CHAIN if with_child else CHAIN[:1], _chat("a", 1, 6)
+    )
     (one,) = _history(path, "a").compactions
     assert one.notes == (CompactionNote.ABORTED,)
     assert (one.replaced, one.summary, one.at) == ((), None, T0 + 99)
@@ -138,7 +153,11 @@ def test_a_continuation_without_a_summary(tmp_path: Path) -> None:
 def test_rows_marked_as_compacted_without_a_summary(tmp_path: Path) -> None:
     rows = [*_chat("a", 1, 6, active=0, compacted=1), *_chat("a", 7, 4)]
     (one,) = _history(make_store(tmp_path / "state.db", "22", [{"id": "a"}], rows), "a").compactions
-    assert (one.kind, one.summary, one.replaced) == (CompactionKind.IN_PLACE, None, (1, 2, 3, 4, 5, 6))
+    assert (one.kind, one.summary, one.replaced) == (
+        CompactionKind.IN_PLACE,
+        None,
+        (1, 2, 3, 4, 5, 6),
+    )
     assert CompactionNote.NO_SUMMARY in one.notes
 
 
@@ -153,7 +172,8 @@ def test_a_summary_in_the_middle_of_live_rows_that_repeats_them(tmp_path: Path) 
     said = _chat("a", 1, 8)
     again = [row | {"id": 10 + place} for place, row in enumerate(said[-4:])]
     (one,) = _history(
-        make_store(tmp_path / "state.db", "22", [{"id": "a"}], [*said, _summary("a", 9), *again]), "a"
+        make_store(tmp_path / "state.db", "22", [{"id": "a"}], [*said, _summary("a", 9), *again]),
+        "a",
     ).compactions
     assert CompactionNote.NOT_MARKED in one.notes
     assert one.replaced == (1, 2, 3, 4) and [each.original for each in one.kept] == [5, 6, 7, 8]
@@ -176,11 +196,25 @@ def test_results_of_tools_carried_over_in_a_line_are_known_again(tmp_path: Path)
     gone = {"active": 0, "compacted": 1}
     rows = [
         *_chat("a", 1, 4, **gone),
-        {"id": 5, "session_id": "a", "role": "assistant", "content": "", "tool_calls": calls} | gone,
-        {"id": 6, "session_id": "a", "role": "tool", "content": "text " * 500, "tool_call_id": "call_1"} | gone,
+        {"id": 5, "session_id": "a", "role": "assistant", "content": "", "tool_calls": calls}
+        | gone,
+        {
+            "id": 6,
+            "session_id": "a",
+            "role": "tool",
+            "content": "text " * 500,
+            "tool_call_id": "call_1",
+        }
+        | gone,
         _summary("a", 7),
         {"id": 8, "session_id": "a", "role": "assistant", "content": "", "tool_calls": calls},
-        {"id": 9, "session_id": "a", "role": "tool", "content": "[read_file] read a.py", "tool_call_id": "call_1"},
+        {
+            "id": 9,
+            "session_id": "a",
+            "role": "tool",
+            "content": "[read_file] read a.py",
+            "tool_call_id": "call_1",
+        },
     ]
     (one,) = _history(make_store(tmp_path / "state.db", "22", [{"id": "a"}], rows), "a").compactions
     assert [(each.original, each.is_changed) for each in one.kept] == [(5, False), (6, True)]
@@ -207,7 +241,9 @@ def test_rows_of_one_length_with_another_text_are_no_copies(tmp_path: Path) -> N
 def test_short_and_long_texts_are_compared_alike(size: int, tmp_path: Path) -> None:
     """Long ones are trimmed and searched by SQLite; a picture is carried over as a word."""
     gone, here = {"active": 0, "compacted": 1, "session_id": "a"}, {"session_id": "a"}
-    picture = "\0json:" + json.dumps([{"type": "image_url", "image_url": {"url": "data:," + "A" * size}}])
+    picture = "\0json:" + json.dumps(
+        [{"type": "image_url", "image_url": {"url": "data:," + "A" * size}}]
+    )
     rows = [
         *_chat("a", 1, 2, **gone),
         {"id": 3, "role": "user", "content": "é" * size + " \n"} | gone,
@@ -235,7 +271,9 @@ def test_twenty_compactions(in_place: bool, tmp_path: Path) -> None:
 _row = some.fixed_dictionaries(
     {
         "role": some.sampled_from(("user", "assistant", "tool", "system", "session_meta")),
-        "content": some.sampled_from(("yes", "no", "", SUMMARY.format(number=1), SUMMARY.format(number=2) + END, None)),
+        "content": some.sampled_from(
+            ("yes", "no", "", SUMMARY.format(number=1), SUMMARY.format(number=2) + END, None)
+        ),
         "active": some.sampled_from((0, 1)),
         "compacted": some.sampled_from((0, 1)),
         "timestamp": some.sampled_from((T0, T0 + 1e-6, T0 + 2e-6, T0 + 9, "soon")),

@@ -1,4 +1,5 @@
-"""What the model was given, row by row, against what the real Hermes sent (`playing.py` says how it was taken down)."""
+"""What the model was given, row by row, against what the real Hermes sent (`playing.py` says how it
+was taken down)."""
 
 from __future__ import annotations
 
@@ -34,27 +35,33 @@ from hermes_browse.store.sessions.session import Session
 NAMES = sorted(path.name for path in DATA.glob("*.json"))
 
 UNKNOWN = {
-    # Hermes lost what the model still had in memory: the session between two others is empty (0.16 in mid-turn, 0.18).
+    # Hermes lost what the model still had in memory: the session between two others is empty (0.16
+    # in mid-turn, 0.18).
     "0.16.0-rotation-twice.json": {11, 12},
     "0.18.2-rotation-resumed.json": {5, 6, 7, 8, 9, 13},
-    # Killed before the new session had rows: the process, which lived on here, still sent everything.
+    # Killed before the new session had rows: the process, which lived on here, still sent
+    # everything.
     "0.19.0-rotation-killed.json": {5},
-    # `/compress here` did not store again what it kept, and then the session was loaded from the store.
+    # `/compress here` did not store again what it kept, and then the session was loaded from the
+    # store.
     "0.19.0-place-partial.json": {7},
     "0.19.0-place-often.json": {16},
     # Two messages of the user were joined when the session was loaded, and written again as one.
     "0.18.2-place-joined.json": {10},
-    # 0.17 loads by time, so that what was carried over comes before the summary once the session was opened anew.
+    # 0.17 loads by time, so that what was carried over comes before the summary once the session
+    # was opened anew.
     "0.17.0-rotation-reordered.json": {9, 10, 11, 12, 13, 14},
 }
 """Requests whose rows no store tells; each of them has to be called uncertain."""
 NO_TRACE = {
-    # A rotation that found no way to make the new session leaves nothing in the store, not even the summary.
+    # A rotation that found no way to make the new session leaves nothing in the store, not even the
+    # summary.
     "0.19.0-rotation-undone.json": {5, 6, 7, 8},
     # In 0.17 the new session then has no parent: it looks like one that begins by itself.
     "0.17.0-rotation-unlinked.json": {5, 6, 7, 8},
 }
-"""Requests that nothing in the store tells from others: all that is called certain here and is not."""
+"""Requests that nothing in the store tells from others: all that is called certain here and is
+not."""
 
 
 class Played:
@@ -78,7 +85,9 @@ class Played:
         """What was sent, the system prompt left out."""
         texts = [self.case["texts"][number] for number in request["sent"]]
         said = [
-            said_by(self.rows[each]) if isinstance(each, int) else json.dumps(each, ensure_ascii=False)
+            said_by(self.rows[each])
+            if isinstance(each, int)
+            else json.dumps(each, ensure_ascii=False)
             for each in texts
         ]
         return [each for each in said if not each.startswith('["system"')]
@@ -88,7 +97,11 @@ class Played:
         for number, request in enumerate(self.case["requests"]):
             begins = (f"answer {number}:", f"reading for {number}")
             answer = next(
-                (row for row in self.rows.values() if row["role"] == "assistant" and row["content"].startswith(begins)),
+                (
+                    row
+                    for row in self.rows.values()
+                    if row["role"] == "assistant" and row["content"].startswith(begins)
+                ),
                 None,
             )
             if answer is not None:
@@ -121,7 +134,9 @@ def test_every_answer_has_the_rows_that_hermes_sent(name: str, tmp_path: Path) -
     assert uncertain == UNKNOWN.get(name, set())
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in UNKNOWN and name not in NO_TRACE])
+@pytest.mark.parametrize(
+    "name", [name for name in NAMES if name not in UNKNOWN and name not in NO_TRACE]
+)
 def test_what_was_asked_is_first_sent_where_its_context_says(name: str, tmp_path: Path) -> None:
     played = Played(name, tmp_path)
     compared = 0
@@ -151,13 +166,19 @@ def test_no_row_is_lost(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_system_prompt_is_the_one_sent_or_is_called_overwritten(name: str, tmp_path: Path) -> None:
+def test_the_system_prompt_is_the_one_sent_or_is_called_overwritten(
+    name: str, tmp_path: Path
+) -> None:
     played = Played(name, tmp_path)
     with Store(played.path).reader() as reader:
         for number, _sent, answer in played.requests():
             context = played.context(reader, answer["id"])
             first = played.case["texts"][played.case["requests"][number]["sent"][0]]
-            is_known = context.is_certain and CompactionNote.PROMPT not in context.notes and name not in NO_TRACE
+            is_known = (
+                context.is_certain
+                and CompactionNote.PROMPT not in context.notes
+                and name not in NO_TRACE
+            )
             if is_known and answer["session_id"] == played.case["requests"][number]["session"]:
                 assert context.prompt == first[1]
 
@@ -169,7 +190,9 @@ def _segments(reader: Reader, session_id: str) -> tuple[Session, ...]:
 
 
 @pytest.mark.parametrize("in_place", [True, False])
-def test_in_a_long_conversation_each_row_says_why_it_was_sent(in_place: bool, tmp_path: Path) -> None:
+def test_in_a_long_conversation_each_row_says_why_it_was_sent(
+    in_place: bool, tmp_path: Path
+) -> None:
     path = long_conversation(tmp_path / "state.db", 500, 3, in_place=in_place)
     with Store(path).reader() as reader:
         segments = _segments(reader, "s0")
@@ -178,7 +201,11 @@ def test_in_a_long_conversation_each_row_says_why_it_was_sent(in_place: bool, tm
         first = contexts.history.compactions[0]
         behind = context_of(reader, segments, contexts, first.since[0])
     why = [row.why for row in context.rows]
-    assert why[0] is RowOrigin.SUMMARY and why[1:9] == [RowOrigin.KEPT] * 8 and set(why[9:]) == {RowOrigin.SINCE}
+    assert (
+        why[0] is RowOrigin.SUMMARY
+        and why[1:9] == [RowOrigin.KEPT] * 8
+        and set(why[9:]) == {RowOrigin.SINCE}
+    )
     assert [row.why for row in behind.rows][:4] == [RowOrigin.HEAD] * 3 + [RowOrigin.SUMMARY]
     assert context.is_certain and behind.is_certain
     assert context.size > 0
@@ -198,9 +225,14 @@ def test_a_row_carried_over_has_the_context_of_its_original(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("version", [11, 14, 22, 31])
-def test_the_newest_context_is_what_hermes_loads(version: int, fixture_store: Callable[[str], Path]) -> None:
-    """Of 0.22 no requests are recorded, only what a session loads, which includes the newest answer."""
-    said = json.loads((DATA.parent / f"expected-v{version}.json").read_text(encoding="utf-8"))["messages"]
+def test_the_newest_context_is_what_hermes_loads(
+    version: int, fixture_store: Callable[[str], Path]
+) -> None:
+    """Of 0.22 no requests are recorded, only what a session loads, which includes the newest
+    answer."""
+    said = json.loads((DATA.parent / f"expected-v{version}.json").read_text(encoding="utf-8"))[
+        "messages"
+    ]
     compared = compressed = 0
     with Store(fixture_store(f"state-v{version}")).reader() as reader:
         for conversation in read_catalog(reader, 2e9).select(View.ALL):
@@ -209,8 +241,12 @@ def test_the_newest_context_is_what_hermes_loads(version: int, fixture_store: Ca
             assert len(rows) == len({row.id for row in rows})
             if not rows or rows[-1].segment < len(conversation.segments) - 1:
                 continue
-            context = context_of(reader, conversation.segments, Contexts(history), None, prompt=False)
-            loaded = set(said[conversation.id]["message_ids"]) & {row.id for row in rows}  # without session_meta
+            context = context_of(
+                reader, conversation.segments, Contexts(history), None, prompt=False
+            )
+            loaded = set(said[conversation.id]["message_ids"]) & {
+                row.id for row in rows
+            }  # without session_meta
             assert {row.id for row in context.rows} == loaded and context.at is None
             assert not loaded & set(read_memory(reader, conversation.segments).forgotten)
             compared, compressed = compared + 1, compressed + bool(history.compactions)
@@ -218,7 +254,8 @@ def test_the_newest_context_is_what_hermes_loads(version: int, fixture_store: Ca
 
 
 def test_without_a_message_it_is_what_a_resume_sends(tmp_path: Path) -> None:
-    """Also where a compaction wrote the last rows: not the request before it, whose rows it repeats."""
+    """Also where a compaction wrote the last rows: not the request before it, whose rows it
+    repeats."""
     path = long_conversation(tmp_path / "state.db", 500, 3)
     with Store(path).reader() as reader:
         segments = _segments(reader, "s0")
@@ -246,7 +283,8 @@ def test_a_message_of_another_conversation_is_not_found(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", slow_but(NAMES[::2], NAMES))
 def test_what_is_forgotten_stands_in_nothing_that_was_sent(name: str, tmp_path: Path) -> None:
-    """Each message is sent, or is repeated by one that is, or counts as forgotten; never two of these."""
+    """Each message is sent, or is repeated by one that is, or counts as forgotten; never two of
+    these."""
     played = Played(name, tmp_path)
     for _segments, contexts in played.contexts.values():
         for row_id in played.rows:

@@ -14,12 +14,20 @@ from hermes_browse.store.sessions.session import Session
 
 
 def _losses(
-    folder: Path, replaced: list[dict[str, object]], summary: str, kept: str = "goodbye", **more: object
+    folder: Path,
+    replaced: list[dict[str, object]],
+    summary: str,
+    kept: str = "goodbye",
+    **more: object,
 ) -> Losses:
     rows = [
         *({"session_id": "a", "active": 0, "compacted": 1} | row for row in replaced),
         {"session_id": "a", "role": "user", "content": kept, "active": 0, "compacted": 1},
-        {"session_id": "a", "role": "assistant", "content": SUMMARY.format(number=1) + "\n" + summary + END},
+        {
+            "session_id": "a",
+            "role": "assistant",
+            "content": SUMMARY.format(number=1) + "\n" + summary + END,
+        },
         {"session_id": "a", "role": "user", "content": kept},
     ]
     path = make_store(folder / "state.db", "22", [{"id": "a"}], rows)
@@ -40,7 +48,9 @@ def test_what_neither_summary_nor_tail_mentions(tmp_path: Path) -> None:
         {"role": "assistant", "content": "", "tool_calls": calls},
         {"role": "tool", "content": '{"output": "listening on 8443"}', "tool_call_id": "call_1"},
     ]
-    found = {(lost.kind, lost.term) for lost in _losses(tmp_path, rows, "We looked at things.").terms}
+    found = {
+        (lost.kind, lost.term) for lost in _losses(tmp_path, rows, "We looked at things.").terms
+    }
     assert {
         (LostKind.URL, "https://example.org/a?b=1"),
         (LostKind.PATH, "src/ferry/tides.py"),
@@ -56,15 +66,23 @@ def test_what_neither_summary_nor_tail_mentions(tmp_path: Path) -> None:
 
 def test_what_summary_or_tail_mention_is_not_lost(tmp_path: Path) -> None:
     rows: list[dict[str, object]] = [
-        {"role": "user", "content": "See src/ferry/tides.py and max_retries and 8443. Never touch the harbour module."}
+        {
+            "role": "user",
+            "content": "See src/ferry/tides.py and max_retries and 8443. Never touch the harbour module.",
+        }
     ]
-    summary = "The file tides.py has MAX_RETRIES. The user said: the harbour module must not be touched."
+    summary = (
+        "The file tides.py has MAX_RETRIES. The user said: the harbour module must not be touched."
+    )
     assert _losses(tmp_path, rows, summary, kept="port 8443, please").terms == ()
 
 
 def test_what_was_used_often_and_late_comes_first(tmp_path: Path) -> None:
     rows: list[dict[str, object]] = [{"role": "assistant", "content": "early_name"}] + [
-        {"role": "assistant", "content": f"text {each} often_name" + (" late_name" if each == 19 else "")}
+        {
+            "role": "assistant",
+            "content": f"text {each} often_name" + (" late_name" if each == 19 else ""),
+        }
         for each in range(20)
     ]
     losses = _losses(tmp_path, rows, "nothing")
@@ -76,7 +94,9 @@ def test_what_was_used_often_and_late_comes_first(tmp_path: Path) -> None:
 
 
 def test_no_more_than_was_asked_for(tmp_path: Path) -> None:
-    rows: list[dict[str, object]] = [{"role": "assistant", "content": " ".join(f"name_{each}" for each in range(50))}]
+    rows: list[dict[str, object]] = [
+        {"role": "assistant", "content": " ".join(f"name_{each}" for each in range(50))}
+    ]
     losses = _losses(tmp_path, rows, "nothing", most=10)
     assert len(losses.terms) == 10 and not losses.is_complete
 
@@ -87,14 +107,34 @@ def test_a_search_that_is_stopped_says_so(tmp_path: Path) -> None:
 
 
 def test_texts_without_an_end_come_to_one(tmp_path: Path) -> None:
-    hostile = ["a", "a_", "/", "a/", "Ab", "1,", "a@", "[", "a-", "A-1", "a.b+", "Aa ", "{", "http://", "no "]
-    rows: list[dict[str, object]] = [{"role": "user", "content": text * (20_000 // len(text))} for text in hostile]
+    hostile = [
+        "a",
+        "a_",
+        "/",
+        "a/",
+        "Ab",
+        "1,",
+        "a@",
+        "[",
+        "a-",
+        "A-1",
+        "a.b+",
+        "Aa ",
+        "{",
+        "http://",
+        "no ",
+    ]
+    rows: list[dict[str, object]] = [
+        {"role": "user", "content": text * (20_000 // len(text))} for text in hostile
+    ]
     losses = _losses(tmp_path, rows, "nothing")
     assert len(losses.terms) <= 500
     assert all(len(lost.term) <= 400 for lost in losses.terms)
 
 
 def test_of_a_very_long_message_the_end_is_left_out_and_that_is_said(tmp_path: Path) -> None:
-    rows: list[dict[str, object]] = [{"role": "tool", "content": "first_name " + "x " * 60_000 + "last_name"}]
+    rows: list[dict[str, object]] = [
+        {"role": "tool", "content": "first_name " + "x " * 60_000 + "last_name"}
+    ]
     losses = _losses(tmp_path, rows, "nothing")
     assert [lost.term for lost in losses.terms] == ["first_name"] and not losses.is_complete

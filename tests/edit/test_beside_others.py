@@ -19,7 +19,9 @@ from hermes_browse.store.edit import transaction
 from hermes_browse.store.edit.transaction import Transaction, write
 from hermes_browse.store.errors import QueryInterruptedError, StoreBusyError, StoreError
 
-POSIX = pytest.mark.skipif(sys.platform == "win32", reason="POSIX locks, and processes that end at once")
+POSIX = pytest.mark.skipif(
+    sys.platform == "win32", reason="POSIX locks, and processes that end at once"
+)
 
 _HOLDER = """
 import sqlite3, sys
@@ -65,7 +67,8 @@ def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 def test_locked_by_another_process(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Busy is said after as long as was allowed, and nothing is changed; when it is free it is done."""
+    """Busy is said after as long as was allowed, and nothing is changed; when it is free it is
+    done."""
     before = dump(path)
     with another_process(_LOCKER, str(path), "BEGIN IMMEDIATE"):
         monkeypatch.setattr(transaction, "PATIENCE", 0.3)
@@ -80,12 +83,17 @@ def test_locked_by_another_process(path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert write(Store(path), retitle, check) == "Quay"
 
 
-def test_a_reader_in_delete_mode_holds_up_the_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reader_in_delete_mode_holds_up_the_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Everything is taken back then: without the log nobody may read while the file is written."""
     monkeypatch.setattr(transaction, "PATIENCE", 0.3)
     path = small_store(tmp_path / "state.db", "delete")
     before = dump(path)
-    with another_process(_LOCKER, str(path), "BEGIN"), pytest.raises(StoreBusyError, match="Nothing was changed"):
+    with (
+        another_process(_LOCKER, str(path), "BEGIN"),
+        pytest.raises(StoreBusyError, match="Nothing was changed"),
+    ):
         write(Store(path), retitle, check)
     assert dump(path) == before
     assert not Path(f"{path}-journal").exists()
@@ -105,7 +113,8 @@ def test_it_waits_its_turn(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @POSIX
 def test_a_write_that_was_broken_off_is_left_to_hermes(tmp_path: Path) -> None:
-    """A hot journal beside the store holds the older half of a write: a sentence, and both files stay as they are."""
+    """A hot journal beside the store holds the older half of a write: a sentence, and both files
+    stay as they are."""
     path = big_store(tmp_path / "state.db", 20, 400, shape="22")
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA journal_mode=DELETE")
@@ -122,7 +131,8 @@ def test_a_write_that_was_broken_off_is_left_to_hermes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("locks", ["dropped", "kept"])
 @pytest.mark.parametrize("how", ["ours", "reading"])
 def test_the_log_stays_under_a_gateway(tmp_path: Path, locks: str, how: str) -> None:
-    """A gateway whose locks were dropped goes on beside our writes: its log is still there, and the same file."""
+    """A gateway whose locks were dropped goes on beside our writes: its log is still there, and the
+    same file."""
     path = small_store(tmp_path / "state.db")
     log = Path(f"{path}-wal")
     with another_process(_HOLDER, str(path), locks) as gateway:
@@ -140,7 +150,8 @@ def test_the_log_stays_under_a_gateway(tmp_path: Path, locks: str, how: str) -> 
 
 @POSIX
 def test_alone_it_would_go(tmp_path: Path) -> None:
-    """The measurement itself: a write connection without ours beside it takes the log from under the same gateway."""
+    """The measurement itself: a write connection without ours beside it takes the log from under
+    the same gateway."""
     path = small_store(tmp_path / "state.db")
     with another_process(_HOLDER, str(path), "dropped"):
         script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('SELECT * FROM sessions'); c.close()"
@@ -149,7 +160,8 @@ def test_alone_it_would_go(tmp_path: Path) -> None:
 
 
 def test_the_log_is_not_checkpointed(tmp_path: Path) -> None:
-    """However much is written: checkpoints are Hermes' business, and its readers may need the pages."""
+    """However much is written: checkpoints are Hermes' business, and its readers may need the
+    pages."""
     path = small_store(tmp_path / "state.db")
     size = path.stat().st_size
 

@@ -1,6 +1,7 @@
 """A commit that fails: what is said is what the store holds, and no bundle goes away over it.
 
-Here SQLite's connection itself raises; `tests/proof/test_proof_faults.py` has the system calls fail below it.
+Here SQLite's connection itself raises; `tests/proof/test_proof_faults.py` has the system calls fail
+below it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,12 @@ from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import flags, titles, transaction
 from hermes_browse.store.edit.flags import undo
-from hermes_browse.store.errors import BrowseError, StoreBusyError, StoreUnreadableError, WriteInDoubtError
+from hermes_browse.store.errors import (
+    BrowseError,
+    StoreBusyError,
+    StoreUnreadableError,
+    WriteInDoubtError,
+)
 from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.trash.shelf import list_bundles
 
@@ -41,7 +47,9 @@ def arm(monkeypatch: pytest.MonkeyPatch) -> Arm:
             raise state["error"]
 
     def connect(database: object, **rest: Any) -> sqlite3.Connection:
-        return real(database, **rest, **({"factory": Failing} if "mode=rw" in str(database) else {}))
+        return real(
+            database, **rest, **({"factory": Failing} if "mode=rw" in str(database) else {})
+        )
 
     def set_up(outcome: str, error: BaseException | None = None) -> None:
         if error is None:
@@ -56,7 +64,8 @@ def arm(monkeypatch: pytest.MonkeyPatch) -> Arm:
 @pytest.mark.parametrize("journal", ["wal", "delete"])
 @pytest.mark.parametrize("outcome", ["done", "undone"])
 def test_a_delete_keeps_its_bundle(tmp_path: Path, arm: Arm, journal: str, outcome: str) -> None:
-    """Whatever the store holds: the sentence says it, and restoring the bundle is safe either way."""
+    """Whatever the store holds: the sentence says it, and restoring the bundle is safe either
+    way."""
     path = family(tmp_path / "state.db", journal=journal)
     before = dump(path)
     arm(outcome)
@@ -70,7 +79,9 @@ def test_a_delete_keeps_its_bundle(tmp_path: Path, arm: Arm, journal: str, outco
     assert dump(path) == before and set(health(path).values()) == {"ok"}
 
 
-def test_a_delete_whose_store_cannot_be_read_again(tmp_path: Path, arm: Arm, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_delete_whose_store_cannot_be_read_again(
+    tmp_path: Path, arm: Arm, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Then that is what is said."""
     path = family(tmp_path / "state.db")
     real, real_explain, broken = (
@@ -89,7 +100,9 @@ def test_a_delete_whose_store_cannot_be_read_again(tmp_path: Path, arm: Arm, mon
         finally:
             monkeypatch.setattr(Store, "reader", real)
 
-    monkeypatch.setattr("hermes_browse.store.edit.transaction.explain_failed_commit", explain_failed_commit)
+    monkeypatch.setattr(
+        "hermes_browse.store.edit.transaction.explain_failed_commit", explain_failed_commit
+    )
     arm("done")
     with pytest.raises(WriteInDoubtError, match=r"not known.*The disk is gone"):
         remove(path, "tip")
@@ -118,7 +131,9 @@ def test_marks_titles_and_undo(tmp_path: Path, arm: Arm, outcome: str) -> None:
         with pytest.raises(WriteInDoubtError) as caught:
             work()
         with opened(path, "ro") as connection:
-            ((there,),) = connection.execute(f"SELECT {column} FROM sessions WHERE id = 'other'").fetchall()
+            ((there,),) = connection.execute(
+                f"SELECT {column} FROM sessions WHERE id = 'other'"
+            ).fetchall()
         assert (there == value) is (outcome == "done")
         assert ("the store has the change" in caught.value.sentence) is (outcome == "done")
         try:
@@ -149,8 +164,11 @@ def test_a_key_that_interrupts_in_the_commit(tmp_path: Path, arm: Arm) -> None:
     assert len(list_bundles(tmp_path / "trash")) == 1
 
 
-def test_a_commit_that_only_has_to_wait_is_no_doubt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A reader that stays keeps a commit from a store in DELETE mode: SQLite says that nothing was committed."""
+def test_a_commit_that_only_has_to_wait_is_no_doubt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reader that stays keeps a commit from a store in DELETE mode: SQLite says that nothing was
+    committed."""
     monkeypatch.setattr(transaction, "PATIENCE", 0.1)
     path = family(tmp_path / "state.db", journal="delete")
     before = dump(path)
@@ -174,5 +192,7 @@ def test_a_clean_up_counts_what_is_in_doubt(tmp_path: Path, arm: Arm) -> None:
     arm("done")
     outcome = bulk.carry_out(store, plan, work, pause=lambda _: None)
     assert isinstance(outcome.error, WriteInDoubtError)
-    assert outcome.doubtful >= 1 and outcome.doubtful + outcome.left + len(outcome.plan.selected) == 2
+    assert (
+        outcome.doubtful >= 1 and outcome.doubtful + outcome.left + len(outcome.plan.selected) == 2
+    )
     assert "uncertain" in outcome.sentence("deleted")

@@ -1,4 +1,5 @@
-"""Delete and restore: a store that went through both is the store it was, value for value, whatever made it."""
+"""Delete and restore: a store that went through both is the store it was, value for value, whatever
+made it."""
 
 from __future__ import annotations
 
@@ -12,7 +13,18 @@ import shapes
 from builders import big_store, hostile_store, make_store
 from effort import slow_but
 from searching import search
-from trashing import FAMILY, NOW, differences, dump, family, health, matches, opened, put_back, remove
+from trashing import (
+    FAMILY,
+    NOW,
+    differences,
+    dump,
+    family,
+    health,
+    matches,
+    opened,
+    put_back,
+    remove,
+)
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import NotFoundError, RefusedError
@@ -52,9 +64,15 @@ def test_every_conversation_of_a_real_store_goes_and_comes_back(
         done = remove(path, root)
         assert differences(before, dump(path)).keys() >= {"sessions"} and health(path) == sound
         back = put_back(path, done.bundle.name)
-        assert back.verified and set(back.sessions) == set(done.sessions) and back.messages == done.messages
+        assert (
+            back.verified
+            and set(back.sessions) == set(done.sessions)
+            and back.messages == done.messages
+        )
         assert health(path) == sound
-        assert back.notes == () and dump(path) == before, root  # one of them names a parent that is in no store
+        assert back.notes == () and dump(path) == before, (
+            root
+        )  # one of them names a parent that is in no store
         lines += 1
     assert lines > 50
     assert len(list_bundles(path.parent / "trash")) == lines
@@ -63,10 +81,14 @@ def test_every_conversation_of_a_real_store_goes_and_comes_back(
 @pytest.mark.parametrize("shape", shapes.NAMES)
 @pytest.mark.parametrize("journal", slow_but(["wal"], ["wal", "delete"]))
 def test_every_shape_of_store(tmp_path: Path, shape: str, journal: str) -> None:
-    """A conversation with everything; searching finds the same before and after, and nothing of it between."""
+    """A conversation with everything; searching finds the same before and after, and nothing of it
+    between."""
     path = family(tmp_path / "state.db", shape, journal=journal)
     before = dump(path)
-    found = {text: hits(path, text) for text in ("lantern", "gangway", "rope helper", "antern", "because")}
+    found = {
+        text: hits(path, text)
+        for text in ("lantern", "gangway", "rope helper", "antern", "because")
+    }
     assert len(found["lantern"]) == 8
     done = remove(path, "tip")
     assert set(health(path).values()) == {"ok"}
@@ -97,12 +119,17 @@ def test_many_at_once_are_one_bundle(tmp_path: Path, shape: str) -> None:
     assert gone["sessions"] == gone["messages"] == [] and matches(path, "harbour") == []
     assert gone["sqlite_sequence"] == before["sqlite_sequence"]
     put_back(path, done.bundle.name)
-    assert dump(path) == before and hits(path, "needle") == found and set(health(path).values()) == {"ok"}
+    assert (
+        dump(path) == before
+        and hits(path, "needle") == found
+        and set(health(path).values()) == {"ok"}
+    )
 
 
 @pytest.mark.slow
 def test_a_store_no_hermes_wrote(tmp_path: Path) -> None:
-    """Rings of parents, blobs for text, broken settings, ids that are flags; an index without its delete trigger."""
+    """Rings of parents, blobs for text, broken settings, ids that are flags; an index without its
+    delete trigger."""
     path = hostile_store(tmp_path / "state.db")
     before = dump(path)
     for root in roots(path):
@@ -125,7 +152,9 @@ def test_prompts_go_with_their_last_user(tmp_path: Path) -> None:
 
     def prompts() -> list[str]:
         with opened(path, "ro") as connection:
-            return [row[0] for row in connection.execute("SELECT hash FROM system_prompts ORDER BY 1")]
+            return [
+                row[0] for row in connection.execute("SELECT hash FROM system_prompts ORDER BY 1")
+            ]
 
     first = remove(path, "tip")
     assert prompts() == ["shared"]
@@ -138,7 +167,8 @@ def test_prompts_go_with_their_last_user(tmp_path: Path) -> None:
 
 
 def test_what_only_mentions_a_session_stays(tmp_path: Path) -> None:
-    """Locks, leases, routing and delegations stay as Hermes leaves them; a goal goes, which only the session knew."""
+    """Locks, leases, routing and delegations stay as Hermes leaves them; a goal goes, which only
+    the session knew."""
     path = family(tmp_path / "state.db")
     before = dump(path)
     remove(path, "tip")
@@ -154,7 +184,9 @@ def test_what_only_mentions_a_session_stays(tmp_path: Path) -> None:
 
 def test_undo_in_reverse_order_is_the_store_as_it_was(tmp_path: Path) -> None:
     """A branch deleted after its parent, or before it."""
-    for number, order in enumerate((("tip", "branch"), ("branch", "tip"), ("branch", "other", "tip"))):
+    for number, order in enumerate(
+        (("tip", "branch"), ("branch", "tip"), ("branch", "other", "tip"))
+    ):
         (tmp_path / str(number)).mkdir()
         path = family(tmp_path / str(number) / "state.db")
         before = dump(path)
@@ -165,9 +197,17 @@ def test_undo_in_reverse_order_is_the_store_as_it_was(tmp_path: Path) -> None:
 
 
 def test_values_of_any_kind_in_any_column(tmp_path: Path) -> None:
-    """Blobs, invalid text, infinities and numbers where text belongs, in every column that takes them."""
+    """Blobs, invalid text, infinities and numbers where text belongs, in every column that takes
+    them."""
     path = family(tmp_path / "state.db", "31", fts=False)
-    odd = ("CAST(x'fffe00' AS TEXT)", "x'00ff'", "9e999", "-9e999", "'a' || char(0) || 'b'", "9223372036854775807")
+    odd = (
+        "CAST(x'fffe00' AS TEXT)",
+        "x'00ff'",
+        "9e999",
+        "-9e999",
+        "'a' || char(0) || 'b'",
+        "9223372036854775807",
+    )
     with opened(path) as connection:
         for table, key in (("messages", "id"), ("sessions", "id")):
             columns = [
@@ -176,10 +216,17 @@ def test_values_of_any_kind_in_any_column(tmp_path: Path) -> None:
             ]  # fmt: skip
             for at, column in enumerate(columns):
                 value = odd[at % len(odd)]
-                connection.execute(f"UPDATE {table} SET {column} = {value} WHERE {key} IN (5, 'next')")
+                connection.execute(
+                    f"UPDATE {table} SET {column} = {value} WHERE {key} IN (5, 'next')"
+                )
         connection.execute("UPDATE messages SET timestamp = -9e999 WHERE id = 6")
     before = dump(path)
-    kinds = {value for row in before["messages"] for value in row if value in (b"\xff\xfe\x00", float("-inf"))}
+    kinds = {
+        value
+        for row in before["messages"]
+        for value in row
+        if value in (b"\xff\xfe\x00", float("-inf"))
+    }
     assert len(kinds) == 2
     (name,) = {remove(path, "next").bundle.name}
     put_back(path, name)
@@ -189,8 +236,13 @@ def test_values_of_any_kind_in_any_column(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_message_larger_than_a_slice(tmp_path: Path) -> None:
     """Text of megabytes, and many more rows than one statement reads."""
-    rows: list[dict[str, object]] = [{"session_id": "a", "content": f"word{n} " * 20} for n in range(1500)]
-    rows += [{"session_id": "a", "content": "x y " * 1_500_000}, {"session_id": "b", "content": b"\x00" * 3_000_000}]
+    rows: list[dict[str, object]] = [
+        {"session_id": "a", "content": f"word{n} " * 20} for n in range(1500)
+    ]
+    rows += [
+        {"session_id": "a", "content": "x y " * 1_500_000},
+        {"session_id": "b", "content": b"\x00" * 3_000_000},
+    ]
     path = make_store(tmp_path / "state.db", "22", [{"id": "a"}, {"id": "b"}], rows)
     before = dump(path)
     done = remove(path, "a", "b")
@@ -205,7 +257,9 @@ def test_the_bundle_tells_what_it_is_called(tmp_path: Path) -> None:
         tmp_path / "state.db", "22", [{"id": "a"}, {"id": "b", "title": "B"}, {"id": "c"}],
         [{"session_id": "a", "content": "Where is\nthe quay?"}],
     )  # fmt: skip
-    titles = [remove(path, each, now=NOW + at).bundle.title for at, each in enumerate(("a", "b", "c"))]
+    titles = [
+        remove(path, each, now=NOW + at).bundle.title for at, each in enumerate(("a", "b", "c"))
+    ]
     assert titles == ["Where is the quay?", "B", None]
 
 

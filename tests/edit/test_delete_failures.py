@@ -19,7 +19,13 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import delete as deleting
 from hermes_browse.store.edit import search_index
 from hermes_browse.store.edit.delete import delete
-from hermes_browse.store.errors import BrowseError, QueryInterruptedError, RefusedError, StoreBusyError, StoreError
+from hermes_browse.store.errors import (
+    BrowseError,
+    QueryInterruptedError,
+    RefusedError,
+    StoreBusyError,
+    StoreError,
+)
 from hermes_browse.store.trash.shelf import list_bundles
 
 _DELETE = """
@@ -53,17 +59,25 @@ def limited(path: Path, limit: int, *arguments: str) -> subprocess.CompletedProc
 @pytest.mark.parametrize("journal", ["wal", "delete"])
 @pytest.mark.parametrize("limit", slow_but([110_000], [2_000, 110_000]))
 def test_no_room(tmp_path: Path, journal: str, limit: int) -> None:
-    """For the bundle, or, once that is written, for the store: nothing is deleted, and no bundle is left."""
+    """For the bundle, or, once that is written, for the store: nothing is deleted, and no bundle is
+    left."""
     path = big_store(tmp_path / "state.db", 20, 2000)
     with opened(path) as connection:
         connection.execute(f"PRAGMA journal_mode = {journal}")
-        ids = [row[0] for row in connection.execute("SELECT id FROM sessions WHERE source IS NOT 'subagent'")]
-        connection.execute("UPDATE messages SET content = 'quay ' || id")  # small in a bundle, not in a log
+        ids = [
+            row[0]
+            for row in connection.execute("SELECT id FROM sessions WHERE source IS NOT 'subagent'")
+        ]
+        connection.execute(
+            "UPDATE messages SET content = 'quay ' || id"
+        )  # small in a bundle, not in a log
     before, sound = dump(path), health(path)
     done = limited(path, limit, *ids)
     assert done.returncode in (1, 3, 5), done.stderr
     assert "nothing was" in done.stdout.lower() and "Traceback" not in done.stderr
-    if journal == "delete":  # with a log, SQLite itself wants a file that is larger than the smaller limit
+    if (
+        journal == "delete"
+    ):  # with a log, SQLite itself wants a file that is larger than the smaller limit
         assert ("trash" in done.stdout) is (limit == 2_000)
     assert dump(path) == before and health(path) == sound
     assert list((tmp_path / "trash").glob("*")) == []
@@ -77,7 +91,9 @@ def test_no_room_for_a_restore(tmp_path: Path) -> None:
     name = remove(path, *ids).bundle.name
     gone = dump(path)
     done = limited(path, 110_000, "restore", name)
-    assert done.returncode in (1, 3, 5) and "Nothing was changed" in done.stdout, done.stdout + done.stderr
+    assert done.returncode in (1, 3, 5) and "Nothing was changed" in done.stdout, (
+        done.stdout + done.stderr
+    )
     assert dump(path) == gone and [each.name for each in list_bundles(tmp_path / "trash")] == [name]
 
 
@@ -109,7 +125,9 @@ def test_a_store_that_is_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert dump(path) == before
 
 
-def test_a_store_that_is_replaced_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_is_replaced_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Neither the new file nor the old one is touched."""
     path = family(tmp_path / "state.db", journal="delete")
     shutil.copy(path, tmp_path / "copy.db")
@@ -127,7 +145,9 @@ def test_a_store_that_is_replaced_meanwhile(tmp_path: Path, monkeypatch: pytest.
     assert dump(path) == dump(tmp_path / "old.db") == before
 
 
-def test_a_failure_in_the_transaction_takes_it_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_in_the_transaction_takes_it_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """After any statement; and the bundle with it."""
     path = family(tmp_path / "state.db")
     before = dump(path)
@@ -156,7 +176,9 @@ def test_a_failure_in_the_transaction_takes_it_back(tmp_path: Path, monkeypatch:
     assert dump(path) == before and list((tmp_path / "trash").iterdir()) == []
 
 
-def test_a_commit_whose_outcome_is_not_known_keeps_the_bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_commit_whose_outcome_is_not_known_keeps_the_bundle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What may be gone from the store must be somewhere."""
     path = family(tmp_path / "state.db")
     before, real = dump(path), deleting.write
@@ -227,7 +249,9 @@ def test_a_restore_can_be_stopped(tmp_path: Path) -> None:
     assert dump(path) == before
 
 
-def test_a_restore_that_fails_in_the_middle_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_restore_that_fails_in_the_middle_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One transaction."""
     path = family(tmp_path / "state.db")
     name = remove(path, "tip").bundle.name

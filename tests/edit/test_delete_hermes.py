@@ -1,4 +1,5 @@
-"""The real Hermes as the measure: what its own delete leaves is what ours leaves; where we differ has a name here."""
+"""The real Hermes as the measure: what its own delete leaves is what ours leaves; where we differ
+has a name here."""
 
 from __future__ import annotations
 
@@ -25,15 +26,21 @@ DATA = Path(__file__).parent.parent / "data"
 
 
 @pytest.mark.slow
-def test_the_same_as_hermes_segment_by_segment(fixture_store: Callable[[str], Path], tmp_path: Path) -> None:
+def test_the_same_as_hermes_segment_by_segment(
+    fixture_store: Callable[[str], Path], tmp_path: Path
+) -> None:
     """Each conversation of a store, deleted by us and by Hermes 0.19: every row of every table."""
     settled = fixture_store("state-v22")
-    hermes_state.SessionDB(settled).close()  # whatever it does to a store on opening it has done now
+    hermes_state.SessionDB(
+        settled
+    ).close()  # whatever it does to a store on opening it has done now
     with Store(settled).reader() as reader:
         roots = [chain.root.id for chain in read_catalog(reader, NOW).forest.chains()]
     for number, root in enumerate(roots):
         (tmp_path / str(number)).mkdir()
-        ours, theirs = (Path(shutil.copy(settled, tmp_path / str(number) / name)) for name in ("a.db", "b.db"))
+        ours, theirs = (
+            Path(shutil.copy(settled, tmp_path / str(number) / name)) for name in ("a.db", "b.db")
+        )
         done = remove(ours, root)
         db = hermes_state.SessionDB(theirs)
         for session in reversed(done.sessions):
@@ -58,14 +65,22 @@ def test_the_same_as_each_hermes_recorded(
 ) -> None:
     """Hermes 0.14 to 0.22 on the same stores: who went, and who lost a parent.
 
-    Difference: before 0.17 Hermes makes roots of marked subagents, where they stand among the chats; here they go.
+    Difference: before 0.17 Hermes makes roots of marked subagents, where they stand among the
+    chats; here they go.
     """
-    expected = json.loads((DATA / f"expected-{store}.json").read_text(encoding="utf-8"))["mutations"].get(mutation)
+    expected = json.loads((DATA / f"expected-{store}.json").read_text(encoding="utf-8"))[
+        "mutations"
+    ].get(mutation)
     if expected is None:
         pytest.skip("this Hermes has no such call")
     path = fixture_store(f"state-{store}")
     with opened(path, "ro") as connection:
-        (name,) = (row[0] for row in connection.execute("SELECT id FROM sessions WHERE id LIKE ?", [f"%{session}"]))
+        (name,) = (
+            row[0]
+            for row in connection.execute(
+                "SELECT id FROM sessions WHERE id LIKE ?", [f"%{session}"]
+            )
+        )
     done = remove(path, name)
     old = mutation == "delete_delegate_parent" and store in ("v11", "v14")
     assert [each[-6:] for each in done.sessions if each not in expected["gone"]] == (
@@ -128,8 +143,13 @@ def test_difference_a_goal_goes_with_its_session(tmp_path: Path) -> None:
     gone = differences(settled, dump(theirs))
     remove(ours, "tip")
     with opened(ours, "ro") as one, opened(theirs, "ro") as other:
-        goals = [c.execute("SELECT key FROM state_meta WHERE key LIKE 'goal:%'").fetchall() for c in (one, other)]
-    assert goals == [[("goal:other",)], [("goal:other",), ("goal:tip",)]] and "state_meta" not in gone
+        goals = [
+            c.execute("SELECT key FROM state_meta WHERE key LIKE 'goal:%'").fetchall()
+            for c in (one, other)
+        ]
+    assert (
+        goals == [[("goal:other",)], [("goal:other",), ("goal:tip",)]] and "state_meta" not in gone
+    )
 
 
 def test_hermes_reads_and_goes_on_with_what_was_restored(tmp_path: Path) -> None:
@@ -141,7 +161,12 @@ def test_hermes_reads_and_goes_on_with_what_was_restored(tmp_path: Path) -> None
         db = hermes_state.SessionDB(path)
         try:
             found = [db.get_messages(each) for each in ("root", "next", "tip", "helper")]
-            return [found, db.get_compression_tip("root"), db.search_messages("gangway", limit=50), db.session_count()]
+            return [
+                found,
+                db.get_compression_tip("root"),
+                db.search_messages("gangway", limit=50),
+                db.session_count(),
+            ]
         finally:
             db.close()
 
@@ -156,7 +181,9 @@ def test_hermes_reads_and_goes_on_with_what_was_restored(tmp_path: Path) -> None
     db.close()
 
 
-def test_a_message_that_comes_while_the_bundle_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_message_that_comes_while_the_bundle_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Refused, the bundle is taken back, and the gateway's next turn is stored."""
     path = family(tmp_path / "state.db", "22")
     db = hermes_state.SessionDB(path)
@@ -178,7 +205,9 @@ def test_a_message_that_comes_while_the_bundle_is_written(tmp_path: Path, monkey
     assert set(health(path).values()) == {"ok"}
 
 
-def test_writing_elsewhere_does_not_hinder_a_delete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_writing_elsewhere_does_not_hinder_a_delete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Another chat goes on: the rows are read once more and are the same."""
     path = family(tmp_path / "state.db", "22")
     db = hermes_state.SessionDB(path)
@@ -219,17 +248,23 @@ def test_a_gateway_never_loses_a_turn(tmp_path: Path, journal: str) -> None:
     with writing_until(enough, _GATEWAY, path) as gateway:
         while gateway.poll() is None:
             with opened(path, "ro") as connection:
-                begun = connection.execute("SELECT count(*) FROM messages WHERE content LIKE 'turn %'").fetchone()[0]
+                begun = connection.execute(
+                    "SELECT count(*) FROM messages WHERE content LIKE 'turn %'"
+                ).fetchone()[0]
             if begun:
                 with pytest.raises(RefusedError, match=r"live|being written to|recent"):
                     remove(path, "root", now=time.time())
                 refused += 1
-            if refused > 3 and begun > 10 and time.monotonic() > until:  # however slow the machine is
+            if (
+                refused > 3 and begun > 10 and time.monotonic() > until
+            ):  # however slow the machine is
                 enough.touch()
         assert gateway.stderr.read() == ""
         written = int(gateway.stdout.read())
     assert refused > 3
     with opened(path, "ro") as connection:
-        stored = connection.execute("SELECT count(*) FROM messages WHERE content LIKE 'turn %'").fetchone()[0]
+        stored = connection.execute(
+            "SELECT count(*) FROM messages WHERE content LIKE 'turn %'"
+        ).fetchone()[0]
     assert stored == written > 10 and list_bundles(tmp_path / "trash") == []
     assert set(health(path).values()) == {"ok"}

@@ -1,4 +1,5 @@
-"""Killed at any moment, with a writer beside: each conversation is wholly in the store or wholly in a bundle.
+"""Killed at any moment, with a writer beside: each conversation is wholly in the store or wholly in
+a bundle.
 
 Twenty times; HERMES_BROWSE_KILLS sets another number.
 """
@@ -96,7 +97,9 @@ def store_of(path: Path, shape: str, journal: str) -> Path:
              "model_config": f'{{"_delegate_from": "{name}"}}'},
         ]  # fmt: skip
         for session in (name, f"{name}-next", f"{name}-helper"):
-            messages += [{"session_id": session, "content": f"{name} lantern {n} " * 20} for n in range(60)]
+            messages += [
+                {"session_id": session, "content": f"{name} lantern {n} " * 20} for n in range(60)
+            ]
     return make_store(path, shape, sessions, messages, journal)
 
 
@@ -105,7 +108,9 @@ def rows_by_session(path: Path) -> dict[bytes, frozenset[tuple[object, ...]]]:
     found: dict[bytes, set[tuple[object, ...]]] = {}
     with opened(path, "ro") as connection:
         at = {
-            table: 2 + 2 * [row[1] for row in connection.execute(f"PRAGMA table_info({table})")].index(column)
+            table: 2
+            + 2
+            * [row[1] for row in connection.execute(f"PRAGMA table_info({table})")].index(column)
             for table, column in (("sessions", "id"), ("messages", "session_id"))
         }
     dumped = dump(path)
@@ -126,11 +131,18 @@ def test_killed_at_any_moment(tmp_path: Path, shape: str, journal: str) -> None:
     chance = random.Random(shape)
     gone_once, back_once = set(), set()
     killed: Counter[bytes] = Counter()
-    with subprocess.Popen([sys.executable, "-c", _WRITER, str(path)], stdout=subprocess.PIPE) as writer:
+    with subprocess.Popen(
+        [sys.executable, "-c", _WRITER, str(path)], stdout=subprocess.PIPE
+    ) as writer:
         assert writer.stdout is not None and writer.stdout.readline() == b"ready\n"
         try:
             for run in range(max(1, KILLS) * 5):
-                if run >= KILLS // 2 and gone_once and back_once and len(killed.keys() & _WORKS) > 1:
+                if (
+                    run >= KILLS // 2
+                    and gone_once
+                    and back_once
+                    and len(killed.keys() & _WORKS) > 1
+                ):
                     break
                 seed = str(chance.randrange(10**9))
                 with subprocess.Popen(
@@ -147,12 +159,16 @@ def test_killed_at_any_moment(tmp_path: Path, shape: str, journal: str) -> None:
                 assert writer.poll() is None
                 assert set(health(path).values()) == {"ok"}
                 present = rows_by_session(path)
-                kept = {name for bundle in list_bundles(trash) for name in verify(bundle.path).sessions}
+                kept = {
+                    name for bundle in list_bundles(trash) for name in verify(bundle.path).sessions
+                }
                 for name in CHATS:
                     family = [each.encode() for each in (name, f"{name}-next", f"{name}-helper")]
                     there = [each for each in family if each in present]
                     if there:
-                        assert there == family and all(present[each] == whole[each] for each in family), name
+                        assert there == family and all(
+                            present[each] == whole[each] for each in family
+                        ), name
                         back_once.add(name)
                     else:
                         assert {each.decode() for each in family} <= kept, f"{name} is nowhere"
@@ -162,6 +178,10 @@ def test_killed_at_any_moment(tmp_path: Path, shape: str, journal: str) -> None:
             writer.kill()
     assert set(health(path).values()) == {"ok"}
     for bundle in list_bundles(trash):
-        assert sum(1 for line in read_lines(bundle.path) if line.table == "messages") == bundle.messages == 180
+        assert (
+            sum(1 for line in read_lines(bundle.path) if line.table == "messages")
+            == bundle.messages
+            == 180
+        )
     assert gone_once and back_once
     print({work.decode(): count for work, count in killed.items()})

@@ -12,13 +12,17 @@ from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.sessions.session import Session
 
 
-def session(name: str, parent: str | None = None, source: str = "cli", **columns: object) -> Session:
+def session(
+    name: str, parent: str | None = None, source: str = "cli", **columns: object
+) -> Session:
     """A session; the number in its name is the minute it started in."""
     started = T0 + 60 * int("".join(filter(str.isdigit, name)) or 0)
     return Session(name, source, parent, **{"started_at": started, **columns})  # type: ignore[arg-type]
 
 
-def ended(name: str, parent: str | None = None, reason: str = "compression", **columns: object) -> Session:
+def ended(
+    name: str, parent: str | None = None, reason: str = "compression", **columns: object
+) -> Session:
     """A session that ended when it started."""
     one = session(name, parent, **columns)
     return one._replace(end_reason=reason, ended_at=one.started_at)
@@ -31,15 +35,20 @@ def affected(*sessions: Session, of: str = "a1") -> Affected:
 
 def test_all_segments_and_what_lost_a_race() -> None:
     """A sibling beside the continuation is reachable from nowhere else."""
-    found = affected(ended("a1"), ended("a2", "a1"), session("a3", "a2"), ended("a4", "a1", "cli_close"))
+    found = affected(
+        ended("a1"), ended("a2", "a1"), session("a3", "a2"), ended("a4", "a1", "cli_close")
+    )
     assert set(found.sessions) == {"a1", "a2", "a3", "a4"} and found.orphaned == ()
     assert [chain.root.id for chain in found.dependent] == ["a4"]
-    alone = affected(ended("a1"), ended("a2", "a1"), session("a3", "a2"), ended("a4", "a1", "cli_close"), of="a4")
+    alone = affected(
+        ended("a1"), ended("a2", "a1"), session("a3", "a2"), ended("a4", "a1", "cli_close"), of="a4"
+    )
     assert alone.sessions == ("a4",)
 
 
 def test_subagents_by_marker_wherever_their_parent_is() -> None:
-    """Nested ones, ones whose parent link is gone or leads to another, and with all their segments."""
+    """Nested ones, ones whose parent link is gone or leads to another, and with all their
+    segments."""
     found = affected(
         session("a1"),
         session("b2", "a1", delegate_from="a1"),
@@ -56,8 +65,15 @@ def test_subagents_by_marker_wherever_their_parent_is() -> None:
 
 def test_a_child_nobody_marked_stays_unless_its_source_says_subagent() -> None:
     """It may be a person's chat: Hermes keeps it too."""
-    found = affected(session("a1"), session("b2", "a1"), session("c3", "a1", "subagent"), session("d4", "a1", "tool"))
-    assert set(found.sessions) == {"a1", "c3", "d4"} and [each.id for each in found.orphaned] == ["b2"]
+    found = affected(
+        session("a1"),
+        session("b2", "a1"),
+        session("c3", "a1", "subagent"),
+        session("d4", "a1", "tool"),
+    )
+    assert set(found.sessions) == {"a1", "c3", "d4"} and [each.id for each in found.orphaned] == [
+        "b2"
+    ]
 
 
 def test_branches_and_resets_stay_a_branch_though_it_inherits_a_marker() -> None:
@@ -83,7 +99,9 @@ def test_markers_that_lead_back() -> None:
         session("b2", "a1", delegate_from="a1"),
         session("c3", "b2", delegate_from="b2"),
     )
-    assert sorted(found.sessions) == ["a1", "b2", "c3"] and [chain.root.id for chain in found.requested] == ["a1"]
+    assert sorted(found.sessions) == ["a1", "b2", "c3"] and [
+        chain.root.id for chain in found.requested
+    ] == ["a1"]
 
 
 def test_a_subagent_alone_leaves_its_parent() -> None:
@@ -111,7 +129,8 @@ ANY = st.builds(
 
 @given(st.lists(ANY, min_size=1, max_size=8, unique_by=lambda each: each.id), st.data())
 def test_any_family_is_parted_cleanly(sessions: list[Session], data: st.DataObject) -> None:
-    """Whole conversations go, and all others stay; whoever loses a parent is named, rings or not."""
+    """Whole conversations go, and all others stay; whoever loses a parent is named, rings or
+    not."""
     forest = Forest(sessions)
     found = affected_by_delete(forest, [data.draw(st.sampled_from([each.id for each in sessions]))])
     gone = set(found.sessions)

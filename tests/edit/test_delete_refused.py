@@ -19,8 +19,14 @@ from hermes_browse.store.trash.shelf import list_bundles
     [
         ("UPDATE sessions SET pinned = 1 WHERE id = 'root'", "pinned"),
         ("UPDATE sessions SET pinned = 1 WHERE id = 'nested'", "pinned"),
-        (f"UPDATE messages SET timestamp = {NOW - 9} WHERE session_id = 'tip'", "live|written|recent"),
-        (f"UPDATE messages SET timestamp = {NOW - 9} WHERE session_id = 'helper'", "live|written|recent"),
+        (
+            f"UPDATE messages SET timestamp = {NOW - 9} WHERE session_id = 'tip'",
+            "live|written|recent",
+        ),
+        (
+            f"UPDATE messages SET timestamp = {NOW - 9} WHERE session_id = 'helper'",
+            "live|written|recent",
+        ),
         ("UPDATE session_turn_leases SET expires_at = 9e12", "turn|busy|live|lease"),
         ("UPDATE compression_locks SET expires_at = 9e12", "compress|busy|live|lock"),
     ],
@@ -37,7 +43,8 @@ def test_what_is_protected_stays(tmp_path: Path, statement: str, reason: str) ->
 
 
 def test_a_turn_in_the_family_protects_a_branch(tmp_path: Path) -> None:
-    """Hermes keys a lease by the root above all parents (0.20): it may be the branch that is spoken in."""
+    """Hermes keys a lease by the root above all parents (0.20): it may be the branch that is spoken
+    in."""
     path = family(tmp_path / "state.db")
     with opened(path) as connection:
         connection.execute("UPDATE session_turn_leases SET expires_at = 9e12")
@@ -58,7 +65,8 @@ def test_an_old_catalog_knows_no_pin(tmp_path: Path) -> None:
     with opened(path) as connection:
         connection.execute("UPDATE sessions SET pinned = 0")
         connection.execute(
-            "INSERT INTO sessions (id, source, parent_session_id, started_at) VALUES ('late', 'cli', 'tip', ?)", [T0]
+            "INSERT INTO sessions (id, source, parent_session_id, started_at) VALUES ('late', 'cli', 'tip', ?)",
+            [T0],
         )
     with pytest.raises(RefusedError, match="another child"):
         remove(path, "root", catalog=catalog)
@@ -70,18 +78,23 @@ def test_ids_that_are_no_text_are_refused(tmp_path: Path) -> None:
     """They could not be named in a statement again."""
     path = family(tmp_path / "state.db", "22")
     with opened(path) as connection:
-        connection.execute("INSERT INTO sessions (id, source, started_at) VALUES (x'61', 'cli', 1.0)")
+        connection.execute(
+            "INSERT INTO sessions (id, source, started_at) VALUES (x'61', 'cli', 1.0)"
+        )
     with pytest.raises(RefusedError, match="no proper text"):
         remove(path, "a")
 
 
 def test_an_old_catalog_knows_what_has_gone_since(tmp_path: Path) -> None:
-    """A clean-up takes a branch, or what would have gone along, before its parent; all of it can come back."""
+    """A clean-up takes a branch, or what would have gone along, before its parent; all of it can
+    come back."""
     path = family(tmp_path / "state.db")
     before = dump(path)
     with Store(path).reader() as reader:
         catalog = read_catalog(reader, NOW)
-    names = [remove(path, each, catalog=catalog).bundle.name for each in ("branch", "stale", "nested")]
+    names = [
+        remove(path, each, catalog=catalog).bundle.name for each in ("branch", "stale", "nested")
+    ]
     last = remove(path, "tip", catalog=catalog)
     assert set(last.sessions) == FAMILY - {"stale", "nested"} and last.reparented == ()
     for name in (last.bundle.name, *reversed(names)):

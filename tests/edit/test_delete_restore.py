@@ -1,4 +1,5 @@
-"""A bundle put back into a store that has moved on: what can come back without loss does, and the rest is said."""
+"""A bundle put back into a store that has moved on: what can come back without loss does, and the
+rest is said."""
 
 from __future__ import annotations
 
@@ -8,12 +9,29 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from trashing import FAMILY, NOW, allow_any_trigger, deleted, dump, family, health, put_back, remove, rows, run
+from trashing import (
+    FAMILY,
+    NOW,
+    allow_any_trigger,
+    deleted,
+    dump,
+    family,
+    health,
+    put_back,
+    remove,
+    rows,
+    run,
+)
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import restore, transaction
 from hermes_browse.store.edit.restore import check_index
-from hermes_browse.store.errors import BrowseError, RefusedError, StoreBusyError, WriteUnverifiedError
+from hermes_browse.store.errors import (
+    BrowseError,
+    RefusedError,
+    StoreBusyError,
+    WriteUnverifiedError,
+)
 from hermes_browse.store.trash.bundle import verify
 from hermes_browse.store.trash.format import BundleNotFoundError
 from hermes_browse.store.trash.shelf import describe
@@ -46,7 +64,9 @@ def test_what_is_there_counts_as_restored(tmp_path: Path) -> None:
     before = dump(path)
     again = put_back(path, name)
     assert again._replace(there=frozenset()) == first and first.verified
-    assert again.there == FAMILY and first.there == frozenset(), "an undo takes back what was put back, and no more"
+    assert again.there == FAMILY and first.there == frozenset(), (
+        "an undo takes back what was put back, and no more"
+    )
     assert dump(path) == before
     assert describe(tmp_path / "trash" / name).restored_at == NOW
 
@@ -55,7 +75,11 @@ def test_what_has_changed_since_is_refused(tmp_path: Path) -> None:
     """With the reason; what is missing beside it comes back."""
     path, name = deleted(tmp_path)
     put_back(path, name)
-    run(path, "UPDATE sessions SET title = 'Pier' WHERE id = 'tip'", "DELETE FROM messages WHERE session_id = 'nested'")
+    run(
+        path,
+        "UPDATE sessions SET title = 'Pier' WHERE id = 'tip'",
+        "DELETE FROM messages WHERE session_id = 'nested'",
+    )
     run(path, "DELETE FROM sessions WHERE id = 'nested'")
     back = put_back(path, name)
     assert set(back.sessions) == FAMILY - {"tip"}
@@ -89,8 +113,12 @@ def test_the_number_of_a_message_that_is_anothers_by_now(tmp_path: Path) -> None
     assert set(back.sessions) == FAMILY - {"root"} and back.messages == 20
     assert any("message 1 is another one's by now" in each for each in back.notes)
     assert any("next has no parent: root" in each for each in back.notes)
-    assert rows(path, "SELECT session_id, content FROM messages WHERE id = 1") == [("other", "mine")]
-    assert rows(path, "SELECT count(*) FROM session_model_usage WHERE session_id = 'root'") == [(0,)]
+    assert rows(path, "SELECT session_id, content FROM messages WHERE id = 1") == [
+        ("other", "mine")
+    ]
+    assert rows(path, "SELECT count(*) FROM session_model_usage WHERE session_id = 'root'") == [
+        (0,)
+    ]
 
 
 def test_a_title_that_is_anothers_by_now(tmp_path: Path) -> None:
@@ -102,7 +130,9 @@ def test_a_title_that_is_anothers_by_now(tmp_path: Path) -> None:
     titles = {row[0] for row in rows(path, "SELECT title FROM sessions WHERE title IS NOT NULL")}
     assert {"Harbour", "Harbour #2", "Harbour #3"} <= titles and len(titles) == 5
     (said,) = back.notes
-    assert said == "The title of root, “Harbour”, is another session's by now: it is “Harbour #4” now."
+    assert (
+        said == "The title of root, “Harbour”, is another session's by now: it is “Harbour #4” now."
+    )
 
 
 def test_a_long_title_that_is_anothers_by_now(tmp_path: Path) -> None:
@@ -131,12 +161,21 @@ def test_a_parent_that_was_never_there(tmp_path: Path, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(transaction.Transaction, "execute", execute)
     back = put_back(path, name)
-    assert back.notes == () and back.verified and dump(path) == before and set(health(path).values()) == {"ok"}
-    assert [each for each in keys if not each[0]] == [(0, "UPDATE", "sessions")], "nothing else without foreign keys"
+    assert (
+        back.notes == ()
+        and back.verified
+        and dump(path) == before
+        and set(health(path).values()) == {"ok"}
+    )
+    assert [each for each in keys if not each[0]] == [(0, "UPDATE", "sessions")], (
+        "nothing else without foreign keys"
+    )
     assert len(keys) > 30
 
 
-def test_a_parent_that_cannot_be_named_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_parent_that_cannot_be_named_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The rest is back all the same, and a sentence says what is not."""
     path = family(tmp_path / "state.db")
     run(path, "UPDATE sessions SET parent_session_id = 'nowhere' WHERE id = 'root'")
@@ -177,9 +216,17 @@ def test_a_branch_that_hangs_elsewhere_by_now(tmp_path: Path) -> None:
 def test_rows_whose_place_is_taken(tmp_path: Path) -> None:
     """A row of a table beside, with the same key: what is there stays."""
     path, name = deleted(tmp_path)
-    run(path, "INSERT INTO state_meta VALUES ('goal:tip', 'newer')", "UPDATE system_prompts SET prompt = 'Else'")
+    run(
+        path,
+        "INSERT INTO state_meta VALUES ('goal:tip', 'newer')",
+        "UPDATE system_prompts SET prompt = 'Else'",
+    )
     back = put_back(path, name)
-    assert len(back.notes) == 1 and "state_meta (goal:tip) exists already" in back.notes[0] and back.verified
+    assert (
+        len(back.notes) == 1
+        and "state_meta (goal:tip) exists already" in back.notes[0]
+        and back.verified
+    )
     assert rows(path, "SELECT value FROM state_meta WHERE key = 'goal:tip'") == [("newer",)]
 
 
@@ -256,9 +303,14 @@ def test_of_several_bundles_the_index_is_compared_once(tmp_path: Path) -> None:
     """Not by each restore, which reads the whole store for it, but for all of them in the end."""
     path = family(tmp_path / "state.db", "22")
     name = remove(path, "tip").bundle.name
-    run(path, "DELETE FROM messages_fts_docsize WHERE id IN (SELECT max(id) FROM messages_fts_docsize)")
+    run(
+        path,
+        "DELETE FROM messages_fts_docsize WHERE id IN (SELECT max(id) FROM messages_fts_docsize)",
+    )
     assert not any("does not agree" in each for each in put_back(path, name, check=False).notes)
-    assert any("messages_fts does not agree with the messages" in each for each in check_index(Store(path)))
+    assert any(
+        "messages_fts does not agree with the messages" in each for each in check_index(Store(path))
+    )
     whole = family(tmp_path / "whole.db", "22")
     assert check_index(Store(whole)) == ()
 
@@ -271,11 +323,17 @@ def test_one_conversation_of_a_bundle(tmp_path: Path) -> None:
     back = put_back(path, name, only=["other", "not in it"])
     assert back.sessions == ("other",) and back.messages == 4 and back.verified and back.notes == ()
     assert {each[0] for each in rows(path, "SELECT id FROM sessions")} == {"branch", "other"}
-    assert rows(path, "SELECT hash FROM system_prompts") == [("shared",)], "the prompt of the others stays out"
+    assert rows(path, "SELECT hash FROM system_prompts") == [("shared",)], (
+        "the prompt of the others stays out"
+    )
     assert rows(path, "SELECT key FROM state_meta WHERE key LIKE 'goal:%'") == [("goal:other",)]
     assert set(health(path).values()) == {"ok"}
     listed = describe(tmp_path / "trash" / name)
-    assert listed.restored == {"other"} and listed.restored_at is None and set(listed.sessions) == FAMILY | {"other"}
+    assert (
+        listed.restored == {"other"}
+        and listed.restored_at is None
+        and set(listed.sessions) == FAMILY | {"other"}
+    )
     whole = put_back(path, name)
     assert whole.verified and whole.there == {"other"} and dump(path) == before
     assert describe(tmp_path / "trash" / name).restored_at == NOW
@@ -284,8 +342,11 @@ def test_one_conversation_of_a_bundle(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["insert", "check", "mark_restored"])
-def test_a_part_whose_restore_is_cut_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
-    """Before the commit nothing is in the store; after it all of the part is; the bundle is whole either way."""
+def test_a_part_whose_restore_is_cut_short(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    """Before the commit nothing is in the store; after it all of the part is; the bundle is whole
+    either way."""
     path = family(tmp_path / "state.db", "31", journal="delete")
     before = dump(path)
     name = remove(path, "tip", "other").bundle.name
@@ -301,7 +362,9 @@ def test_a_part_whose_restore_is_cut_short(tmp_path: Path, monkeypatch: pytest.M
     assert (dump(path) == without) is (place == "insert")
     there = {each[0] for each in rows(path, "SELECT id FROM sessions")} - {"branch"}
     assert there == (set() if place == "insert" else {"other"})
-    assert verify(tmp_path / "trash" / name) and describe(tmp_path / "trash" / name).restored == set()
+    assert (
+        verify(tmp_path / "trash" / name) and describe(tmp_path / "trash" / name).restored == set()
+    )
     again = put_back(path, name, only=["other"])
     assert again.sessions == ("other",) and again.there == there and again.verified
     assert put_back(path, name).verified and dump(path) == before

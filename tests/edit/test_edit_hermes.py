@@ -1,4 +1,5 @@
-"""The real Hermes as the measure of our marks and titles: the same rows, and where we differ it has a name here."""
+"""The real Hermes as the measure of our marks and titles: the same rows, and where we differ it has
+a name here."""
 
 from __future__ import annotations
 
@@ -27,7 +28,9 @@ Pair = tuple[Path, Path]
 
 
 @pytest.fixture(params=FIXTURES)
-def pair(request: pytest.FixtureRequest, fixture_store: Callable[[str], Path], tmp_path: Path) -> Pair:
+def pair(
+    request: pytest.FixtureRequest, fixture_store: Callable[[str], Path], tmp_path: Path
+) -> Pair:
     """A store twice: whatever Hermes 0.19 does to it on opening has been done."""
     ours = fixture_store(str(request.param))
     for _ in range(2):
@@ -42,12 +45,16 @@ def columns(path: Path) -> list[str]:
 
 
 def without(path: Path, *names: str) -> Dump:
-    """Everything in a store but some columns of `sessions`, which are NULL in each row of the result."""
+    """Everything in a store but some columns of `sessions`, which are NULL in each row of the
+    result."""
     found = dump(path)
     at = [columns(path).index(name) for name in names if name in columns(path)]
     # A row begins with its rowid; for each column there are its storage class and its value.
     gone = {place for each in at for place in (1 + 2 * each, 2 + 2 * each)}
-    rows = [tuple(None if place in gone else value for place, value in enumerate(row)) for row in found["sessions"]]
+    rows = [
+        tuple(None if place in gone else value for place, value in enumerate(row))
+        for row in found["sessions"]
+    ]
     return {**found, "sessions": rows}
 
 
@@ -59,15 +66,21 @@ def ids_of(path: Path) -> list[str]:
 
 @pytest.mark.slow
 def test_archiving(pair: Pair) -> None:
-    """Every session archived or brought back, in both; the one difference is 0.22's own note, which 0.19 leaves."""
+    """Every session archived or brought back, in both; the one difference is 0.22's own note, which
+    0.19 leaves."""
     ours, theirs = pair
     db = hermes_state.SessionDB(theirs)
     for number, session in enumerate(ids_of(ours)):
         archived = number % 3 != 2
         change = (flags.archive if archived else flags.unarchive)(Store(ours), [session])
         assert db.set_session_archived(session, archived)
-        assert without(ours, "auto_archived")["sessions"] == without(theirs, "auto_archived")["sessions"], session
-        assert all(row.after["archived"] == archived for row in change.rows if "archived" in row.after)
+        assert (
+            without(ours, "auto_archived")["sessions"]
+            == without(theirs, "auto_archived")["sessions"]
+        ), session
+        assert all(
+            row.after["archived"] == archived for row in change.rows if "archived" in row.after
+        )
     db.close()
     assert without(ours, "auto_archived") == without(theirs, "auto_archived")
     assert health(ours) == health(theirs)
@@ -81,7 +94,8 @@ TITLES = (
 
 @pytest.mark.slow
 def test_renaming(pair: Pair) -> None:
-    """Titles of all kinds for every session: accepted, moved or refused alike, and the same rows after each."""
+    """Titles of all kinds for every session: accepted, moved or refused alike, and the same rows
+    after each."""
     ours, theirs = pair
     db = hermes_state.SessionDB(theirs)
     moved = refused = yielded = 0
@@ -101,7 +115,11 @@ def test_renaming(pair: Pair) -> None:
                 continue
             done = titles.rename(Store(ours), session, title)
             moved += len(done.change.rows) > 1
-            assert done.title == db.get_session_title(session) == hermes_state.SessionDB.sanitize_title(title)
+            assert (
+                done.title
+                == db.get_session_title(session)
+                == hermes_state.SessionDB.sanitize_title(title)
+            )
             assert done.differs is (title != (done.title or ""))
         ignoring = without(ours, "title_source")["sessions"]
         assert ignoring == without(theirs, "title_source")["sessions"], session
@@ -136,10 +154,14 @@ MUTATIONS: dict[str, tuple[str, str, str]] = {
     "rename_missing": ("rename", "nobody", "x"),
     "rename_tip_to_root_title": ("rename", "20260103_090000_aaa003", "Fix auth bug"),
 }
-"""What each Hermes did on its own store when the stores were recorded: our function, the session, the title."""
+"""What each Hermes did on its own store when the stores were recorded: our function, the session,
+the title."""
 
 DIFFERENCES = {
-    (14, "archive_chain_root"): "0.16 marks the one row, which brings the conversation back by its other segments",
+    (
+        14,
+        "archive_chain_root",
+    ): "0.16 marks the one row, which brings the conversation back by its other segments",
     (14, "archive_chain_tip"): "the same",
     (11, "rename_tip_to_root_title"): "0.14 refuses a title that is held by a segment nobody sees",
     (14, "rename_tip_to_root_title"): "the same in 0.16",
@@ -151,13 +173,17 @@ def marks(path: Path) -> dict[str, list[object]]:
     """What the recordings hold of each session: its parent, title and whether it is archived."""
     archived = "archived" if "archived" in columns(path) else "NULL"
     with closing(sqlite3.connect(path)) as connection:
-        rows = connection.execute(f"SELECT id, parent_session_id, title, {archived} FROM sessions").fetchall()
+        rows = connection.execute(
+            f"SELECT id, parent_session_id, title, {archived} FROM sessions"
+        ).fetchall()
     return {row[0]: list(row[1:]) for row in rows}
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS)
 @pytest.mark.parametrize("version", [11, 14, 22, 31])
-def test_what_each_hermes_recorded(fixture_store: Callable[[str], Path], version: int, mutation: str) -> None:
+def test_what_each_hermes_recorded(
+    fixture_store: Callable[[str], Path], version: int, mutation: str
+) -> None:
     """Its own call on its own store, and ours: the same rows changed in the same way."""
     said: dict[str, Any] = json.loads((DATA / f"expected-v{version}.json").read_text())["mutations"]
     if mutation not in said:
@@ -174,11 +200,17 @@ def test_what_each_hermes_recorded(fixture_store: Callable[[str], Path], version
     except BrowseError as caught:
         error = caught
     after = marks(path)
-    ours = {key: {"before": before[key], "after": after[key]} for key in before if before[key] != after[key]}
+    ours = {
+        key: {"before": before[key], "after": after[key]}
+        for key in before
+        if before[key] != after[key]
+    }
     theirs = said[mutation]
     if (version, mutation) in DIFFERENCES:
         assert ours != theirs["changed"], "no difference any more: take it off the list"
-        newer = json.loads((DATA / "expected-v22.json").read_text())["mutations"][mutation]["changed"]
+        newer = json.loads((DATA / "expected-v22.json").read_text())["mutations"][mutation][
+            "changed"
+        ]
         assert ours.keys() == newer.keys()
         return
     assert ours == theirs["changed"]
@@ -207,9 +239,13 @@ def test_titles_are_cleaned_as_each_hermes_does() -> None:
 
 
 def test_pins_of_0_22(fixture_store: Callable[[str], Path]) -> None:
-    """The whole lineage; what was hidden is shown; archived stays as it is (0.20 leaves hidden alone)."""
+    """The whole lineage; what was hidden is shown; archived stays as it is (0.20 leaves hidden
+    alone)."""
     path = fixture_store("state-v31")
-    chain = [f"2026010{day}_aaa00{number}" for day, number in (("1_090000", 1), ("1_100000", 2), ("3_090000", 3))]
+    chain = [
+        f"2026010{day}_aaa00{number}"
+        for day, number in (("1_090000", 1), ("1_100000", 2), ("3_090000", 3))
+    ]
     change = flags.pin(Store(path), [chain[1]])
     assert set(change.session_ids) == set(chain)
     assert change.sentence == "pinned “Fix auth bug #2”"
@@ -227,7 +263,8 @@ def test_a_pin_in_0_20_shows_nothing(tmp_path: Path) -> None:
 
 
 def test_what_0_22_archived_by_itself(fixture_store: Callable[[str], Path]) -> None:
-    """Archived by a person it stays so: a resume brings back only what Hermes' own sweep put away."""
+    """Archived by a person it stays so: a resume brings back only what Hermes' own sweep put
+    away."""
     path = fixture_store("state-v31")
     session = "20260119_160000_888101"
     (row,) = flags.archive(Store(path), [session]).rows
@@ -236,7 +273,12 @@ def test_what_0_22_archived_by_itself(fixture_store: Callable[[str], Path]) -> N
     assert (row.before, row.after) == ({"archived": 1}, {"archived": 0})
 
 
-EMPTY: dict[str, object] = {"id": "empty", "title": "Ferry", "ended_at": T0, "end_reason": "cli_close"}
+EMPTY: dict[str, object] = {
+    "id": "empty",
+    "title": "Ferry",
+    "ended_at": T0,
+    "end_reason": "cli_close",
+}
 
 
 @pytest.mark.parametrize(
@@ -253,17 +295,27 @@ EMPTY: dict[str, object] = {"id": "empty", "title": "Ferry", "ended_at": T0, "en
         ("31", {"end_reason": "compression"}, False),
     ],
 )
-def test_an_empty_session_yields_its_title(tmp_path: Path, shape: str, holder: dict[str, object], yields: bool) -> None:
-    """As in 0.22: ended, nothing in it, in plain sight; older versions refuse, and a pin is a reason to refuse too."""
-    path = make_store(tmp_path / "state.db", shape, [EMPTY | holder, {"id": "mine"}], [{"session_id": "mine"}])
+def test_an_empty_session_yields_its_title(
+    tmp_path: Path, shape: str, holder: dict[str, object], yields: bool
+) -> None:
+    """As in 0.22: ended, nothing in it, in plain sight; older versions refuse, and a pin is a
+    reason to refuse too."""
+    path = make_store(
+        tmp_path / "state.db", shape, [EMPTY | holder, {"id": "mine"}], [{"session_id": "mine"}]
+    )
     if yields:
         change = titles.rename(Store(path), "mine", "Ferry").change
-        assert [(row.session_id, row.after["title"]) for row in change.rows] == [("empty", None), ("mine", "Ferry")]
+        assert [(row.session_id, row.after["title"]) for row in change.rows] == [
+            ("empty", None),
+            ("mine", "Ferry"),
+        ]
     else:
         with pytest.raises(RefusedError, match="empty"):
             titles.rename(Store(path), "mine", "Ferry")
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute("INSERT INTO messages (session_id, role, timestamp) VALUES ('empty', 'user', 1)")
+        connection.execute(
+            "INSERT INTO messages (session_id, role, timestamp) VALUES ('empty', 'user', 1)"
+        )
         connection.execute("UPDATE sessions SET title = NULL")
         connection.execute("UPDATE sessions SET title = 'Ferry' WHERE id = 'empty'")
         connection.commit()
@@ -273,7 +325,9 @@ def test_an_empty_session_yields_its_title(tmp_path: Path, shape: str, holder: d
 
 def test_the_gateways_own_session_keeps_its_name(tmp_path: Path) -> None:
     """0.20 and later find it by that."""
-    path = make_store(tmp_path / "state.db", "31", [{"id": "bot", "title": "Bot Chat", "hidden": 1}])
+    path = make_store(
+        tmp_path / "state.db", "31", [{"id": "bot", "title": "Bot Chat", "hidden": 1}]
+    )
     with pytest.raises(RefusedError, match="Bot Chat"):
         titles.rename(Store(path), "bot", "Mine")
     other = make_store(tmp_path / "other.db", "31", [{"id": "bot", "title": "Bot Chat"}])

@@ -1,4 +1,5 @@
-"""Families that went in several bundles: in whatever order those come back, everyone hangs where they hung."""
+"""Families that went in several bundles: in whatever order those come back, everyone hangs where
+they hung."""
 
 from __future__ import annotations
 
@@ -35,7 +36,11 @@ def as_before_kin(trash: Path, name: str) -> None:
     del document["kin"]
     raw = json.dumps(document, indent=1).encode("ascii") + b"\n"
     (folder / "manifest.json").write_bytes(raw)
-    sums = [line for line in (folder / "SHA256SUMS").read_text().splitlines() if not line.endswith("manifest.json")]
+    sums = [
+        line
+        for line in (folder / "SHA256SUMS").read_text().splitlines()
+        if not line.endswith("manifest.json")
+    ]
     sums.append(f"{hashlib.sha256(raw).hexdigest()}  manifest.json")
     (folder / "SHA256SUMS").write_text("".join(f"{line}\n" for line in sums))
 
@@ -48,7 +53,12 @@ def test_a_branch_and_its_parent(
     """On a store of Hermes 0.19: nothing is lost, whichever went or comes back first."""
     path = fixture_store("state-v22")
     with opened(path, "ro") as connection:
-        ids = [row[0] for row in connection.execute("SELECT id FROM sessions WHERE id LIKE '%bbb00%' ORDER BY id")]
+        ids = [
+            row[0]
+            for row in connection.execute(
+                "SELECT id FROM sessions WHERE id LIKE '%bbb00%' ORDER BY id"
+            )
+        ]
     before, trash = dump(path), path.parent / "trash"
     names = [remove(path, ids[at], now=NOW + at).bundle.name for at in went]
     for at in back:
@@ -76,11 +86,14 @@ def three(path: Path) -> Path:
 @pytest.mark.slow
 @pytest.mark.parametrize("old", [False, True])
 def test_three_generations_in_every_order(tmp_path: Path, old: bool) -> None:
-    """With bundles of today, each dropped as soon as it is back; with older ones, which are kept."""
+    """With bundles of today, each dropped as soon as it is back; with older ones, which are
+    kept."""
     pristine = three(tmp_path / "pristine.db")
     before = dump(pristine)
     for number, (went, back) in enumerate(
-        (went, back) for went in permutations(("top", "mid", "low")) for back in permutations(("top", "mid", "low"))
+        (went, back)
+        for went in permutations(("top", "mid", "low"))
+        for back in permutations(("top", "mid", "low"))
     ):
         path = tmp_path / str(number) / "state.db"
         path.parent.mkdir()
@@ -99,7 +112,8 @@ def test_three_generations_in_every_order(tmp_path: Path, old: bool) -> None:
 
 @pytest.mark.parametrize("back", list(permutations(("top", "mid", "low"))))
 def test_one_bundle_in_parts_in_every_order(tmp_path: Path, back: tuple[str, ...]) -> None:
-    """Each alone; the bundle keeps all, says what is back, and at the end everyone hangs where they hung."""
+    """Each alone; the bundle keeps all, says what is back, and at the end everyone hangs where they
+    hung."""
     path = three(tmp_path / "state.db")
     before = dump(path)
     bundle = remove(path, "top", "mid", "low").bundle
@@ -115,19 +129,28 @@ def test_one_bundle_in_parts_in_every_order(tmp_path: Path, back: tuple[str, ...
                    for child, parent in (("mid", "top"), ("low", "mid")) if child in there)  # fmt: skip
         (listed,) = list_bundles(trash)
         assert set(listed.sessions) == set(back) and not listed.damage and verify(bundle.path)
-        assert listed.restored == (there if number < 3 else set()) and (listed.restored_at is not None) is (number == 3)
+        assert listed.restored == (there if number < 3 else set()) and (
+            listed.restored_at is not None
+        ) is (number == 3)
     assert dump(path) == before
 
 
 def test_a_parent_that_waits_is_named(tmp_path: Path) -> None:
-    """Who comes back first has none for now, and is told where it is; a second restore of the first changes nothing."""
+    """Who comes back first has none for now, and is told where it is; a second restore of the first
+    changes nothing."""
     path = three(tmp_path / "state.db")
     before = dump(path)
-    mid, top = remove(path, "mid", now=NOW).bundle.name, remove(path, "top", now=NOW + 1).bundle.name
+    mid, top = (
+        remove(path, "mid", now=NOW).bundle.name,
+        remove(path, "top", now=NOW + 1).bundle.name,
+    )
     assert parents(path) == {"low": None}
     back = put_back(path, mid)
     (said,) = back.notes
-    assert said == f"mid has no parent for now: top is in the trash. Restoring {top} ties them together again."
+    assert (
+        said
+        == f"mid has no parent for now: top is in the trash. Restoring {top} ties them together again."
+    )
     assert parents(path) == {"mid": None, "low": "mid"}
     assert put_back(path, top).notes == () and dump(path) == before
     assert put_back(path, mid).notes == () and dump(path) == before
@@ -137,14 +160,20 @@ def test_a_child_that_waits_is_named(tmp_path: Path) -> None:
     """It is in the trash, and comes back to where it hung."""
     path = three(tmp_path / "state.db")
     before = dump(path)
-    top, mid = remove(path, "top", now=NOW).bundle.name, remove(path, "mid", now=NOW + 1).bundle.name
+    top, mid = (
+        remove(path, "top", now=NOW).bundle.name,
+        remove(path, "mid", now=NOW + 1).bundle.name,
+    )
     (said,) = put_back(path, top).notes
-    assert said == f"mid, a child of top, is in the trash. Restoring {mid} ties them together again."
+    assert (
+        said == f"mid, a child of top, is in the trash. Restoring {mid} ties them together again."
+    )
     assert put_back(path, mid).notes == () and dump(path) == before
 
 
 def test_a_tie_that_hermes_cut_stays_cut(tmp_path: Path) -> None:
-    """Where both are in the store it is right: an old bundle does not tie what has come apart since."""
+    """Where both are in the store it is right: an old bundle does not tie what has come apart
+    since."""
     path = three(tmp_path / "state.db")
     old = remove(path, "mid", now=NOW).bundle.name
     put_back(path, old)
@@ -164,7 +193,11 @@ def families(draw: st.DrawFn) -> list[dict[str, object]]:
     """Sessions of up to seven, each a root or below one before it."""
     sessions: list[dict[str, object]] = []
     for number in range(draw(st.integers(2, 7))):
-        session: dict[str, object] = {"id": f"s{number}", "started_at": T0 + number * 100, "ended_at": T0 + 5000}
+        session: dict[str, object] = {
+            "id": f"s{number}",
+            "started_at": T0 + number * 100,
+            "ended_at": T0 + 5000,
+        }
         if number and draw(st.booleans() | st.just(True)):
             parent = sessions[draw(st.integers(0, number - 1))]
             session["parent_session_id"] = parent["id"]
@@ -172,7 +205,10 @@ def families(draw: st.DrawFn) -> list[dict[str, object]]:
             if kind == "branch":
                 session["model_config"] = json.dumps({"_branched_from": parent["id"]})
             if kind == "helper":
-                session |= {"model_config": json.dumps({"_delegate_from": parent["id"]}), "source": "subagent"}
+                session |= {
+                    "model_config": json.dumps({"_delegate_from": parent["id"]}),
+                    "source": "subagent",
+                }
             if kind == "segment":
                 parent["end_reason"] = "compression"
         sessions.append(session)
@@ -182,7 +218,9 @@ def families(draw: st.DrawFn) -> list[dict[str, object]]:
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     families(),
-    st.lists(st.tuples(st.sampled_from(["delete", "restore", "drop"]), st.integers(0, 99)), max_size=14),
+    st.lists(
+        st.tuples(st.sampled_from(["delete", "restore", "drop"]), st.integers(0, 99)), max_size=14
+    ),
     st.randoms(use_true_random=False),
 )
 def test_any_family_in_any_order(
@@ -191,7 +229,8 @@ def test_any_family_in_any_order(
     steps: list[tuple[str, int]],
     chance: object,
 ) -> None:
-    """Over weeks: deleted, restored, deleted again, bundles dropped when they are back; in the end all is as it was."""
+    """Over weeks: deleted, restored, deleted again, bundles dropped when they are back; in the end
+    all is as it was."""
     folder = tmp_path_factory.mktemp("family")
     path, trash = folder / "state.db", folder / "trash"
     messages = [{"session_id": each["id"], "content": "rope"} for each in sessions]

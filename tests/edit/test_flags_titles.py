@@ -1,4 +1,5 @@
-"""Archiving, pinning and renaming beside Hermes' own calls: the same rows, or a difference that has a name."""
+"""Archiving, pinning and renaming beside Hermes' own calls: the same rows, or a difference that has
+a name."""
 
 from __future__ import annotations
 
@@ -30,7 +31,12 @@ def table(path: Path, name: str = "sessions") -> list[tuple[object, ...]]:
 def everything(path: Path) -> dict[str, list[tuple[object, ...]]]:
     """All rows of all tables that can be read without an extension."""
     with closing(sqlite3.connect(path)) as connection:
-        names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY 1")]
+        names = [
+            row[0]
+            for row in connection.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY 1"
+            )
+        ]
     return {name: table(path, name) for name in names}
 
 
@@ -67,7 +73,8 @@ def test_archiving_leaves_what_hermes_leaves(two: tuple[Path, Path]) -> None:
 
 @pytest.mark.slow
 def test_renaming_leaves_what_hermes_leaves(two: tuple[Path, Path]) -> None:
-    """Titles of all kinds, taken ones and those of ancestors among them; what Hermes refuses is refused."""
+    """Titles of all kinds, taken ones and those of ancestors among them; what Hermes refuses is
+    refused."""
     ours, theirs = two
     hermes = HermesDB(theirs)
     typed = [
@@ -105,13 +112,30 @@ def test_renaming_leaves_what_hermes_leaves(two: tuple[Path, Path]) -> None:
 
 @pytest.mark.parametrize(
     "typed",
-    ["", " ", "a", " a  b ", "\x00\x1fx", "a\r\nb", "\u202egnp", "\ud800", "é" * 100, "👩‍👩‍👧", "\x85", "\u3000x"],
+    [
+        "",
+        " ",
+        "a",
+        " a  b ",
+        "\x00\x1fx",
+        "a\r\nb",
+        "\u202egnp",
+        "\ud800",
+        "é" * 100,
+        "👩‍👩‍👧",
+        "\x85",
+        "\u3000x",
+    ],
 )
 def test_a_title_is_cleaned_as_hermes_cleans_it(typed: str) -> None:
     assert titles.check_title(typed).title == HermesDB.sanitize_title(typed)
 
 
-@pytest.fixture(params=slow_but(["11", "22", "31", "31-migrated"], ["11", "14", "22", "26", "31", "31-migrated"]))
+@pytest.fixture(
+    params=slow_but(
+        ["11", "22", "31", "31-migrated"], ["11", "14", "22", "26", "31", "31-migrated"]
+    )
+)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """A chain with a subagent, and ids that are anything but ids."""
     sessions = [
@@ -120,7 +144,12 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
         {"id": "other", "title": "Other"},
         *({"id": each} for each in ("-rf", "../../x", "x'; DROP TABLE sessions;--", "%", "")),
     ]
-    return make_store(tmp_path / "state.db", str(request.param), sessions, [{"session_id": "tip", "content": "hi"}])
+    return make_store(
+        tmp_path / "state.db",
+        str(request.param),
+        sessions,
+        [{"session_id": "tip", "content": "hi"}],
+    )
 
 
 def has(path: Path, column: str) -> bool:
@@ -142,7 +171,9 @@ def test_what_is_done_can_be_undone(store: Path) -> None:
                 work(Store(store), ["tip"])
     renamed = titles.rename(Store(store), "tip", " Ferry ")
     assert (renamed.title, renamed.differs) == ("Ferry", True)
-    assert {row.session_id for row in renamed.change.rows} == {"root", "tip"}, "the ancestor gives it up"
+    assert {row.session_id for row in renamed.change.rows} == {"root", "tip"}, (
+        "the ancestor gives it up"
+    )
     changes.append(renamed.change)
     assert everything(store) != before
     for change in reversed(changes):

@@ -1,4 +1,5 @@
-"""Which stores are not written to, and which conversations no bulk write touches: each with its reason."""
+"""Which stores are not written to, and which conversations no bulk write touches: each with its
+reason."""
 
 from __future__ import annotations
 
@@ -17,7 +18,12 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.edit import flags, guards, titles
 from hermes_browse.store.edit.guards import Needs
 from hermes_browse.store.edit.transaction import write
-from hermes_browse.store.errors import RefusedError, StoreDamagedError, StoreRefusedError, WriteUnverifiedError
+from hermes_browse.store.errors import (
+    RefusedError,
+    StoreDamagedError,
+    StoreRefusedError,
+    WriteUnverifiedError,
+)
 from hermes_browse.store.sessions.catalog import read_catalog
 
 NOW = T0 + 100 * 86_400.0
@@ -28,7 +34,9 @@ NEEDS = Needs(frozenset({"sessions", "messages"}))
 def path(tmp_path: Path) -> Path:
     """A small store."""
     (tmp_path / "home").mkdir()
-    return make_store(tmp_path / "home" / "state.db", "31", [{"id": "a", "title": "Ferry"}], [{"session_id": "a"}])
+    return make_store(
+        tmp_path / "home" / "state.db", "31", [{"id": "a", "title": "Ferry"}], [{"session_id": "a"}]
+    )
 
 
 def change(path: Path, *statements: str) -> None:
@@ -90,7 +98,9 @@ def test_a_link_is_judged_by_where_it_leads(path: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads what Linux tells of mounts")
-@pytest.mark.parametrize(("system", "safe"), [("nfs4", False), ("fuse.sshfs", False), ("9p", False), ("ext4", True)])
+@pytest.mark.parametrize(
+    ("system", "safe"), [("nfs4", False), ("fuse.sshfs", False), ("9p", False), ("ext4", True)]
+)
 def test_file_systems_of_other_machines(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str, safe: bool
 ) -> None:
@@ -99,7 +109,8 @@ def test_file_systems_of_other_machines(
     mounts = tmp_path / "mounts"
     line = "36 35 {}:{} / /mnt\\040x rw shared:1 - {} server:/x rw\n"
     mounts.write_text(
-        line.format(0, 9999, "nfs") + line.format(os.major(device), os.minor(device), system), encoding="utf-8"
+        line.format(0, 9999, "nfs") + line.format(os.major(device), os.minor(device), system),
+        encoding="utf-8",
     )
     monkeypatch.setattr(guards, "_MOUNTS", mounts)
     if safe:
@@ -120,7 +131,8 @@ def test_a_schema_from_the_future(path: Path) -> None:
 
 @pytest.mark.parametrize("version", [32, 99])
 def test_a_schema_that_becomes_newer_meanwhile(path: Path, version: int) -> None:
-    """Only a row changes, so nothing but that row tells; the version is read again in the transaction that writes."""
+    """Only a row changes, so nothing but that row tells; the version is read again in the
+    transaction that writes."""
     store = Store(path)
     with store.reader():
         pass  # what is known of the file is kept from here on
@@ -151,15 +163,22 @@ def unknown_tokenizer(path: Path, index: str) -> None:
 
 
 def test_triggers_that_cannot_run_here(path: Path) -> None:
-    """A write to the table would fail, or leave the index behind; tables without such triggers are written to."""
+    """A write to the table would fail, or leave the index behind; tables without such triggers are
+    written to."""
     unknown_tokenizer(path, "messages_fts")
     refused(path, "(?i)messages_fts.* needs something .*hermes_cjk")
-    assert titles.rename(Store(path), "a", "Quay").title == "Quay", "no trigger of sessions needs it"
+    assert titles.rename(Store(path), "a", "Quay").title == "Quay", (
+        "no trigger of sessions needs it"
+    )
 
 
-@pytest.mark.parametrize("body", ["SELECT nobody_has_this(NEW.id)", "INSERT INTO nowhere VALUES (1)"])
+@pytest.mark.parametrize(
+    "body", ["SELECT nobody_has_this(NEW.id)", "INSERT INTO nowhere VALUES (1)"]
+)
 @pytest.mark.parametrize("event", ["UPDATE", "DELETE", "INSERT"])
-def test_triggers_with_what_is_not_there(path: Path, monkeypatch: pytest.MonkeyPatch, body: str, event: str) -> None:
+def test_triggers_with_what_is_not_there(
+    path: Path, monkeypatch: pytest.MonkeyPatch, body: str, event: str
+) -> None:
     """Functions and tables: looked for before anything is begun."""
     allow_any_trigger(monkeypatch)
     body = body.replace("NEW", "OLD") if event == "DELETE" else body
@@ -175,7 +194,9 @@ def test_a_damaged_store(path: Path) -> None:
         Path(f"{path}{beside}").unlink(missing_ok=True)
     raw = bytearray(path.read_bytes())
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
-        (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'sessions'").fetchone()
+        (page,) = connection.execute(
+            "SELECT rootpage FROM sqlite_master WHERE name = 'sessions'"
+        ).fetchone()
         (size,) = connection.execute("PRAGMA page_size").fetchone()
     raw[(page - 1) * size : page * size] = b"\xaa" * size
     path.write_bytes(raw)
@@ -203,7 +224,8 @@ def reasons(path: Path, now: float = NOW) -> dict[str, str]:
 
 
 def test_protected_conversations(tmp_path: Path) -> None:
-    """Live, pinned in any segment, and under a lease or lock of any of them or of the root of their family."""
+    """Live, pinned in any segment, and under a lease or lock of any of them or of the root of their
+    family."""
     path = family(tmp_path / "state.db")
     change(path, "UPDATE session_turn_leases SET conversation_id = 'other'")
     assert reasons(path) == {}
@@ -213,17 +235,23 @@ def test_protected_conversations(tmp_path: Path) -> None:
     change(path, f"UPDATE compression_locks SET expires_at = {NOW + 60}")
     assert reasons(path) == {"root": "a turn or a compression is running in it"}
     change(path, "DELETE FROM compression_locks")
-    change(path, f"UPDATE session_turn_leases SET conversation_id = 'root', expires_at = {NOW + 60}")
+    change(
+        path, f"UPDATE session_turn_leases SET conversation_id = 'root', expires_at = {NOW + 60}"
+    )
     found = reasons(path)
     assert found.pop("root") == "a turn or a compression is running in it"
-    assert found == dict.fromkeys(("stale", "helper", "nested", "branch"), "a turn is running in its family (root)")
+    assert found == dict.fromkeys(
+        ("stale", "helper", "nested", "branch"), "a turn is running in its family (root)"
+    )
     change(path, "DELETE FROM session_turn_leases")
     change(path, f"UPDATE messages SET timestamp = {NOW - 10} WHERE session_id IN ('tip', 'other')")
     assert reasons(path) == {"root": "it is live", "other": "it is live"}
     assert reasons(path, NOW + 3600) == {}
 
 
-def test_what_is_live_may_be_marked_by_name(tmp_path: Path, fixture_store: Callable[[str], Path]) -> None:
+def test_what_is_live_may_be_marked_by_name(
+    tmp_path: Path, fixture_store: Callable[[str], Path]
+) -> None:
     """Hermes archives and pins what is in use, too; only a delete would take something from it."""
     path = fixture_store("state-v31")
     leased = "20260119_170000_888102"

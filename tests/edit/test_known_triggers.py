@@ -1,4 +1,5 @@
-"""Triggers: Hermes' own are known in every form they have had, and with any other the store is not written to."""
+"""Triggers: Hermes' own are known in every form they have had, and with any other the store is not
+written to."""
 
 from __future__ import annotations
 
@@ -21,11 +22,14 @@ TAKES_ALL = "CREATE TRIGGER archive_log AFTER DELETE ON sessions BEGIN DELETE FR
 
 
 def test_a_delete_takes_nothing_that_is_not_in_the_bundle(tmp_path: Path) -> None:
-    """A trigger that deletes other conversations too: nothing is deleted, no bundle is left, the trigger is named."""
+    """A trigger that deletes other conversations too: nothing is deleted, no bundle is left, the
+    trigger is named."""
     path = family(tmp_path / "state.db", journal="delete")
     run(path, TAKES_ALL)
     before = dump(path)
-    with pytest.raises(StoreRefusedError, match=r"table sessions has a trigger .*, archive_log:") as caught:
+    with pytest.raises(
+        StoreRefusedError, match=r"table sessions has a trigger .*, archive_log:"
+    ) as caught:
         remove(path, "tip")
     assert caught.value.exit_code == 5 and "Nothing was changed." in caught.value.sentence
     assert dump(path) == before and not list((tmp_path / "trash").glob("*"))
@@ -43,9 +47,12 @@ def test_other_writes_to_the_table_are_refused_too(tmp_path: Path) -> None:
     assert dump(path) == before
 
 
-@pytest.mark.parametrize("table", ["session_model_usage", "system_prompts", "state_meta", "messages_fts_docsize"])
+@pytest.mark.parametrize(
+    "table", ["session_model_usage", "system_prompts", "state_meta", "messages_fts_docsize"]
+)
 def test_tables_that_go_with_a_conversation(tmp_path: Path, table: str) -> None:
-    """A delete and a restore write to them, and to those in which the search index is kept; a rename does not."""
+    """A delete and a restore write to them, and to those in which the search index is kept; a
+    rename does not."""
     path, name = deleted(tmp_path)
     run(path, f"CREATE TRIGGER odd BEFORE INSERT ON {table} BEGIN SELECT 1; END")
     before = dump(path)
@@ -60,7 +67,11 @@ def test_tables_that_go_with_a_conversation(tmp_path: Path, table: str) -> None:
 def test_tables_of_others_are_theirs(tmp_path: Path) -> None:
     """A trigger on a table that is not written to is nobody's business."""
     path = family(tmp_path / "state.db")
-    run(path, "CREATE TABLE plugin (n)", "CREATE TRIGGER own AFTER INSERT ON plugin BEGIN DELETE FROM plugin; END")
+    run(
+        path,
+        "CREATE TABLE plugin (n)",
+        "CREATE TRIGGER own AFTER INSERT ON plugin BEGIN DELETE FROM plugin; END",
+    )
     assert remove(path, "tip").sessions
 
 
@@ -74,16 +85,23 @@ def test_those_of_hermes_are_known(name: str) -> None:
 
 def test_those_between_two_schemas_are_known() -> None:
     """No store of these releases is at hand."""
-    found = [of_23_to_26(name, narrow=narrow) for name in (WORDS, TRIGRAM) for narrow in (True, False)]
+    found = [
+        of_23_to_26(name, narrow=narrow) for name in (WORDS, TRIGRAM) for narrow in (True, False)
+    ]
     found.append(upgraded(shapes.shape("22").triggers, "0.20"))
     for each in found:
-        check_triggers(lambda sql, each=each: [("t", "messages", sql) for sql in each.values()], ["messages"])
+        check_triggers(
+            lambda sql, each=each: [("t", "messages", sql) for sql in each.values()], ["messages"]
+        )
 
 
 def test_the_sample_store_has_known_ones(tmp_path: Path) -> None:
     """Those of 0.22."""
     demo_store(tmp_path / "state.db", now=NOW)
-    found = rows(tmp_path / "state.db", "SELECT name, tbl_name, sql FROM sqlite_master WHERE type = 'trigger'")
+    found = rows(
+        tmp_path / "state.db",
+        "SELECT name, tbl_name, sql FROM sqlite_master WHERE type = 'trigger'",
+    )
     check_triggers(lambda sql: found, ["sessions", "messages"])
     assert len(found) == 11
 
@@ -93,7 +111,9 @@ def test_the_record_names_where_each_was_seen() -> None:
     record = json.loads(known_triggers.RECORD.read_text(encoding="ascii"))
     assert all(each["releases"] and len(each["sha256"]) == 64 for each in record)
     assert {each["table"] for each in record} == {"messages"}
-    assert {"0.14.0", "0.16.0", "0.19.0", "0.22.2"} <= {where for each in record for where in each["releases"]}
+    assert {"0.14.0", "0.16.0", "0.19.0", "0.22.2"} <= {
+        where for each in record for where in each["releases"]
+    }
 
 
 @pytest.mark.parametrize(
@@ -104,13 +124,16 @@ def test_the_record_names_where_each_was_seen() -> None:
     ],
 )
 def test_looks_do_not_matter(other: str) -> None:
-    """Case, white space, comments and quotes; SQLite writes some of them itself when a table is renamed."""
+    """Case, white space, comments and quotes; SQLite writes some of them itself when a table is
+    renamed."""
     assert digest(other) == digest("CREATE TRIGGER a AFTER DELETE ON messages BEGIN SELECT 1; END")
 
 
 def test_what_it_does_matters() -> None:
     """Text within quotes, and every other word."""
-    one = "CREATE TRIGGER a AFTER DELETE ON messages WHEN old.role <> 'Tool -- x' BEGIN SELECT 1; END"
+    one = (
+        "CREATE TRIGGER a AFTER DELETE ON messages WHEN old.role <> 'Tool -- x' BEGIN SELECT 1; END"
+    )
     assert normalised(one) != normalised(one.replace("Tool", "tool"))
     assert normalised(one) != normalised(one.replace("-- x", "--  x"))
     assert normalised(one) != normalised(one.replace("SELECT 1", "DELETE FROM messages"))
@@ -126,7 +149,9 @@ def test_what_it_does_matters() -> None:
         ),
     ],
 )
-def test_every_table_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trigger: str, said: str) -> None:
+def test_every_table_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trigger: str, said: str
+) -> None:
     """Even if a trigger passes as known, what it takes or adds besides rolls the delete back."""
     path = family(tmp_path / "state.db", journal="delete")
     run(path, "CREATE TABLE log (id)", trigger)
@@ -139,7 +164,8 @@ def test_every_table_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 
 
 def test_a_cascade_that_nobody_knows_of_is_counted(tmp_path: Path) -> None:
-    """A foreign key of another program takes its rows along: they are in the bundle, and come back."""
+    """A foreign key of another program takes its rows along: they are in the bundle, and come
+    back."""
     path = family(tmp_path / "state.db", journal="delete")
     run(
         path,
@@ -158,7 +184,9 @@ def test_sqlite_writes_renamed_tables_in_quotes(tmp_path: Path) -> None:
     connection = sqlite3.connect(tmp_path / "x.db")
     connection.execute("CREATE TABLE m (id)")
     connection.execute("CREATE TRIGGER a AFTER DELETE ON m BEGIN SELECT 1; END")
-    before = connection.execute("SELECT sql FROM sqlite_master WHERE type = 'trigger'").fetchone()[0]
+    before = connection.execute("SELECT sql FROM sqlite_master WHERE type = 'trigger'").fetchone()[
+        0
+    ]
     connection.execute("ALTER TABLE m RENAME TO messages")
     after = connection.execute("SELECT sql FROM sqlite_master WHERE type = 'trigger'").fetchone()[0]
     connection.close()

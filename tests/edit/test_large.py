@@ -1,4 +1,5 @@
-"""A conversation of very many messages: told how far it is, stopped while it can be, never whole in memory."""
+"""A conversation of very many messages: told how far it is, stopped while it can be, never whole in
+memory."""
 
 from __future__ import annotations
 
@@ -24,13 +25,16 @@ MANY = 5_000
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     """A store with a conversation of five thousand messages."""
-    messages = [{"session_id": "big", "content": f"quay {n}", "timestamp": NOW - 9e6} for n in range(MANY)]
+    messages = [
+        {"session_id": "big", "content": f"quay {n}", "timestamp": NOW - 9e6} for n in range(MANY)
+    ]
     return make_store(tmp_path / "state.db", "31", [aged("big", 100), aged("other", 3)], messages)
 
 
 @pytest.mark.slow
 def test_every_stage_is_told(path: Path) -> None:
-    """Saving, checking, deleting, restoring: each from its beginning almost to its end, in order."""
+    """Saving, checking, deleting, restoring: each from its beginning almost to its end, in
+    order."""
     stages: list[Stage] = []
     before = dump(path)
     done = remove(path, "big", tell=stages.append)
@@ -83,7 +87,9 @@ def test_a_plan_is_stopped_within_a_conversation(path: Path) -> None:
         if stage.name == "checking":
             stopped.append(True)
 
-    unit = delete_unit(Store(path), catalog, path.parent / "trash", None, stop=lambda: bool(stopped), tell=tell)
+    unit = delete_unit(
+        Store(path), catalog, path.parent / "trash", None, stop=lambda: bool(stopped), tell=tell
+    )
     outcome = carry_out(Store(path), plan, unit, pause=lambda _: None, stop=lambda: bool(stopped))
     assert outcome.left == 1 and outcome.error is None and not outcome.results
     shares = [each.share for each in steps]
@@ -111,11 +117,16 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
 def test_it_is_never_whole_in_memory(tmp_path: Path) -> None:
     """A hundred megabytes of messages go to the trash and come back in a fraction of that."""
     text = "".join(chr(33 + (n * 7919) % 90) for n in range(100_000))
-    messages = [{"session_id": "big", "role": "tool", "content": f"{n} {text}", "timestamp": NOW} for n in range(1000)]
+    messages = [
+        {"session_id": "big", "role": "tool", "content": f"{n} {text}", "timestamp": NOW}
+        for n in range(1000)
+    ]
     path = make_store(tmp_path / "state.db", "31", [aged("big", 100)], messages, fts=False)
     assert path.stat().st_size > 100_000_000
     done = subprocess.run(
-        [sys.executable, "-c", _MEASURED, str(path), str(tmp_path / "trash")], capture_output=True, text=True
+        [sys.executable, "-c", _MEASURED, str(path), str(tmp_path / "trash")],
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) < 60_000_000

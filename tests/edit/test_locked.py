@@ -1,4 +1,5 @@
-"""A store that another process keeps for itself: a sentence, an exit code, nothing changed, and nothing for the trash.
+"""A store that another process keeps for itself: a sentence, an exit code, nothing changed, and
+nothing for the trash.
 
 For some seconds; HERMES_BROWSE_LOCKED sets how many.
 """
@@ -30,7 +31,10 @@ WRITES = {
 def test_every_command_says_so(tmp_path: Path, journal: str) -> None:
     """All of them at once against one lock, which is held longer than any of them waits."""
     path = family(tmp_path / "state.db", journal=journal)
-    environment = os.environ | {"XDG_DATA_HOME": str(tmp_path / "data"), "XDG_STATE_HOME": str(tmp_path / "state")}
+    environment = os.environ | {
+        "XDG_DATA_HOME": str(tmp_path / "data"),
+        "XDG_STATE_HOME": str(tmp_path / "state"),
+    }
 
     def begin(*arguments: str) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", "hermes_browse.tui", "--db", str(path), *arguments]
@@ -52,7 +56,8 @@ def test_every_command_says_so(tmp_path: Path, journal: str) -> None:
         holder.execute("BEGIN IMMEDIATE")
         start = time.monotonic()
         running = {
-            work: begin(*(name if each == "BUNDLE" else each for each in words)) for work, words in WRITES.items()
+            work: begin(*(name if each == "BUNDLE" else each for each in words))
+            for work, words in WRITES.items()
         }
         answers = [(work, process, *process.communicate()) for work, process in running.items()]
         while time.monotonic() - start < HELD:
@@ -61,10 +66,14 @@ def test_every_command_says_so(tmp_path: Path, journal: str) -> None:
         answers.append(("late", late, *late.communicate()))
         holder.execute("ROLLBACK")
     for work, process, out, err in answers:
-        assert process.returncode == 3 and out == "" and "nothing was changed" in err and "busy" in err, (work, err)
+        assert (
+            process.returncode == 3 and out == "" and "nothing was changed" in err and "busy" in err
+        ), (work, err)
     assert dump(path) == before
     bundles = list((tmp_path / "data").rglob("manifest.json"))
-    assert [each.parent.name for each in bundles] == [name], "what was begun for the trash is taken back"
+    assert [each.parent.name for each in bundles] == [name], (
+        "what was begun for the trash is taken back"
+    )
     after = begin("trash", "restore", name)
     after.communicate()
     assert after.returncode == 0

@@ -8,7 +8,20 @@ from pathlib import Path
 import pytest
 from effort import slow_but
 from searching import search
-from trashing import FAMILY, Dump, deleted, dump, family, health, matches, opened, put_back, remove, rows, run
+from trashing import (
+    FAMILY,
+    Dump,
+    deleted,
+    dump,
+    family,
+    health,
+    matches,
+    opened,
+    put_back,
+    remove,
+    rows,
+    run,
+)
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import RefusedError
@@ -27,13 +40,22 @@ _UPDATES = ["6 31", "11 22", "14 31", "22 31", "22 31-migrated", "26 31", "31-mi
 
 @pytest.mark.parametrize("update", slow_but(_UPDATES[::3], _UPDATES))
 def test_into_a_newer_schema(tmp_path: Path, update: str) -> None:
-    """Hermes was updated since: columns that are new get what a new row gets, and searching finds it all."""
+    """Hermes was updated since: columns that are new get what a new row gets, and searching finds
+    it all."""
     old, new = update.split()
     path, name = deleted(tmp_path, old)
     shutil.move(path, tmp_path / "old.db")
     family(path, new, journal="delete")
-    run(path, "PRAGMA foreign_keys = OFF", "DELETE FROM messages WHERE session_id NOT IN ('branch', 'other')")
-    run(path, "DELETE FROM sessions WHERE id NOT IN ('branch', 'other')", "DELETE FROM session_model_usage")
+    run(
+        path,
+        "PRAGMA foreign_keys = OFF",
+        "DELETE FROM messages WHERE session_id NOT IN ('branch', 'other')",
+    )
+    run(
+        path,
+        "DELETE FROM sessions WHERE id NOT IN ('branch', 'other')",
+        "DELETE FROM session_model_usage",
+    )
     run(path, "UPDATE sessions SET parent_session_id = NULL")
     back = put_back(path, name)
     assert set(back.sessions) == FAMILY and back.verified
@@ -45,7 +67,9 @@ def test_into_a_newer_schema(tmp_path: Path, update: str) -> None:
     assert rows(path, tied) == rows(fresh, tied)
     if new == "31":
         assert rows(path, "SELECT count(*) FROM messages WHERE message_uid IS NULL") == [(0,)]
-    assert set(health(path).values()) == {"ok"} and matches(path, "gangway") == matches(fresh, "gangway")
+    assert set(health(path).values()) == {"ok"} and matches(path, "gangway") == matches(
+        fresh, "gangway"
+    )
     trigram = "messages_fts_trigram"
     assert matches(path, "antern", trigram) == matches(fresh, "antern", trigram) != []
     with Store(path).reader() as reader:
@@ -70,16 +94,20 @@ def test_a_column_a_new_hermes_insists_on(tmp_path: Path) -> None:
     """Rows that cannot be made without inventing something are not made."""
     path, name = deleted(tmp_path)
     with opened(path) as connection:
-        sql = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'session_model_usage'").fetchone()[0]
+        sql = connection.execute(
+            "SELECT sql FROM sqlite_master WHERE name = 'session_model_usage'"
+        ).fetchone()[0]
         connection.execute("DROP TABLE session_model_usage")
-        connection.execute(sql.replace("model TEXT NOT NULL,", "model TEXT NOT NULL, must TEXT NOT NULL,", 1))
+        connection.execute(
+            sql.replace("model TEXT NOT NULL,", "model TEXT NOT NULL, must TEXT NOT NULL,", 1)
+        )
     gone = dump(path)
     back = put_back(path, name)
     assert any("session_model_usage (root" in each for each in back.notes) and back.verified
     remove(path, "tip")
-    assert {table: each for table, each in dump(path).items() if table != "session_model_usage"} == {
-        table: each for table, each in gone.items() if table != "session_model_usage"
-    }
+    assert {
+        table: each for table, each in dump(path).items() if table != "session_model_usage"
+    } == {table: each for table, each in gone.items() if table != "session_model_usage"}
 
 
 def test_a_bundle_of_another_store(tmp_path: Path) -> None:
@@ -98,7 +126,8 @@ def test_a_bundle_of_another_store(tmp_path: Path) -> None:
 
 
 def test_a_store_knows_itself_by_its_number(tmp_path: Path) -> None:
-    """Hermes 0.22 numbers stores: a copy at another place is the same one, another at the same place is not."""
+    """Hermes 0.22 numbers stores: a copy at another place is the same one, another at the same
+    place is not."""
     path = family(tmp_path / "state.db", journal="delete")
     run(path, "INSERT OR REPLACE INTO state_meta VALUES ('store_instance_id', 'one')")
     name = remove(path, "tip").bundle.name

@@ -1,4 +1,5 @@
-"""Search indexes of stores without triggers: a delete and a restore keep them true all the same, or say that not."""
+"""Search indexes of stores without triggers: a delete and a restore keep them true all the same, or
+say that not."""
 
 from __future__ import annotations
 
@@ -19,9 +20,17 @@ def found(path: Path) -> dict[tuple[str, str], list[int]]:
     """What each index of a store finds for some words."""
     with opened(path, "ro") as connection:
         there = {
-            row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL%'")
+            row[0]
+            for row in connection.execute(
+                "SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE VIRTUAL%'"
+            )
         }
-    return {(index, word): matches(path, word, index) for index in _INDEXES if index in there for word in _WORDS}
+    return {
+        (index, word): matches(path, word, index)
+        for index in _INDEXES
+        if index in there
+        for word in _WORDS
+    }
 
 
 def without_triggers(path: Path, events: tuple[str, ...]) -> Path:
@@ -37,10 +46,15 @@ def without_triggers(path: Path, events: tuple[str, ...]) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("events", [("insert", "delete", "update"), ("insert",), ("delete",)], ids=" ".join)
+@pytest.mark.parametrize(
+    "events", [("insert", "delete", "update"), ("insert",), ("delete",)], ids=" ".join
+)
 @pytest.mark.parametrize("shape", shapes.NAMES)
-def test_deleted_and_put_back_without_triggers(tmp_path: Path, shape: str, events: tuple[str, ...]) -> None:
-    """Inline, over a table, over a view, words and trigrams: sound after each, and the same is found as before."""
+def test_deleted_and_put_back_without_triggers(
+    tmp_path: Path, shape: str, events: tuple[str, ...]
+) -> None:
+    """Inline, over a table, over a view, words and trigrams: sound after each, and the same is
+    found as before."""
     path = without_triggers(family(tmp_path / "state.db", shape), events)
     before, rows = found(path), dump(path)
     assert any(before.values()) and set(health(path).values()) == {"ok"}
@@ -48,7 +62,9 @@ def test_deleted_and_put_back_without_triggers(tmp_path: Path, shape: str, event
     assert done.notes == () and set(health(path).values()) == {"ok"}
     with opened(path, "ro") as connection:
         left = {row[0] for row in connection.execute("SELECT id FROM messages")}
-    assert found(path) == {key: [each for each in ids if each in left] for key, ids in before.items()}
+    assert found(path) == {
+        key: [each for each in ids if each in left] for key, ids in before.items()
+    }
     back = put_back(path, done.bundle.name)
     assert back.verified and back.notes == () and dump(path) == rows
     assert found(path) == before and set(health(path).values()) == {"ok"}
@@ -66,7 +82,11 @@ def test_messages_that_were_never_indexed(tmp_path: Path, shape: str) -> None:
     name = remove(path, "tip").bundle.name
     assert set(health(path).values()) == {"ok"}
     back = put_back(path, name)
-    assert back.verified and set(health(path).values()) == {"ok"} and len(matches(path, "capstan")) == 1
+    assert (
+        back.verified
+        and set(health(path).values()) == {"ok"}
+        and len(matches(path, "capstan")) == 1
+    )
 
 
 def test_an_index_that_does_not_agree_is_not_called_verified(tmp_path: Path) -> None:
@@ -76,7 +96,9 @@ def test_an_index_that_does_not_agree_is_not_called_verified(tmp_path: Path) -> 
     with opened(path) as connection:
         connection.execute("INSERT INTO messages_fts(messages_fts) VALUES ('delete-all')")
     back = put_back(path, name)
-    assert not back.verified and any("does not agree with the messages" in each for each in back.notes)
+    assert not back.verified and any(
+        "does not agree with the messages" in each for each in back.notes
+    )
 
 
 def test_an_index_that_hermes_has_detached(tmp_path: Path) -> None:

@@ -14,7 +14,9 @@ from hermes_browse.store.errors import BrowseError, RefusedError, WriteUnverifie
 from hermes_browse.store.trash import session_files
 
 
-def test_a_stat_that_fails_after_the_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stat_that_fails_after_the_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The file was not replaced: nobody knows, and the change is in it."""
     path = family(tmp_path / "state.db")
     real = transaction._verify
@@ -28,7 +30,9 @@ def test_a_stat_that_fails_after_the_commit(tmp_path: Path, monkeypatch: pytest.
             real(*given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(transaction, "_verify", verify)
-    with pytest.raises(WriteUnverifiedError, match=r"was written, but could not be read back.*Input/output") as caught:
+    with pytest.raises(
+        WriteUnverifiedError, match=r"was written, but could not be read back.*Input/output"
+    ) as caught:
         titles.rename(Store(path), "tip", "Pier at dawn")
     monkeypatch.undo()
     assert "replaced" not in caught.value.sentence
@@ -37,11 +41,16 @@ def test_a_stat_that_fails_after_the_commit(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("moment", ["compare", "insert"])
-def test_a_session_that_goes_during_a_restore(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
+def test_a_session_that_goes_during_a_restore(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
     """A second restore finds the session in the store; then another process deletes it."""
     path, name = deleted(tmp_path)
     put_back(path, name)
-    gone = ("DELETE FROM messages WHERE session_id = 'tip'", "DELETE FROM sessions WHERE id = 'tip'")
+    gone = (
+        "DELETE FROM messages WHERE session_id = 'tip'",
+        "DELETE FROM sessions WHERE id = 'tip'",
+    )
     if moment == "compare":
         real_read = restore.read_columns
 
@@ -60,14 +69,18 @@ def test_a_session_that_goes_during_a_restore(tmp_path: Path, monkeypatch: pytes
             return found
 
         monkeypatch.setattr(restore, "compare", compare)
-    with pytest.raises(RefusedError, match=r"tip is not there any more. Nothing was changed") as caught:
+    with pytest.raises(
+        RefusedError, match=r"tip is not there any more. Nothing was changed"
+    ) as caught:
         put_back(path, name)
     assert "Try again" in caught.value.remedy
     monkeypatch.undo()
     assert put_back(path, name).sessions
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away"
+)
 def test_root_gives_files_back_to_their_owner(tmp_path: Path) -> None:
     """A Hermes of another user reads what root restores in its home."""
     path = family(tmp_path / "state.db", journal="delete")
@@ -95,9 +108,13 @@ def test_others_do_not_try(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_trigger_that_refuses_is_an_error_that_changes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What SQLite says is told, and that nothing was changed; the same error within a larger work does not say so."""
+    """What SQLite says is told, and that nothing was changed; the same error within a larger work
+    does not say so."""
     path = family(tmp_path / "state.db")
-    run(path, "CREATE TRIGGER no BEFORE DELETE ON sessions BEGIN SELECT RAISE(ABORT, 'not here'); END")
+    run(
+        path,
+        "CREATE TRIGGER no BEFORE DELETE ON sessions BEGIN SELECT RAISE(ABORT, 'not here'); END",
+    )
     allow_any_trigger(monkeypatch)
     before = dump(path)
     with pytest.raises(BrowseError, match=r"not here.* Nothing was changed") as caught:

@@ -1,4 +1,5 @@
-"""The one door: one transaction, wholly or not at all, and never the connection that takes the log along."""
+"""The one door: one transaction, wholly or not at all, and never the connection that takes the log
+along."""
 
 from __future__ import annotations
 
@@ -40,7 +41,8 @@ def mode_of(path: Path) -> str:
 
 
 def test_done_and_let_go_of(path: Path) -> None:
-    """The work is committed, what it returned is given back, no handle is kept and the journal mode stays."""
+    """The work is committed, what it returned is given back, no handle is kept and the journal mode
+    stays."""
     before = mode_of(path)
     assert write(Store(path), retitle, check, needs=NEEDS) == "Quay"
     assert dump(path)["sessions"][0][2:].count(b"Quay") == 1
@@ -49,10 +51,15 @@ def test_done_and_let_go_of(path: Path) -> None:
 
 
 def test_foreign_keys_are_on(path: Path) -> None:
-    """A session whose messages are still there is not deleted, whatever a connection of SQLite would do by itself."""
+    """A session whose messages are still there is not deleted, whatever a connection of SQLite
+    would do by itself."""
     before = dump(path)
     with pytest.raises(WriteFailedError, match=r"FOREIGN KEY.*Nothing was changed"):
-        write(Store(path), lambda unit: unit.execute("DELETE FROM sessions WHERE id = 'a'"), lambda *_: None)
+        write(
+            Store(path),
+            lambda unit: unit.execute("DELETE FROM sessions WHERE id = 'a'"),
+            lambda *_: None,
+        )
     assert dump(path) == before
 
 
@@ -86,7 +93,8 @@ def test_a_statement_that_fails_is_a_sentence(path: Path) -> None:
 
 
 def test_rows_of_the_unit_are_those_of_the_transaction(path: Path) -> None:
-    """It sees its own work, text that is no UTF-8 does not stop it, and triggers count as changes."""
+    """It sees its own work, text that is no UTF-8 does not stop it, and triggers count as
+    changes."""
 
     def work(unit: Transaction) -> list[tuple[object, ...]]:
         unit.execute("UPDATE sessions SET title = CAST(x'ff41' AS TEXT) WHERE id = 'b'")
@@ -104,7 +112,9 @@ def test_no_room_on_the_disk(path: Path) -> None:
 
     def work(unit: Transaction) -> None:
         retitle(unit)
-        unit.rows("PRAGMA max_page_count=1")  # as many as there are: SQLite says what it says on a full disk
+        unit.rows(
+            "PRAGMA max_page_count=1"
+        )  # as many as there are: SQLite says what it says on a full disk
         unit.execute("UPDATE sessions SET title = hex(randomblob(1000000)) WHERE id = 'b'")
 
     with pytest.raises(WriteFailedError, match=r"no room left.*Nothing was changed"):
@@ -117,10 +127,17 @@ def test_stopped_before_and_after_the_work(path: Path) -> None:
     before = dump(path)
     done: list[str] = []
     with pytest.raises(QueryInterruptedError, match="Nothing was changed"):
-        write(Store(path), lambda unit: done.append(retitle(unit)), lambda *_: None, stop=lambda: True)
+        write(
+            Store(path), lambda unit: done.append(retitle(unit)), lambda *_: None, stop=lambda: True
+        )
     assert done == []
     with pytest.raises(QueryInterruptedError, match="Nothing was changed"):
-        write(Store(path), lambda unit: done.append(retitle(unit)), lambda *_: None, stop=lambda: bool(done))
+        write(
+            Store(path),
+            lambda unit: done.append(retitle(unit)),
+            lambda *_: None,
+            stop=lambda: bool(done),
+        )
     assert done == ["Quay"] and dump(path) == before
 
 
@@ -180,23 +197,38 @@ def test_new_tables_since_the_guards_looked(path: Path) -> None:
 
 @pytest.mark.slow
 def test_only_one_module_opens_a_store_for_writing() -> None:
-    """And only one more opens it at all; two make stores that are nobody's: the sample, and one of old transcripts."""
+    """And only one more opens it at all; two make stores that are nobody's: the sample, and one of
+    old transcripts."""
     found: dict[str, set[str]] = {}
     for source in [*ROOT.glob("store/**/*.py"), *ROOT.glob("tui/**/*.py")]:
         tree = ast.parse(source.read_text(encoding="utf-8"))
         for node in ast.walk(tree):
             names = (
-                {node.attr} if isinstance(node, ast.Attribute) else {node.id} if isinstance(node, ast.Name) else set()
+                {node.attr}
+                if isinstance(node, ast.Attribute)
+                else {node.id}
+                if isinstance(node, ast.Name)
+                else set()
             )
             imported = isinstance(node, ast.ImportFrom) and node.module == "sqlite3"
-            assert not (imported and {each.name for each in node.names} & {"connect", "Connection"}), source
-            if "connect" in names and isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            assert not (
+                imported and {each.name for each in node.names} & {"connect", "Connection"}
+            ), source
+            if (
+                "connect" in names
+                and isinstance(node, ast.Attribute)
+                and isinstance(node.value, ast.Name)
+            ):
                 assert node.value.id == "sqlite3", f"{source}: {ast.unparse(node)}"
                 found.setdefault(source.relative_to(ROOT).as_posix(), set())
         for node in ast.walk(tree):
             where = source.relative_to(ROOT).as_posix()
             if where in found and isinstance(node, ast.Constant) and isinstance(node.value, str):
-                found[where] |= {part for part in node.value.replace("?", "&").split("&") if part.startswith("mode=")}
+                found[where] |= {
+                    part
+                    for part in node.value.replace("?", "&").split("&")
+                    if part.startswith("mode=")
+                }
     modes = {where: {each.split()[0] for each in said} for where, said in found.items()}
     writer = "store/edit/transaction.py"
     assert modes.keys() == {

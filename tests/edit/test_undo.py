@@ -37,11 +37,14 @@ def test_ids_are_data(tmp_path: Path, session: str) -> None:
     for each in reversed(changes):
         undo(Store(path), each)
     assert dump(path) == before
-    assert sorted(each.name for each in tmp_path.iterdir() if not each.name.startswith("state.db-")) == ["state.db"]
+    assert sorted(
+        each.name for each in tmp_path.iterdir() if not each.name.startswith("state.db-")
+    ) == ["state.db"]
 
 
 def test_values_that_are_no_text_come_back_as_they_were(tmp_path: Path) -> None:
-    """A title of invalid bytes, a blob, a number: an undo brings back the same bytes of the same class."""
+    """A title of invalid bytes, a blob, a number: an undo brings back the same bytes of the same
+    class."""
     path = make_store(tmp_path / "state.db", "22", [{"id": each} for each in "abc"])
     change(
         path,
@@ -64,7 +67,9 @@ def test_an_undo_can_be_undone(tmp_path: Path) -> None:
         {"id": "root", "title": "Ferry", "end_reason": "compression", "ended_at": T0},
         {"id": "tip", "title": "Ferry #2", "parent_session_id": "root"},
     ]
-    path = make_store(tmp_path / "state.db", "31", sessions, [{"session_id": "tip", "content": "lantern"}])
+    path = make_store(
+        tmp_path / "state.db", "31", sessions, [{"session_id": "tip", "content": "lantern"}]
+    )
     before = dump(path)
     done = titles.rename(Store(path), "tip", "Ferry").change
     after = dump(path)
@@ -88,11 +93,16 @@ def test_an_undo_of_nothing_is_nothing(tmp_path: Path) -> None:
         ("UPDATE sessions SET title = 'Theirs' WHERE id = 'a'", "a has been changed since"),
         ("UPDATE sessions SET title_source = 'llm' WHERE id = 'a'", "a has been changed since"),
         ("DELETE FROM sessions WHERE id = 'a'", "a is not there any more"),
-        ("UPDATE sessions SET title = 'Ferry' WHERE id = 'b'", "“Ferry” of a has been given to b since"),
+        (
+            "UPDATE sessions SET title = 'Ferry' WHERE id = 'b'",
+            "“Ferry” of a has been given to b since",
+        ),
     ],
 )
 @pytest.mark.parametrize("index", [True, False])
-def test_an_undo_takes_nothing_back_that_came_later(tmp_path: Path, meanwhile: str, words: str, index: bool) -> None:
+def test_an_undo_takes_nothing_back_that_came_later(
+    tmp_path: Path, meanwhile: str, words: str, index: bool
+) -> None:
     """With the unique index on titles, and without."""
     path = make_store(tmp_path / "state.db", "31", [{"id": "a", "title": "Ferry"}, {"id": "b"}])
     if not index:
@@ -112,26 +122,37 @@ def test_columns_that_are_not_ours_stay(tmp_path: Path) -> None:
     change(path, "UPDATE sessions SET message_count = 4, model = 'm' WHERE id = 'a'")
     undo(Store(path), done)
     with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("SELECT archived, message_count, model FROM sessions").fetchall() == [(0, 4, "m")]
+        assert connection.execute(
+            "SELECT archived, message_count, model FROM sessions"
+        ).fetchall() == [(0, 4, "m")]
 
 
 def test_the_spared_are_not_marked_along(tmp_path: Path) -> None:
-    """Hermes marks a branch of a compressed session with it; a bulk write leaves out what is protected."""
+    """Hermes marks a branch of a compressed session with it; a bulk write leaves out what is
+    protected."""
     sessions = [
         {"id": "root", "end_reason": "compression", "ended_at": T0},
         {"id": "tip", "parent_session_id": "root"},
         {"id": "branch", "parent_session_id": "root", "model_config": '{"_branched_from": "root"}'},
     ]
     path = make_store(tmp_path / "state.db", "22", sessions)
-    assert set(flags.archive(Store(path), ["root"], spared=["branch"]).session_ids) == {"root", "tip"}
+    assert set(flags.archive(Store(path), ["root"], spared=["branch"]).session_ids) == {
+        "root",
+        "tip",
+    }
     assert set(flags.archive(Store(path), ["root"]).session_ids) == {"branch"}
-    assert set(flags.unarchive(Store(path), ["branch"]).session_ids) == {"root", "branch"}, "and the other way"
+    assert set(flags.unarchive(Store(path), ["branch"]).session_ids) == {"root", "branch"}, (
+        "and the other way"
+    )
 
 
 @pytest.mark.parametrize("parents", [{"a": "a"}, {"a": "b", "b": "a"}])
 def test_rings_end(tmp_path: Path, parents: dict[str, str]) -> None:
     """Parents that lead back to themselves, as in a damaged file."""
-    sessions = [{"id": each, "end_reason": "compression", "parent_session_id": parents.get(each)} for each in "ab"]
+    sessions = [
+        {"id": each, "end_reason": "compression", "parent_session_id": parents.get(each)}
+        for each in "ab"
+    ]
     path = make_store(tmp_path / "state.db", "22", sessions)
     assert set(flags.archive(Store(path), ["a"]).session_ids) == set(parents)
     assert titles.rename(Store(path), "a", "Ring").title == "Ring"

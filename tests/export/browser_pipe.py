@@ -17,7 +17,14 @@ from pathlib import Path
 from queue import Empty, Queue
 from typing import Any
 
-_NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+_NAMES = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome",
+)
 _PATIENCE = 60.0
 # The protocol is spoken on descriptors 3 and 4 (content/browser/devtools, --remote-debugging-pipe).
 _LAUNCHER = """
@@ -86,7 +93,9 @@ class Page:
     def attach(self) -> None:
         """Open the page and listen to all it does."""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)[
+            "sessionId"
+        ]
         for domain in ("Page", "Runtime", "Network", "Log"):
             self.call(f"{domain}.enable")
 
@@ -99,7 +108,9 @@ class Page:
 
     def run(self, script: str) -> Any:
         """The value of an expression, awaited."""
-        answer = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        answer = self.call(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
@@ -109,7 +120,9 @@ class Page:
         text = {"Enter": "\r"}.get(key, key if len(key) == 1 else "")
         code = codes.get(key, ord(key.upper()) if len(key) == 1 else 0)
         common = {"key": key, "windowsVirtualKeyCode": code, "modifiers": 8 if shift else 0}
-        self.call("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", text=text, **common)
+        self.call(
+            "Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", text=text, **common
+        )
         self.call("Input.dispatchKeyEvent", type="keyUp", **common)
 
     def type(self, text: str) -> None:

@@ -17,11 +17,14 @@ NOW = 1_777_626_000.0
 
 
 def conversations(path: Path, *ids: str) -> list[Conversation]:
-    """Conversations of a store with details: those of some sessions (by the end of their ids), else all."""
+    """Conversations of a store with details: those of some sessions (by the end of their ids), else
+    all."""
     with Store(path).reader() as reader:
         catalog = read_catalog(reader, NOW)
         if ids:
-            sessions = [next(key for key in catalog.forest.sessions if key.endswith(each)) for each in ids]
+            sessions = [
+                next(key for key in catalog.forest.sessions if key.endswith(each)) for each in ids
+            ]
             found = [catalog.of_session(each) for each in sessions]
         else:
             found = [catalog.conversation(chain.root.id) for chain in catalog.forest.chains()]

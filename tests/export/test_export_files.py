@@ -1,4 +1,5 @@
-"""Names out of any title, and files that are whole or not there; nothing that was there is ever lost."""
+"""Names out of any title, and files that are whole or not there; nothing that was there is ever
+lost."""
 
 from __future__ import annotations
 
@@ -15,7 +16,14 @@ from hypothesis import strategies as st
 
 from hermes_browse.store import files
 from hermes_browse.store.errors import BrowseError, RefusedError
-from hermes_browse.store.export.files import NAME_BYTES, check_target, file_stem, make_folder, unique_names, write_file
+from hermes_browse.store.export.files import (
+    NAME_BYTES,
+    check_target,
+    file_stem,
+    make_folder,
+    unique_names,
+    write_file,
+)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +58,8 @@ def test_names_of_titles(title: str, name: str | None) -> None:
 
 @given(st.text(), st.integers(16, 200))
 def test_any_title_names_a_plain_file(title: str, most: int) -> None:
-    """No separator, no control, no dot or dash ahead, within its bytes; and it stays that on the way back."""
+    """No separator, no control, no dot or dash ahead, within its bytes; and it stays that on the
+    way back."""
     name = file_stem(title, most)
     assert name and len(name.encode()) <= most
     assert name == os.path.basename(name) and not set(name) & set('/\\:*?"<>|')
@@ -73,7 +82,11 @@ def test_names_in_one_folder_differ(titles: list[tuple[str, str]]) -> None:
     names = unique_names(titles, ".md")
     assert len({name.casefold() for name in names}) == len(titles)
     assert all(name.endswith(".md") and len(name.encode()) < 200 for name in names)
-    assert unique_names([("A", "id-1"), ("a", "id-2"), ("B", "id-3")], ".md") == ["A (id-1).md", "a (id-2).md", "B.md"]
+    assert unique_names([("A", "id-1"), ("a", "id-2"), ("B", "id-3")], ".md") == [
+        "A (id-1).md",
+        "a (id-2).md",
+        "B.md",
+    ]
 
 
 def test_written_whole_for_its_owner(tmp_path: Path) -> None:
@@ -126,7 +139,8 @@ def _failing(error: BaseException) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    "error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt(), ValueError("x")]
+    "error",
+    [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt(), ValueError("x")],
 )
 def test_a_failure_leaves_nothing_behind(tmp_path: Path, error: BaseException) -> None:
     """Neither half a file nor a temporary one, and the old file is as it was."""
@@ -164,7 +178,8 @@ def test_a_file_that_appears_meanwhile(tmp_path: Path) -> None:
 
 
 def test_without_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a file system that has none the name is taken first; it is refused all the same when it is taken."""
+    """On a file system that has none the name is taken first; it is refused all the same when it is
+    taken."""
 
     def none(*_: object) -> None:
         raise OSError(errno.EPERM, "Operation not permitted")
@@ -189,7 +204,9 @@ def _unlink_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "unlink", stays)
 
 
-def test_exported_though_the_temporary_file_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exported_though_the_temporary_file_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "out.md"
     _unlink_fails(monkeypatch)
     with pytest.raises(BrowseError) as caught:
@@ -218,7 +235,9 @@ def test_exported_though_its_folder_cannot_be_synced(
     assert [each.name for each in tmp_path.iterdir()] == ["out.md"] and path.read_text() == "whole"
 
 
-def test_what_a_failure_could_not_remove_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_failure_could_not_remove_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def pieces() -> Iterator[str]:
         yield "half"
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -230,7 +249,9 @@ def test_what_a_failure_could_not_remove_is_named(tmp_path: Path, monkeypatch: p
     assert str(left) in str(caught.value.remedy)
 
 
-def test_without_links_a_name_that_was_taken_is_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_links_a_name_that_was_taken_is_given_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fails(*names: object) -> None:
         raise OSError(errno.EIO, "Input/output error")
 
@@ -242,7 +263,8 @@ def test_without_links_a_name_that_was_taken_is_given_back(tmp_path: Path, monke
 
 
 def test_folders(tmp_path: Path) -> None:
-    """Made for their owner; one that is there will do, a file will not, and a missing parent is a sentence."""
+    """Made for their owner; one that is there will do, a file will not, and a missing parent is a
+    sentence."""
     make_folder(tmp_path / "new")
     assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
     make_folder(tmp_path / "new")

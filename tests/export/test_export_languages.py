@@ -1,4 +1,5 @@
-"""What a person reads of an export is in the language that is spoken, what a program reads the same in all of them."""
+"""What a person reads of an export is in the language that is spoken, what a program reads the same
+in all of them."""
 
 from __future__ import annotations
 
@@ -22,7 +23,12 @@ def path(tmp_path: Path) -> Path:
         sessions=[{"id": "one", "title": "Harbour"}],
         messages=[
             {"session_id": "one", "content": "Hello", "active": 0, "compacted": 1},
-            {"session_id": "one", "role": "assistant", "reasoning": "Why", "tool_calls": [tool_call("look", "{}")]},
+            {
+                "session_id": "one",
+                "role": "assistant",
+                "reasoning": "Why",
+                "tool_calls": [tool_call("look", "{}")],
+            },
             {"session_id": "one", "role": "tool", "tool_name": "look", "content": "a\nb"},
             {"session_id": "one", "role": "tool", "tool_name": "look", "content": ""},
         ],
@@ -70,7 +76,10 @@ def test_html(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "‹Theme: ‹auto››</button>" in text
     said = script()
     assert '"‹Fold all›" : "‹Unfold all›"' in said
-    assert 'hits.value = words.length ? "‹" + shown + " of " + items.length + " messages›" : "";' in said
+    assert (
+        'hits.value = words.length ? "‹" + shown + " of " + items.length + " messages›" : "";'
+        in said
+    )
     names = '{"auto": "‹auto›", "light": "‹light›", "dark": "‹dark›"}'
     assert f'textContent = "‹Theme: " + {names}[name] + "›";' in said
     assert 'const themes = ["auto", "light", "dark"];' in said and said in text

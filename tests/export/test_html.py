@@ -1,4 +1,5 @@
-"""The HTML file by its structure: one document, nothing from outside, nothing of a message at work."""
+"""The HTML file by its structure: one document, nothing from outside, nothing of a message at
+work."""
 
 from __future__ import annotations
 
@@ -71,9 +72,14 @@ class Document(HTMLParser):
 
 
 def checked(text: str) -> Document:
-    """The document, after all that holds for any: known elements only, nothing from outside, the policy."""
+    """The document, after all that holds for any: known elements only, nothing from outside, the
+    policy."""
     found = Document(text)
-    assert text.startswith("<!DOCTYPE html>\n") and text.endswith("</html>\n") and printable(text) == text
+    assert (
+        text.startswith("<!DOCTYPE html>\n")
+        and text.endswith("</html>\n")
+        and printable(text) == text
+    )
     assert {name for name, _ in found.elements} <= ELEMENTS
     assert {name for _, attrs in found.elements for name in attrs} <= ATTRIBUTES
     assert all(str(attrs["href"]).startswith("#c") for attrs in found.all("a"))
@@ -81,8 +87,13 @@ def checked(text: str) -> Document:
     ids = [attrs["id"] for _, attrs in found.elements if "id" in attrs]
     assert len(ids) == len(set(ids))
     policy = next(attrs["content"] for attrs in found.all("meta") if attrs.get("http-equiv"))
-    assert policy is not None and policy.startswith("default-src 'none'; ") and "unsafe" not in policy
-    for kind, content in (("style-src", found.texts["style"][0]), ("script-src", found.texts["script"][0])):
+    assert (
+        policy is not None and policy.startswith("default-src 'none'; ") and "unsafe" not in policy
+    )
+    for kind, content in (
+        ("style-src", found.texts["style"][0]),
+        ("script-src", found.texts["script"][0]),
+    ):
         digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
         assert f"{kind} 'sha256-{digest}'" in policy
     # The policy comes before anything it is to govern.
@@ -91,10 +102,12 @@ def checked(text: str) -> Document:
 
 
 def test_style_and_script_ask_for_nothing() -> None:
-    """No address, no import, no font, nothing that sends or evaluates; no end tag that would cut them short."""
+    """No address, no import, no font, nothing that sends or evaluates; no end tag that would cut
+    them short."""
     for text in (STYLE, SCRIPT):
         assert not re.search(
-            r"https?:|//[a-z]|url\(|@import|@font-face|fetch|XMLHttp|WebSocket|eval|innerHTML|</", text
+            r"https?:|//[a-z]|url\(|@import|@font-face|fetch|XMLHttp|WebSocket|eval|innerHTML|</",
+            text,
         )
 
 
@@ -114,8 +127,16 @@ def test_one_conversation() -> None:
     """It has its title on top, all its segments, and no index."""
     found = checked(document(next(DATA.glob("state-v31-*.db")), Format.HTML, "aaa003"))
     assert found.texts["title"] == found.texts["h1"] == ["Fix auth bug #3"]
-    assert not found.all("nav") and sum("seam" in str(each.get("class")) for each in found.all("p")) == 2
-    assert [each["class"] for each in found.all("article")][:4] == ["user", "assistant", "tool", "assistant"]
+    assert (
+        not found.all("nav")
+        and sum("seam" in str(each.get("class")) for each in found.all("p")) == 2
+    )
+    assert [each["class"] for each in found.all("article")][:4] == [
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+    ]
     assert any(text.startswith("→ read_file") for text in found.texts["summary"])
     assert "secrets kept" in found.texts["footer"][0]
 
@@ -147,11 +168,23 @@ def attacked(path: Path) -> Path:
                 "reasoning": text,
                 "tool_calls": [tool_call(text, {"a": text}), tool_call(text, text)],
             },
-            {"session_id": "s", "role": "tool", "content": text, "tool_name": text, "tool_call_id": text},
+            {
+                "session_id": "s",
+                "role": "tool",
+                "content": text,
+                "tool_name": text,
+                "tool_call_id": text,
+            },
             {"session_id": "s", "role": text, "content": f"[CONTEXT SUMMARY]: {text}"},
         ]
     sessions = [
-        {"id": "s", "title": ATTACKS[0], "model": ATTACKS[1], "cwd": ATTACKS[2], "source": ATTACKS[6]},
+        {
+            "id": "s",
+            "title": ATTACKS[0],
+            "model": ATTACKS[1],
+            "cwd": ATTACKS[2],
+            "source": ATTACKS[6],
+        },
         {"id": ATTACKS[6], "title": "x" + ATTACKS[3]},
     ]
     messages.append({"session_id": ATTACKS[6], "content": "hello"})
@@ -175,20 +208,35 @@ def test_a_hostile_store(tmp_path: Path) -> None:
 
 
 def test_code_is_whole(tmp_path: Path) -> None:
-    """Line ends at the beginning of a block stay, arguments are laid out, an open fence runs to the end."""
+    """Line ends at the beginning of a block stay, arguments are laid out, an open fence runs to the
+    end."""
     path = make_store(
         tmp_path / "state.db",
         "22",
         sessions=[{"id": "s"}],
         messages=[
             {"session_id": "s", "role": "tool", "content": "\n\n  first\n", "tool_name": "t"},
-            {"session_id": "s", "role": "assistant", "content": "see `a<b>` and\n```py\nx = 1\ny = 2"},
-            {"session_id": "s", "role": "assistant", "content": "", "tool_calls": [tool_call("t", {"b": [1]})]},
+            {
+                "session_id": "s",
+                "role": "assistant",
+                "content": "see `a<b>` and\n```py\nx = 1\ny = 2",
+            },
+            {
+                "session_id": "s",
+                "role": "assistant",
+                "content": "",
+                "tool_calls": [tool_call("t", {"b": [1]})],
+            },
         ],
     )
     found = checked(document(path, Format.HTML))
     # A parser drops the one line end right after <pre>; html.parser does not, a browser does.
-    assert found.texts["code"] == ["\n\n\n  first\n", "a<b>", "\nx = 1\ny = 2", '\n{\n  "b": [\n    1\n  ]\n}']
+    assert found.texts["code"] == [
+        "\n\n\n  first\n",
+        "a<b>",
+        "\nx = 1\ny = 2",
+        '\n{\n  "b": [\n    1\n  ]\n}',
+    ]
 
 
 @pytest.mark.parametrize(
@@ -209,8 +257,14 @@ def test_bold_and_code(said: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("result", "expected"),
     [
-        ('{"output": "a\\nb\\n", "exit_code": 0, "error": null}', "output:\na\nb\nexit_code: 0\nerror: null"),
-        ('{"matches": [{"a": "b"}], "x": "\\u202e"}', 'matches: [\n  {\n    "a": "b"\n  }\n]\nx: \ufffd'),
+        (
+            '{"output": "a\\nb\\n", "exit_code": 0, "error": null}',
+            "output:\na\nb\nexit_code: 0\nerror: null",
+        ),
+        (
+            '{"matches": [{"a": "b"}], "x": "\\u202e"}',
+            'matches: [\n  {\n    "a": "b"\n  }\n]\nx: \ufffd',
+        ),
         ('{"cut": "sho', '{"cut": "sho'),
         ("[1, 2]", "[1, 2]"),
         ("{}", "{}"),
@@ -228,7 +282,15 @@ def test_secrets_are_gone_from_every_corner(tmp_path: Path) -> None:
     path = make_store(
         tmp_path / "state.db",
         "22",
-        sessions=[{"id": "s", "title": f"t {secret}", "cwd": f"/{secret}", "git_branch": secret, "model": secret}],
+        sessions=[
+            {
+                "id": "s",
+                "title": f"t {secret}",
+                "cwd": f"/{secret}",
+                "git_branch": secret,
+                "model": secret,
+            }
+        ],
         messages=[
             {"session_id": "s", "content": secret},
             {

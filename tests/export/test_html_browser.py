@@ -1,4 +1,5 @@
-"""The HTML file in a real browser: opened from disk, searched, folded, turned dark, attacked; and nothing goes out."""
+"""The HTML file in a real browser: opened from disk, searched, folded, turned dark, attacked; and
+nothing goes out."""
 
 from __future__ import annotations
 
@@ -17,8 +18,12 @@ from hermes_browse.store.export.files import Format
 DATA = Path(__file__).parent.parent / "data"
 CHROMIUM = find_chromium()
 pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium: none on PATH, and HERMES_BROWSE_CHROMIUM names none"),
-    pytest.mark.skipif(sys.platform == "win32", reason="the debugging pipe is a matter of descriptors"),
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="no Chromium: none on PATH, and HERMES_BROWSE_CHROMIUM names none"
+    ),
+    pytest.mark.skipif(
+        sys.platform == "win32", reason="the debugging pipe is a matter of descriptors"
+    ),
 ]
 
 
@@ -40,7 +45,9 @@ def show(page: Page, text: str, path: Path) -> None:
 
 def wait(page: Page, condition: str) -> None:
     """Until a condition of the page holds."""
-    page.run(f"(async () => {{ while (!({condition})) await new Promise((go) => setTimeout(go, 10)); }})()")
+    page.run(
+        f"(async () => {{ while (!({condition})) await new Promise((go) => setTimeout(go, 10)); }})()"
+    )
 
 
 def search(page: Page, text: str) -> None:
@@ -71,7 +78,12 @@ def story(page: Page, tmp_path: Path) -> Page:
                 "reasoning": "lantern, perhaps on the quay",
                 "tool_calls": [tool_call("find", {"what": "lantern"})],
             },
-            {"session_id": "s", "role": "tool", "tool_name": "find", "content": "line 1\nthe lantern is at quay 7"},
+            {
+                "session_id": "s",
+                "role": "tool",
+                "tool_name": "find",
+                "content": "line 1\nthe lantern is at quay 7",
+            },
             {
                 "session_id": "s",
                 "role": "assistant",
@@ -80,31 +92,44 @@ def story(page: Page, tmp_path: Path) -> Page:
             },
         ],
     )
-    page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "light"}])
+    page.call(
+        "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "light"}]
+    )
     show(page, document(path, Format.HTML), tmp_path / "story.html")
     page.run("localStorage.clear(); document.documentElement.removeAttribute('data-theme')")
     return page
 
 
 def test_search_filters_lights_and_unfolds(story: Page) -> None:
-    """By `/` and typing; hits in folded parts open them, and all is as before when the search is left."""
+    """By `/` and typing; hits in folded parts open them, and all is as before when the search is
+    left."""
     assert story.run("document.querySelectorAll('details[open]').length") == 0
     story.press("/")
     assert story.run("document.activeElement.id") == "search"
     search(story, "lantern quay")
     assert story.run(f"{VISIBLE}.length") == 3
     assert story.run("document.getElementById('hits').value") == "3 of 4 messages"
-    lit = story.run("[...document.querySelectorAll('mark')].map((each) => each.textContent.toLowerCase())")
+    lit = story.run(
+        "[...document.querySelectorAll('mark')].map((each) => each.textContent.toLowerCase())"
+    )
     assert set(lit) == {"lantern", "quay"} and len(lit) >= 6
-    assert story.run("[...document.querySelectorAll('.result, .reasoning')].every((each) => each.open)")
+    assert story.run(
+        "[...document.querySelectorAll('.result, .reasoning')].every((each) => each.open)"
+    )
     assert story.run("document.querySelector('.day').hidden")
     story.press("Enter")
     story.press("Enter")
     story.press("Enter", shift=True)
-    assert story.run("[...document.querySelectorAll('mark')].findIndex((each) => each.matches('.at'))") == 1
+    assert (
+        story.run("[...document.querySelectorAll('mark')].findIndex((each) => each.matches('.at'))")
+        == 1
+    )
     before = story.run("document.querySelector('main').textContent")
     story.press("Escape")
-    assert story.run(f"{VISIBLE}.length") == 4 and story.run("document.querySelectorAll('mark').length") == 0
+    assert (
+        story.run(f"{VISIBLE}.length") == 4
+        and story.run("document.querySelectorAll('mark').length") == 0
+    )
     assert story.run("document.querySelectorAll('details[open]').length") == 0
     assert story.run("document.querySelector('main').textContent") == before
     assert not story.run("document.querySelector('.day').hidden")
@@ -122,7 +147,8 @@ def test_what_is_typed_is_no_pattern(story: Page, words: str, count: int) -> Non
 
 
 def test_folding_and_moving_by_keyboard(story: Page) -> None:
-    """`f` unfolds all and folds again; `j` and `k` go from message to message; folds open with Enter."""
+    """`f` unfolds all and folds again; `j` and `k` go from message to message; folds open with
+    Enter."""
     total = story.run("document.querySelectorAll('details').length")
     assert total == 3
     story.press("f")
@@ -132,27 +158,45 @@ def test_folding_and_moving_by_keyboard(story: Page) -> None:
     assert story.run("document.querySelectorAll('details[open]').length") == 0
     for key, index in (("j", 0), ("j", 1), ("j", 2), ("k", 1)):
         story.press(key)
-        assert story.run("[...document.querySelectorAll('article')].indexOf(document.activeElement)") == index
+        assert (
+            story.run("[...document.querySelectorAll('article')].indexOf(document.activeElement)")
+            == index
+        )
     story.run("document.querySelector('summary').focus()")
     story.press("Enter")
     wait(story, "document.querySelector('details').open")
-    assert story.run("[...document.querySelectorAll('input, button')].every((each) => each.tabIndex >= 0)")
+    assert story.run(
+        "[...document.querySelectorAll('input, button')].every((each) => each.tabIndex >= 0)"
+    )
 
 
 def test_dark_and_light(story: Page) -> None:
-    """As the system has it, and otherwise when asked; the choice is kept for the file's next opening."""
+    """As the system has it, and otherwise when asked; the choice is kept for the file's next
+    opening."""
     ground = "getComputedStyle(document.body).backgroundColor"
     light = story.run(ground)
-    story.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    story.call(
+        "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}]
+    )
     dark = story.run(ground)
-    assert light != dark and sum(map(int, light[4:-1].split(","))) > 600 > 150 > sum(map(int, dark[4:-1].split(",")))
+    assert light != dark and sum(map(int, light[4:-1].split(","))) > 600 > 150 > sum(
+        map(int, dark[4:-1].split(","))
+    )
     story.press("t")  # light, though the system is dark
-    assert story.run(ground) == light and story.run("document.getElementById('theme').textContent") == "Theme: light"
+    assert (
+        story.run(ground) == light
+        and story.run("document.getElementById('theme').textContent") == "Theme: light"
+    )
     story.press("t")
-    story.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "light"}])
+    story.call(
+        "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "light"}]
+    )
     assert story.run(ground) == dark
     story.run("document.getElementById('theme').click()")
-    assert story.run(ground) == light and story.run("document.getElementById('theme').textContent") == "Theme: auto"
+    assert (
+        story.run(ground) == light
+        and story.run("document.getElementById('theme').textContent") == "Theme: auto"
+    )
 
 
 def test_text_can_be_read_in_both(story: Page) -> None:
@@ -177,7 +221,10 @@ def test_text_can_be_read_in_both(story: Page) -> None:
     """
     search(story, "lantern")
     for scheme in ("light", "dark"):
-        story.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        story.call(
+            "Emulation.setEmulatedMedia",
+            features=[{"name": "prefers-color-scheme", "value": scheme}],
+        )
         found = story.run(script)
         assert len(found) > 8 and min(found.values()) >= 4.5, (scheme, found)
     story.press("Escape")
@@ -187,7 +234,10 @@ def test_attacks_come_to_nothing(page: Page, tmp_path: Path) -> None:
     """No script of a message runs, nothing is fetched, no element of theirs is in the page."""
     show(page, document(attacked(tmp_path / "state.db"), Format.HTML), tmp_path / "attacked.html")
     assert page.run("typeof window.pwned") == "undefined"
-    assert page.run("document.querySelectorAll('img, iframe, svg, base, b, i, link, object').length") == 0
+    assert (
+        page.run("document.querySelectorAll('img, iframe, svg, base, b, i, link, object').length")
+        == 0
+    )
     assert page.run("document.querySelectorAll('script').length") == 1
     assert page.run("document.querySelectorAll('article').length") == 41
     assert page.run("document.querySelectorAll('li a').length") == 2
@@ -203,19 +253,30 @@ def test_the_policy_is_in_force(page: Page, tmp_path: Path) -> None:
     page.open(tmp_path / "hole.html")
     assert page.run("typeof window.pwned") == "undefined"
     refused = [str(each) for each in page.complaints()]
-    assert any("script-src" in each for each in refused) and any("img-src" in each for each in refused)
+    assert any("script-src" in each for each in refused) and any(
+        "img-src" in each for each in refused
+    )
     assert page.run("document.getElementById('fold') !== null")
 
 
 def test_all_stores_and_a_long_conversation(page: Page, tmp_path: Path) -> None:
-    """Every conversation of a store with an index that leads to it; thousands of messages are searched."""
+    """Every conversation of a store with an index that leads to it; thousands of messages are
+    searched."""
     path = next(DATA.glob("state-v31-*.db"))
     show(page, document(path, Format.HTML), tmp_path / "all.html")
-    assert page.run("[...document.querySelectorAll('li a')].every((a) => document.getElementById(a.hash.slice(1)))")
+    assert page.run(
+        "[...document.querySelectorAll('li a')].every((a) => document.getElementById(a.hash.slice(1)))"
+    )
     rows = [{"session_id": "s", "content": f"message {number} of many"} for number in range(5000)]
     long = make_store(tmp_path / "long.db", "22", sessions=[{"id": "s"}], messages=rows, fts=False)
     show(page, document(long, Format.HTML), tmp_path / "long.html")
     search(page, "4321")
-    assert page.run(f"{VISIBLE}.length") == 1 and page.run("document.querySelectorAll('mark').length") == 1
+    assert (
+        page.run(f"{VISIBLE}.length") == 1
+        and page.run("document.querySelectorAll('mark').length") == 1
+    )
     search(page, "message")
-    assert page.run(f"{VISIBLE}.length") == 5000 and page.run("document.querySelectorAll('mark').length") == 5000
+    assert (
+        page.run(f"{VISIBLE}.length") == 5000
+        and page.run("document.querySelectorAll('mark').length") == 5000
+    )

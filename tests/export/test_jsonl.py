@@ -1,4 +1,5 @@
-"""JSON lines held against Hermes' own export, recorded and live, and read back by Hermes' own import.
+"""JSON lines held against Hermes' own export, recorded and live, and read back by Hermes' own
+import.
 
 `SessionDB.import_sessions` (0.18 and later, behind the dashboard) restores a conversation, not its
 runtime state: row ids, states and counters are given anew. Those are the named differences below.
@@ -41,7 +42,9 @@ def parse(text: str) -> list[dict[str, Any]]:
     return [json.loads(line, parse_constant=_refuse) for line in text.splitlines()]
 
 
-def sessions(path: Path, *ids: str, redactor: Redactor | None = None, everything: bool = False) -> Lines:
+def sessions(
+    path: Path, *ids: str, redactor: Redactor | None = None, everything: bool = False
+) -> Lines:
     """Exported sessions by id, each once."""
     found = parse(document(path, Format.JSONL, *ids, redactor=redactor, everything=everything))
     assert len({each["id"] for each in found}) == len(found)
@@ -55,9 +58,12 @@ def columns_of(theirs: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("version", [11, 14, 22, 31])
 def test_the_recorded_exports(version: int) -> None:
-    """Every key and value that the Hermes of this store wrote; up to 0.21 live rows alone, in 0.22 all of them."""
+    """Every key and value that the Hermes of this store wrote; up to 0.21 live rows alone, in 0.22
+    all of them."""
     path = next(DATA.glob(f"state-v{version}-*.db"))
-    said: Lines = json.loads((DATA / f"expected-v{version}.json").read_text(encoding="utf-8"))["export"]
+    said: Lines = json.loads((DATA / f"expected-v{version}.json").read_text(encoding="utf-8"))[
+        "export"
+    ]
     assert said
     ours = sessions(path, everything=version == 31)
     for session_id, theirs in said.items():
@@ -65,7 +71,8 @@ def test_the_recorded_exports(version: int) -> None:
 
 
 def test_every_session_as_the_real_hermes_exports_it(hermes_home: Path) -> None:
-    """0.19: the same keys in the same order and the same values; with everything, each row that it has."""
+    """0.19: the same keys in the same order and the same values; with everything, each row that it
+    has."""
     hermes_state = pytest.importorskip("hermes_state")
     path = hermes_home / "state.db"
     ours, whole = sessions(path), sessions(path, everything=True)
@@ -75,40 +82,58 @@ def test_every_session_as_the_real_hermes_exports_it(hermes_home: Path) -> None:
         assert said == ours and len(said) > 50
         for session_id, theirs in said.items():
             assert list(ours[session_id]) == list(theirs)  # the order of keys, too
-            assert whole[session_id]["messages"] == db.get_messages(session_id, include_inactive=True)
+            assert whole[session_id]["messages"] == db.get_messages(
+                session_id, include_inactive=True
+            )
     finally:
         db.close()
-    assert sum(len(each["messages"]) for each in whole.values()) > sum(len(each["messages"]) for each in ours.values())
+    assert sum(len(each["messages"]) for each in whole.values()) > sum(
+        len(each["messages"]) for each in ours.values()
+    )
 
 
 def test_rows_that_are_not_live_are_counted() -> None:
-    """Of a rewound session and of one compacted in place (0.22): left out and told, or written with their flags."""
+    """Of a rewound session and of one compacted in place (0.22): left out and told, or written with
+    their flags."""
     path = next(DATA.glob("state-v31-*.db"))
     for ending, states, live in (("999001", {"rewound": 2}, 3), ("999002", {"compacted": 8}, 3)):
         for everything in (False, True):
             tally = ExportCounts()
-            (line,) = parse(document(path, Format.JSONL, ending, everything=everything, tally=tally))
+            (line,) = parse(
+                document(path, Format.JSONL, ending, everything=everything, tally=tally)
+            )
             assert {state.value: count for state, count in tally.not_live.items()} == states
             assert sum(row["active"] for row in line["messages"]) == live
-            assert len(line["messages"]) == tally.messages == live + (sum(states.values()) if everything else 0)
+            assert (
+                len(line["messages"])
+                == tally.messages
+                == live + (sum(states.values()) if everything else 0)
+            )
 
 
 def test_summaries_and_names_of_tools(tmp_path: Path) -> None:
     """As the export of 0.22.2 says it of these rows (run)."""
     rows = [{"session_id": "s"}, {"session_id": "s", "_compressed_summary": 1}]
     prompts = {"system_prompts": [{"hash": "hash", "prompt": '["terminal"]'}]}
-    path = make_store(tmp_path / "31.db", "31", [{"id": "s", "tool_names": "hash"}], rows, tables=prompts)
+    path = make_store(
+        tmp_path / "31.db", "31", [{"id": "s", "tool_names": "hash"}], rows, tables=prompts
+    )
     line = sessions(path)["s"]
     assert line["tool_names"] == '["terminal"]'
     assert [row.get("_compressed_summary") for row in line["messages"]] == [None, True]
 
 
-def test_what_was_taken_back_stays_so_when_hermes_imports_it(tmp_path: Path, hermes_home: Path) -> None:
-    """0.19 makes each row it imports a live one: the default holds none that was not, everything does."""
+def test_what_was_taken_back_stays_so_when_hermes_imports_it(
+    tmp_path: Path, hermes_home: Path
+) -> None:
+    """0.19 makes each row it imports a live one: the default holds none that was not, everything
+    does."""
     hermes_state = pytest.importorskip("hermes_state")
     source = hermes_state.SessionDB(db_path=hermes_home / "state.db")
     try:
-        seen = {each["id"]: [row["content"] for row in each["messages"]] for each in source.export_all()}
+        seen = {
+            each["id"]: [row["content"] for row in each["messages"]] for each in source.export_all()
+        }
     finally:
         source.close()
     revived = {}
@@ -118,7 +143,9 @@ def test_what_was_taken_back_stays_so_when_hermes_imports_it(tmp_path: Path, her
         db = hermes_state.SessionDB(db_path=tmp_path / f"{everything}.db")
         try:
             assert db.import_sessions(kept)["imported"] == len(kept)
-            found = {each["id"]: [row["content"] for row in db.get_messages(each["id"])] for each in kept}
+            found = {
+                each["id"]: [row["content"] for row in db.get_messages(each["id"])] for each in kept
+            }
         finally:
             db.close()
         revived[everything] = {key for key, contents in found.items() if contents != seen[key]}
@@ -131,15 +158,23 @@ RESET_SESSION = {
     "display_name", "origin_json", "expiry_finalized", "handoff_state", "handoff_platform", "handoff_error",
     "compression_failure_cooldown_until", "compression_failure_error", "compression_fallback_streak", "profile_name",
 }  # fmt: skip
-"""Counted anew, or reset on purpose: "conversation history, not ownership of a live channel" (0.19)."""
+"""Counted anew, or reset on purpose: "conversation history, not ownership of a live channel"
+(0.19)."""
 GIVEN_ANEW = {"id", "active", "compacted"}
 """Row ids; and all rows become live ones, for 0.19 knows no other import."""
-ASSISTANT_ONLY = {"reasoning", "reasoning_content", "reasoning_details", "codex_reasoning_items", "codex_message_items"}
+ASSISTANT_ONLY = {
+    "reasoning",
+    "reasoning_content",
+    "reasoning_details",
+    "codex_reasoning_items",
+    "codex_message_items",
+}
 """Kept on assistant rows alone."""
 
 
 def test_hermes_imports_what_we_export(tmp_path: Path, hermes_home: Path) -> None:
-    """Into a fresh store of the real Hermes: every session and message comes back, column for column."""
+    """Into a fresh store of the real Hermes: every session and message comes back, column for
+    column."""
     hermes_state = pytest.importorskip("hermes_state")
     if not hasattr(hermes_state.SessionDB, "import_sessions"):
         pytest.skip("this Hermes has no import")
@@ -184,7 +219,9 @@ def _object_or_null(text: str | None) -> bool:
 def test_hermes_imports_exports_of_other_schemas(version: int, tmp_path: Path) -> None:
     """Older and newer stores, redacted: the real 0.19 takes every line and loses no message."""
     hermes_state = pytest.importorskip("hermes_state")
-    lines = sessions(next(DATA.glob(f"state-v{version}-*.db")), redactor=Redactor(["rs_1 is no secret"]))
+    lines = sessions(
+        next(DATA.glob(f"state-v{version}-*.db")), redactor=Redactor(["rs_1 is no secret"])
+    )
     kept = [each for each in lines.values() if _object_or_null(each["model_config"])]
     db = hermes_state.SessionDB(db_path=tmp_path / "fresh.db")
     try:
@@ -193,14 +230,17 @@ def test_hermes_imports_exports_of_other_schemas(version: int, tmp_path: Path) -
         for each in kept:
             found = db.get_messages(each["id"])
             assert [row["content"] for row in found] == [row["content"] for row in each["messages"]]
-            assert [row["tool_calls"] or [] for row in found] == [row["tool_calls"] or [] for row in each["messages"]]
+            assert [row["tool_calls"] or [] for row in found] == [
+                row["tool_calls"] or [] for row in each["messages"]
+            ]
             assert db.get_session(each["id"])["system_prompt"] == each["system_prompt"]
     finally:
         db.close()
 
 
 def test_redacted_lines_are_imported_too(tmp_path: Path) -> None:
-    """Secrets in titles, prompts, settings, content, parts, arguments and reasoning; none of them remains."""
+    """Secrets in titles, prompts, settings, content, parts, arguments and reasoning; none of them
+    remains."""
     hermes_state = pytest.importorskip("hermes_state")
     secret = "sk-" + "proj-abcDEF1234567890abcdef12"
     path = make_store(
@@ -211,7 +251,9 @@ def test_redacted_lines_are_imported_too(tmp_path: Path) -> None:
                 "id": "s",
                 "title": f"with {secret}",
                 "system_prompt": f"be {secret}",
-                "model_config": json.dumps({"api_key": "plainly", "nested": json.dumps({"k": secret})}),
+                "model_config": json.dumps(
+                    {"api_key": "plainly", "nested": json.dumps({"k": secret})}
+                ),
                 "cwd": f"/tmp/{secret}",
             }
         ],
@@ -224,9 +266,16 @@ def test_redacted_lines_are_imported_too(tmp_path: Path) -> None:
                 "content": "",
                 "reasoning": f"hm {secret}",
                 "reasoning_details": json.dumps([{"text": secret}]),
-                "tool_calls": [tool_call("terminal", {"command": f"curl -H 'Authorization: Bearer {secret}'"})],
+                "tool_calls": [
+                    tool_call("terminal", {"command": f"curl -H 'Authorization: Bearer {secret}'"})
+                ],
             },
-            {"session_id": "s", "role": "tool", "content": f"line\nOPENAI_API_KEY={secret}\n", "api_content": secret},
+            {
+                "session_id": "s",
+                "role": "tool",
+                "content": f"line\nOPENAI_API_KEY={secret}\n",
+                "api_content": secret,
+            },
         ],
     )
     redactor = Redactor()
@@ -235,7 +284,9 @@ def test_redacted_lines_are_imported_too(tmp_path: Path) -> None:
     assert redactor.counts["named-secret"] == 1
     (line,) = parse(text)
     call = line["messages"][2]["tool_calls"][0]
-    assert call["id"] == "call_1" and json.loads(call["function"]["arguments"])["command"].startswith("curl -H 'Auth")
+    assert call["id"] == "call_1" and json.loads(call["function"]["arguments"])[
+        "command"
+    ].startswith("curl -H 'Auth")
     db = hermes_state.SessionDB(db_path=tmp_path / "fresh.db")
     try:
         assert db.import_sessions([line])["imported"] == 1
@@ -246,11 +297,14 @@ def test_redacted_lines_are_imported_too(tmp_path: Path) -> None:
 
 
 def test_a_hostile_store(tmp_path: Path) -> None:
-    """Every line is strict JSON of UTF-8, whatever the rows hold; blobs and invalid bytes become text."""
+    """Every line is strict JSON of UTF-8, whatever the rows hold; blobs and invalid bytes become
+    text."""
     path = hostile_store(tmp_path / "state.db")
     found = sessions(path)
     with closing(sqlite3.connect(path)) as connection:
-        count = connection.execute("SELECT count(*) FROM sessions WHERE id IS NOT NULL").fetchone()[0]
+        count = connection.execute("SELECT count(*) FROM sessions WHERE id IS NOT NULL").fetchone()[
+            0
+        ]
     assert len(found) == count
     contents = [row["content"] for row in found["counts"]["messages"]]
     assert contents[0].endswith("\x00blob") and contents[1] == "42" and "\ufffd" in contents[2]
@@ -262,20 +316,31 @@ def test_a_hostile_store(tmp_path: Path) -> None:
 
 
 def test_deep_and_endless_numbers(tmp_path: Path) -> None:
-    """JSON nested deeper than Python follows, numbers no JSON has: told as text or nothing, never a failure."""
+    """JSON nested deeper than Python follows, numbers no JSON has: told as text or nothing, never a
+    failure."""
     path = make_store(
         tmp_path / "state.db",
         "22",
         sessions=[{"id": "s", "model_config": "[" * 100_000}],
         messages=[
             {"session_id": "s", "content": "\x00json:" + "[" * 90_000},
-            {"session_id": "s", "tool_calls": '[{"a": NaN, "b": 1e999}]', "content": '\x00json:{"a": -Infinity}'},
+            {
+                "session_id": "s",
+                "tool_calls": '[{"a": NaN, "b": 1e999}]',
+                "content": '\x00json:{"a": -Infinity}',
+            },
             {"session_id": "s", "tool_calls": '[{"a": "\\ud800"}]', "content": "plain"},
-            {"session_id": "s", "tool_calls": "[" * 700 + "]" * 700, "content": "\x00json:" + "[" * 700 + "]" * 700},
+            {
+                "session_id": "s",
+                "tool_calls": "[" * 700 + "]" * 700,
+                "content": "\x00json:" + "[" * 700 + "]" * 700,
+            },
         ],
     )
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE messages SET tool_calls = ? WHERE id = 1", ["[" * 90_000 + "]" * 90_000])
+        connection.execute(
+            "UPDATE messages SET tool_calls = ? WHERE id = 1", ["[" * 90_000 + "]" * 90_000]
+        )
     rows = sessions(path, redactor=Redactor())["s"]["messages"]
     assert rows[0]["tool_calls"] == [] and rows[0]["content"].startswith("\x00json:[[")
     assert rows[1]["tool_calls"] == [{"a": None, "b": None}] and rows[1]["content"] == {"a": None}
@@ -293,8 +358,12 @@ def test_a_session_deleted_meanwhile(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("form", list(Format))
 def test_long_conversations_are_never_whole_in_memory(tmp_path: Path, form: Format) -> None:
-    """Tens of megabytes come out in pieces, at a fraction of that in memory, and with no connection held open."""
-    rows = [{"session_id": "s", "role": "tool", "content": f"{number} " + "x" * 20_000} for number in range(2000)]
+    """Tens of megabytes come out in pieces, at a fraction of that in memory, and with no connection
+    held open."""
+    rows = [
+        {"session_id": "s", "role": "tool", "content": f"{number} " + "x" * 20_000}
+        for number in range(2000)
+    ]
     path = make_store(tmp_path / "state.db", "22", sessions=[{"id": "s"}], messages=rows, fts=False)
     from hermes_browse.store.export.files import export_pieces
 
@@ -303,7 +372,13 @@ def test_long_conversations_are_never_whole_in_memory(tmp_path: Path, form: Form
     try:
         size, largest, tally = 0, 0, ExportCounts()
         pieces = export_pieces(
-            Store(path), chosen, form, redactor=Redactor(), tally=tally, exporter="test", now=1_777_626_000.0
+            Store(path),
+            chosen,
+            form,
+            redactor=Redactor(),
+            tally=tally,
+            exporter="test",
+            now=1_777_626_000.0,
         )
         for piece in pieces:
             size, largest = size + len(piece), max(largest, len(piece))

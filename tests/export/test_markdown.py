@@ -1,4 +1,5 @@
-"""Markdown that a person can read and no message can break; held against a CommonMark parser and a YAML one."""
+"""Markdown that a person can read and no message can break; held against a CommonMark parser and a
+YAML one."""
 
 from __future__ import annotations
 
@@ -43,14 +44,23 @@ def front(text: str) -> dict[str, Any]:
 
 
 def test_a_conversation_of_three_segments() -> None:
-    """Whole, with its seams; tools and reasoning folded, arguments laid out, days and times told."""
+    """Whole, with its seams; tools and reasoning folded, arguments laid out, days and times
+    told."""
     text = document(next(DATA.glob("state-v31-*.db")), Format.MARKDOWN, "aaa003")
     head = front(text)
     assert head["title"] == "Fix auth bug #3" and head["lineage_session_ids"][0].endswith("aaa001")
     assert head["session_id"].endswith("aaa003") and head["created_at"] == "2026-01-01T09:00:00Z"
-    assert head["exporter"] == "hermes-browse test" and head["secrets"] == "kept" and head["archived"] is False
+    assert (
+        head["exporter"] == "hermes-browse test"
+        and head["secrets"] == "kept"
+        and head["archived"] is False
+    )
     assert text.count("*Compressed here, continued in `") == 2
-    assert "# Fix auth bug #3\n" in text and "## Thursday, 2026-01-01\n" in text and "### You · 09:00:00\n" in text
+    assert (
+        "# Fix auth bug #3\n" in text
+        and "## Thursday, 2026-01-01\n" in text
+        and "### You · 09:00:00\n" in text
+    )
     assert "<summary>Reasoning</summary>\n\nNeed to look at auth.py first.\n\n</details>" in text
     assert '```json\n{\n  "path": "auth.py"\n}\n```' in text
     assert "<summary>Result of read_file, 4 lines</summary>" in text
@@ -77,44 +87,95 @@ def test_a_hostile_store(tmp_path: Path) -> None:
 
 
 def test_summaries_images_states_and_silent_tools(tmp_path: Path) -> None:
-    """A summary is folded, an image named, a tool without output told, what was compacted marked."""
+    """A summary is folded, an image named, a tool without output told, what was compacted
+    marked."""
     path = make_store(
         tmp_path / "state.db",
         "31",
         sessions=[{"id": "s", "title": "*A* `b` <c> # #", "estimated_cost_usd": 0.1 + 0.2}],
         messages=[
-            {"session_id": "s", "content": "[CONTEXT SUMMARY]: long ago", "active": 0, "compacted": 1},
-            {"session_id": "s", "content": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]},
-            {"session_id": "s", "role": "assistant", "content": "", "tool_calls": [tool_call("<b>", '{"cut": "sho')]},
-            {"session_id": "s", "role": "tool", "content": "", "tool_name": "t", "timestamp": T0 + 200_000},
-            {"session_id": "s", "role": "tool", "content": "a ```` b\n```\n", "tool_name": "t", "timestamp": "never"},
+            {
+                "session_id": "s",
+                "content": "[CONTEXT SUMMARY]: long ago",
+                "active": 0,
+                "compacted": 1,
+            },
+            {
+                "session_id": "s",
+                "content": [
+                    {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+                ],
+            },
+            {
+                "session_id": "s",
+                "role": "assistant",
+                "content": "",
+                "tool_calls": [tool_call("<b>", '{"cut": "sho')],
+            },
+            {
+                "session_id": "s",
+                "role": "tool",
+                "content": "",
+                "tool_name": "t",
+                "timestamp": T0 + 200_000,
+            },
+            {
+                "session_id": "s",
+                "role": "tool",
+                "content": "a ```` b\n```\n",
+                "tool_name": "t",
+                "timestamp": "never",
+            },
         ],
     )
     text = document(path, Format.MARKDOWN)
-    assert "<summary>Compaction summary</summary>\n\n[CONTEXT SUMMARY]: long ago\n\n</details>" in text
+    assert (
+        "<summary>Compaction summary</summary>\n\n[CONTEXT SUMMARY]: long ago\n\n</details>" in text
+    )
     assert " (compacted)\n" in text and "[image png]" in text and "*no output*" in text
-    assert "<summary>&lt;b&gt; {&quot;cut&quot;: &quot;sho</summary>" in text and '```\n{"cut": "sho\n```' in text
+    assert (
+        "<summary>&lt;b&gt; {&quot;cut&quot;: &quot;sho</summary>" in text
+        and '```\n{"cut": "sho\n```' in text
+    )
     assert "`````\na ```` b\n```\n\n`````" in text
     assert text.count("\n## ") == 2 and front(text)["cost_usd"] == 0.3
-    heading = next(token for token in PARSER.parse(text[text.index("\n# ") :]) if token.type == "inline")
+    heading = next(
+        token for token in PARSER.parse(text[text.index("\n# ") :]) if token.type == "inline"
+    )
     assert "".join(child.content for child in heading.children or []) == "*A* `b` <c> # #"
 
 
-def test_one_entry_is_all_that_a_new_kind_of_block_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_entry_is_all_that_a_new_kind_of_block_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its title and body are in both formats; a kind without a title for exports is in none."""
     note = block_kinds.BlockKind("note", lambda message: message.effect, exported="A <note>")
     monkeypatch.setattr(
-        chat_message, "KINDS", (*block_kinds.KINDS, note, block_kinds.BlockKind("private", lambda *_: "secret plans"))
+        chat_message,
+        "KINDS",
+        (*block_kinds.KINDS, note, block_kinds.BlockKind("private", lambda *_: "secret plans")),
     )
-    message = {"session_id": "s", "content": "plan my week", "effect_disposition": "for the curious"}
+    message = {
+        "session_id": "s",
+        "content": "plan my week",
+        "effect_disposition": "for the curious",
+    }
     path = make_store(tmp_path / "state.db", "31", sessions=[{"id": "s"}], messages=[message])
     markdown, page = document(path, Format.MARKDOWN), document(path, Format.HTML)
-    assert "plan my week\n\n<details>\n<summary>A &lt;note&gt;</summary>\n\nfor the curious\n" in markdown
-    assert '<details class="note"><summary>A &lt;note&gt;</summary>\n<div class="said">for the curious<' in page
+    assert (
+        "plan my week\n\n<details>\n<summary>A &lt;note&gt;</summary>\n\nfor the curious\n"
+        in markdown
+    )
+    assert (
+        '<details class="note"><summary>A &lt;note&gt;</summary>\n<div class="said">for the curious<'
+        in page
+    )
     assert "secret plans" not in markdown + page
 
 
-@pytest.mark.parametrize("text", ["[CONTEXT COMPACTION] of a log", "<memory-context>kept</memory-context> of a log"])
+@pytest.mark.parametrize(
+    "text", ["[CONTEXT COMPACTION] of a log", "<memory-context>kept</memory-context> of a log"]
+)
 def test_the_output_of_a_tool_is_exported_as_it_is(tmp_path: Path, text: str) -> None:
     """It may quote what Hermes itself writes: nothing of it is a summary or an injection."""
     message = {"session_id": "s", "role": "tool", "content": text, "tool_name": "t"}
@@ -128,7 +189,9 @@ def test_a_summary_precedes_the_reasoning_of_the_message_it_was_merged_into(tmp_
     message = {"session_id": "s", "role": "assistant", "content": content, "reasoning": "a thought"}
     path = make_store(tmp_path / "state.db", "31", sessions=[{"id": "s"}], messages=[message])
     text = document(path, Format.MARKDOWN)
-    assert text.index("\n[CONTEXT SUMMARY]") < text.index("\na thought") < text.index("\nthe answer")
+    assert (
+        text.index("\n[CONTEXT SUMMARY]") < text.index("\na thought") < text.index("\nthe answer")
+    )
 
 
 NASTY = [
@@ -142,15 +205,16 @@ NASTY = [
 @settings(max_examples=examples(500))
 @given(st.lists(st.sampled_from(NASTY), max_size=14).map("".join))
 def test_no_message_reaches_beyond_itself(said: str) -> None:
-    """After any message the next heading is a heading, at the top level, and no tag of it is at work."""
+    """After any message the next heading is a heading, at the top level, and no tag of it is at
+    work."""
     text = neutral(said) + "\n\n### After\n"
     tokens = PARSER.parse(text)
     assert tags(text) == []
     assert [token.type for token in tokens[-3:]] == ["heading_open", "inline", "heading_close"]
     assert tokens[-2].content == "After" and tokens[-3].level == 0
-    assert neutral(said).replace("\\", "").replace(" ", "").startswith(said.replace("\\", "").replace(" ", "")) or (
-        neutral(said).startswith(">")
-    )
+    assert neutral(said).replace("\\", "").replace(" ", "").startswith(
+        said.replace("\\", "").replace(" ", "")
+    ) or (neutral(said).startswith(">"))
 
 
 @pytest.mark.parametrize(
@@ -200,7 +264,14 @@ def test_one_line_of_anything_is_text(text: str) -> None:
 
 
 @given(
-    st.one_of(st.text(), st.lists(st.text(), max_size=3), st.none(), st.booleans(), st.integers(), st.floats(0, 1e6))
+    st.one_of(
+        st.text(),
+        st.lists(st.text(), max_size=3),
+        st.none(),
+        st.booleans(),
+        st.integers(),
+        st.floats(0, 1e6),
+    )
 )
 @example("soft\xadhyphen, stray\u200djoiner, \U0001f469\u200d\U0001f4bb, \u180e\ufeff")
 def test_front_matter_reads_back(value: object) -> None:

@@ -1,4 +1,5 @@
-"""Secrets are found in every dress they come in, harmless text stays as it is, and no text takes for ever."""
+"""Secrets are found in every dress they come in, harmless text stays as it is, and no text takes
+for ever."""
 
 from __future__ import annotations
 
@@ -31,17 +32,22 @@ MIXED = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA"
 SECRETS = {
     "anthropic-key": ["sk-" + f"ant-api03-{MIXED}_-{MIXED}AA"],
     "openai-key": ["sk-" + f"proj-{MIXED}", "sk-" + MIXED, "sk-" + f"or-v1-{HEX * 4}"],
-    "github-token": [f"gh{letter}_" + MIXED + "ABCD" for letter in "pousr"] + ["github_" + f"pat_{MIXED}_{MIXED}"],
+    "github-token": [f"gh{letter}_" + MIXED + "ABCD" for letter in "pousr"]
+    + ["github_" + f"pat_{MIXED}_{MIXED}"],
     "aws-access-key": ["AKIA" + "IOSFODNN7EXAMPLE"],
     "google-key": ["AIza" + "Sy" + MIXED[:31] + "_-"],
     "slack-token": ["xoxb" + "-123456789012-abcdefGHIJ", "xapp" + "-1-A0123456789-abcdef"],
     "stripe-key": ["sk_" + f"live_{MIXED}", "rk_" + f"test_{MIXED}", "whsec_" + MIXED],
     "service-key": ["hf_" + MIXED, "gsk_" + MIXED, "glpat-" + MIXED, "npm_" + MIXED + "abcd"],
     "discord-token": ["MT" + f"{MIXED[:22]}.{MIXED[:6]}.{MIXED}"],
-    "jwt": ["eyJ" + "hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"],
+    "jwt": [
+        "eyJ"
+        + "hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
+    ],
     "telegram-token": ["123456789:AAHdqTcvCH1v" + "GWJxfSeofSAs0K5PALDsaw"],
     "private-key": [
-        "-----BEGIN RSA " + "PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nMIIEow+/=\nabc\n-----END RSA PRIVATE KEY-----",
+        "-----BEGIN RSA "
+        + "PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nMIIEow+/=\nabc\n-----END RSA PRIVATE KEY-----",
         "-----BEGIN OPENSSH " + f"PRIVATE KEY-----\n{MIXED}{MIXED}\n{MIXED}",
     ],
 }
@@ -79,13 +85,16 @@ def test_keys_by_their_form(kind: str, secret: str, frame: str) -> None:
 
 @pytest.mark.parametrize(("kind", "secret"), ALL)
 def test_keys_within_json_within_json(kind: str, secret: str) -> None:
-    """Arguments of a tool call are JSON, and what they hold may be JSON again; all of it stays JSON."""
+    """Arguments of a tool call are JSON, and what they hold may be JSON again; all of it stays
+    JSON."""
     inner = json.dumps({"env": f"FIRST=1\n{secret}\nLAST=2", "number": 7})
     outer = json.dumps({"command": "run", "input": inner, "list": [inner, secret]})
     redactor = Redactor()
     found = json.loads(redactor.json_text(outer))
     assert json.loads(found["input"])["number"] == 7 and found["command"] == "run"
-    assert json.loads(found["input"])["env"].startswith("FIRST=1\n") and secret not in json.dumps(found)
+    assert json.loads(found["input"])["env"].startswith("FIRST=1\n") and secret not in json.dumps(
+        found
+    )
     assert redactor.counts[kind] == 3
     # As plain text, which is how the result of a tool comes.
     text, counts = redact(outer)
@@ -156,9 +165,14 @@ def test_harmless_text_stays(text: str) -> None:
 
 def test_the_secret_half_of_an_aws_pair() -> None:
     """Forty letters mean nothing alone, and everything beside an access key; hashes stay."""
-    secret, sha = "wJalrXUtnFEMI/K7MDENG/" + "bPxRfiCYEXAMPLEKEY", "0123456789abcdef0123456789abcdef01234567"
+    secret, sha = (
+        "wJalrXUtnFEMI/K7MDENG/" + "bPxRfiCYEXAMPLEKEY",
+        "0123456789abcdef0123456789abcdef01234567",
+    )
     text, counts = redact(f"AKIA{'IOSFODNN7EXAMPLE'} {secret} at {sha}")
-    assert counts == {"aws-access-key": 1, "aws-secret-key": 1} and secret not in text and sha in text
+    assert (
+        counts == {"aws-access-key": 1, "aws-secret-key": 1} and secret not in text and sha in text
+    )
     assert redact(secret) == (secret, Counter())
 
 
@@ -181,22 +195,29 @@ EMPTY=
 
 
 def test_values_of_env() -> None:
-    """Long ones that are no path, address or ordinary word; quotes, comments and lists understood."""
+    """Long ones that are no path, address or ordinary word; quotes, comments and lists
+    understood."""
     pairs = dict(parse_env("\ufeff" + ENV))
     assert pairs["PLAIN_TOKEN"] == "zucchini pie" and pairs["EMPTY"] == ""
     values = secret_values(pairs.items())
     assert {"zucchini pie", "123456789", "987654321", "123456789,987654321"} <= values
-    assert not any(value.startswith(("/home", "https://", "anthropic/", "deutsch", "abc")) for value in values)
+    assert not any(
+        value.startswith(("/home", "https://", "anthropic/", "deutsch", "abc")) for value in values
+    )
     assert (
         not is_secret_value("KEY", "changeme")
         and not is_secret_value("KEY", "short")
         and is_secret_value("KEY", "unusual-word")
     )
     text, counts = redact("zucchini pie for 987654321 in /home/me/projects", values)
-    assert text == f"{MARK}env-value] for {MARK}env-value] in /home/me/projects" and counts == {"env-value": 2}
+    assert text == f"{MARK}env-value] for {MARK}env-value] in /home/me/projects" and counts == {
+        "env-value": 2
+    }
 
 
-@pytest.mark.parametrize("value", ['wal/rus "7" ü', "back\\slash\\7n", "tab\there77", "%percent 77&"])
+@pytest.mark.parametrize(
+    "value", ['wal/rus "7" ü', "back\\slash\\7n", "tab\there77", "%percent 77&"]
+)
 def test_values_of_env_in_every_spelling(value: str) -> None:
     """In JSON, in JSON within JSON, in an address."""
     from urllib.parse import quote, quote_plus
@@ -225,11 +246,20 @@ def test_env_files(tmp_path: Path) -> None:
 
 
 def test_keys_of_objects_give_their_values_away() -> None:
-    """A value that looks like nothing is one after `password`; numbers, flags and names are none."""
+    """A value that looks like nothing is one after `password`; numbers, flags and names are
+    none."""
     redactor = Redactor()
-    value = {"password": "plainword", "token_count": "plainword", "tokens": 7, "api_key": None, "token": ["plainword"]}
+    value = {
+        "password": "plainword",
+        "token_count": "plainword",
+        "tokens": 7,
+        "api_key": None,
+        "token": ["plainword"],
+    }
     found = redactor.value(value)
-    assert found == value | {"password": f"{MARK}named-secret]"} and redactor.counts == {"named-secret": 1}
+    assert found == value | {"password": f"{MARK}named-secret]"} and redactor.counts == {
+        "named-secret": 1
+    }
     assert redactor.value({float("inf"): float("nan")}) == {"inf": None}
 
 
@@ -248,7 +278,11 @@ def test_counts_in_words_and_redaction_off() -> None:
 
 @given(
     st.lists(
-        st.one_of(st.sampled_from([s for _, s in ALL]), st.text(max_size=12), st.sampled_from('\n\t "\\{}:=,')),
+        st.one_of(
+            st.sampled_from([s for _, s in ALL]),
+            st.text(max_size=12),
+            st.sampled_from('\n\t "\\{}:=,'),
+        ),
         max_size=12,
     )
 )
@@ -256,13 +290,25 @@ def test_twice_is_once(parts: list[str]) -> None:
     """What has been redacted is not redacted again, and stays free of secrets."""
     text, counts = redact("".join(parts))
     again, more = redact(text)
-    assert again == text and not more and sum(counts.values()) == text.count(MARK) - "".join(parts).count(MARK)
+    assert (
+        again == text
+        and not more
+        and sum(counts.values()) == text.count(MARK) - "".join(parts).count(MARK)
+    )
 
 
-SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=8) | st.sampled_from([s for _, s in ALL])
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.text(max_size=8)
+    | st.sampled_from([s for _, s in ALL])
+)
 JSON = st.recursive(
     SCALARS,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4)
+    ),
 )
 
 
@@ -298,10 +344,17 @@ def test_hostile_text_of_any_making(parts: list[str]) -> None:
 
 @pytest.mark.slow
 def test_a_megabyte_of_each_beginning() -> None:
-    """In time linear in its length: at a megabyte anything else would not come to an end before tomorrow."""
+    """In time linear in its length: at a megabyte anything else would not come to an end before
+    tomorrow."""
     script = (
         "import sys, json\nfrom hermes_browse.store.export.redact import Redactor\n"
         "for part in json.loads(sys.stdin.read()):\n"
         "    Redactor(['zucchini pie', 'aaaaaaab']).text(part * (1_000_000 // len(part)))\n"
     )
-    subprocess.run([sys.executable, "-c", script], input=json.dumps(FRAGMENTS), text=True, check=True, timeout=600)
+    subprocess.run(
+        [sys.executable, "-c", script],
+        input=json.dumps(FRAGMENTS),
+        text=True,
+        check=True,
+        timeout=600,
+    )

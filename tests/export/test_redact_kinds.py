@@ -1,4 +1,5 @@
-"""Every kind of key, wherever it stands, in each format of an export; and texts that only look like one."""
+"""Every kind of key, wherever it stands, in each format of an export; and texts that only look like
+one."""
 
 from __future__ import annotations
 
@@ -117,7 +118,8 @@ def _texts() -> list[tuple[str, str]]:
         (secret, frame.format(secret))
         for kind, secret in KINDS.items()
         for name, frame in BARE.items()
-        if (kind, name) != ("Square token", "in an address")  # after a slash it looks like a picture in base64
+        if (kind, name)
+        != ("Square token", "in an address")  # after a slash it looks like a picture in base64
     ]
     everywhere = [*KINDS.values(), *FORMLESS.values()]
     for name, frame in NAMED.items():
@@ -156,7 +158,11 @@ def test_broken_keys() -> None:
         for kind, secret in KINDS.items():
             if kind == "Mailchimp" and "wrapped" in how:
                 continue  # ends with its form, a hash before that is none
-            for place in (len(secret) // 2, len(secret) // 3, 5 if "wrapped" not in how else len(secret) // 2):
+            for place in (
+                len(secret) // 2,
+                len(secret) // 3,
+                5 if "wrapped" not in how else len(secret) // 2,
+            ):
                 text = f"it: {secret[:place]}{gap}{secret[place:]} and more"
                 redacted = Redactor().text(text)
                 if _leaks(secret, redacted) or not redacted.endswith(" and more"):
@@ -174,12 +180,16 @@ def test_in_all_formats(tmp_path: Path) -> None:
             if kind not in ("Mailchimp", "Discord webhook") or "wrapped" not in how
         ]
     messages: list[dict[str, object]] = [
-        {"session_id": "a", "role": role, "content": text} for _secret, text in cases for role in ("user", "tool")
+        {"session_id": "a", "role": role, "content": text}
+        for _secret, text in cases
+        for role in ("user", "tool")
     ]
     for _secret, text in cases:
         calls = [{"function": {"name": "terminal", "arguments": json.dumps({"command": text})}}]
         messages.append({"session_id": "a", "role": "assistant", "tool_calls": json.dumps(calls)})
-    path = make_store(tmp_path / "state.db", "22", sessions=[{"id": "a", "source": "cli"}], messages=messages)
+    path = make_store(
+        tmp_path / "state.db", "22", sessions=[{"id": "a", "source": "cli"}], messages=messages
+    )
     for form in (Format.MARKDOWN, Format.JSONL, Format.HTML):
         text = html.unescape(document(path, form, redactor=Redactor()))
         assert text.count(MARK) >= 3 * len(cases)
@@ -189,7 +199,11 @@ def test_in_all_formats(tmp_path: Path) -> None:
 def test_headers_in_objects() -> None:
     """The arguments of a tool call hold headers as keys."""
     redactor = Redactor()
-    headers = {"Authorization": "Bearer abc123def456ghi", "Cookie": "theme=dark; session=abcdef", "Accept": "a=b"}
+    headers = {
+        "Authorization": "Bearer abc123def456ghi",
+        "Cookie": "theme=dark; session=abcdef",
+        "Accept": "a=b",
+    }
     found = redactor.value({"headers": headers})
     assert found == {
         "headers": {

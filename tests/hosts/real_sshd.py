@@ -1,4 +1,5 @@
-"""The real `sshd` on the loopback, with one store, and a key for each right; see docs/hosts.md for their lines."""
+"""The real `sshd` on the loopback, with one store, and a key for each right; see docs/hosts.md for
+their lines."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ _FORCED: Mapping[str, str] = {
     "sudo": 'restrict,command="env -u SSH_ORIGINAL_COMMAND {serve} serve --stdio" ',
     "any": "",
 }
-"""By key: what stands ahead of it in `authorized_keys`. `sudo` takes the environment away, as that does."""
+"""By key: what stands ahead of it in `authorized_keys`. `sudo` takes the environment away, as that
+does."""
 
 
 RESTRICTED = ("read", "change")
@@ -52,7 +54,13 @@ class RealServer:
     def __init__(self, folder: Path, home: Path) -> None:
         self.folder, self.home = folder, home
         self.elsewhere = home.parent / "elsewhere"
-        words = ["env", f"HOME={folder / 'home'}", f"HERMES_HOME={home}", "LC_ALL=C.UTF-8", str(PROGRAM)]
+        words = [
+            "env",
+            f"HOME={folder / 'home'}",
+            f"HERMES_HOME={home}",
+            "LC_ALL=C.UTF-8",
+            str(PROGRAM),
+        ]
         self.program = shlex.join(words)
         """What runs there."""
         with socket.socket() as free:
@@ -63,7 +71,18 @@ class RealServer:
         (self.folder / "home").mkdir(parents=True)
         lines = []
         for name in ("server", *_FORCED):
-            make = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", str(self.folder / name)]
+            make = [
+                "ssh-keygen",
+                "-q",
+                "-t",
+                "ed25519",
+                "-N",
+                "",
+                "-C",
+                name,
+                "-f",
+                str(self.folder / name),
+            ]
             subprocess.run(make, check=True, stdin=subprocess.DEVNULL)
             if name != "server":
                 lines.append(_FORCED[name].format(serve=self.program) + self._public(name))
@@ -80,7 +99,9 @@ class RealServer:
             "PidFile": "none",
             "Subsystem": "sftp internal-sftp",
         }
-        (self.folder / "sshd_config").write_text("".join(f"{name} {value}\n" for name, value in settings.items()))
+        (self.folder / "sshd_config").write_text(
+            "".join(f"{name} {value}\n" for name, value in settings.items())
+        )
         if os.geteuid() == 0:
             Path("/run/sshd").mkdir(exist_ok=True)  # where it separates privileges
         self._log = (self.folder / "log").open("wb")
@@ -99,7 +120,10 @@ class RealServer:
 
     def _wait(self) -> None:
         while True:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 5):
+            with (
+                contextlib.suppress(OSError),
+                socket.create_connection(("127.0.0.1", self.port), 5),
+            ):
                 return
             assert self._process.poll() is None, (self.folder / "log").read_text()
             time.sleep(0.01)
@@ -122,11 +146,15 @@ class RealServer:
         """Return the host that a key opens, as the configuration has it."""
         return Host("vps", shlex.join(self.options(key)), command=self.program)
 
-    def ssh(self, key: str, *words: str, before: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    def ssh(
+        self, key: str, *words: str, before: tuple[str, ...] = ()
+    ) -> subprocess.CompletedProcess[str]:
         """Log in with a key and run a command line, without input."""
         command = ["ssh", *before, *self.options(key), *words]
         empty = subprocess.DEVNULL
-        return subprocess.run(command, stdin=empty, capture_output=True, text=True, timeout=120, check=False)
+        return subprocess.run(
+            command, stdin=empty, capture_output=True, text=True, timeout=120, check=False
+        )
 
     @contextlib.contextmanager
     def asking(self, key: str) -> Iterator[Asking]:
@@ -139,7 +167,8 @@ class RealServer:
             one.end()
 
     def files(self) -> dict[str, bytes]:
-        """Return all files of the machine but the log of `sshd`, and what SQLite makes to read a store."""
+        """Return all files of the machine but the log of `sshd`, and what SQLite makes to read a
+        store."""
         tops = (self.folder, self.home, self.elsewhere)
         found = [path for top in tops for path in sorted(top.rglob("*")) if path.is_file()]
         left_out = ("log", "state.db-wal", "state.db-shm")

@@ -1,8 +1,9 @@
 """Throw-away SSH servers on the loopback, for the real `ssh` client, with faults to switch on.
 
-All servers of a process share one thread and one loop (asyncssh). Each listens through a small proxy, which counts
-connections, delays both directions, and can stand still. What a client asks for is run as sshd does: by `sh -c`, in a
-session of its own, with this environment's programs first on the path.
+All servers of a process share one thread and one loop (asyncssh). Each listens through a small
+proxy, which counts connections, delays both directions, and can stand still. What a client asks for
+is run as sshd does: by `sh -c`, in a session of its own, with this environment's programs first on
+the path.
 """
 
 from __future__ import annotations
@@ -62,7 +63,9 @@ class ThrowAwayServer:
         latency: Seconds that every byte takes in each direction.
     """
 
-    def __init__(self, folder: Path, home: Path, name: str = "vps", *, latency: float = 0.0) -> None:
+    def __init__(
+        self, folder: Path, home: Path, name: str = "vps", *, latency: float = 0.0
+    ) -> None:
         self.folder, self.home, self.latency = folder, home, latency
         self.port = 0
         self.connections = 0
@@ -128,7 +131,8 @@ class ThrowAwayServer:
         _wait(self._stop())
 
     def cut(self) -> None:
-        """Cut all connections; programs see the end of their input, and new connections are accepted."""
+        """Cut all connections; programs see the end of their input, and new connections are
+        accepted."""
         _wait(self._cut())
 
     def change_key(self) -> None:
@@ -139,9 +143,14 @@ class ThrowAwayServer:
 
     def alive(self) -> list[int]:
         """Return the processes whose groups have not ended."""
-        # A dead one stays in its group where the first process of the system does not wait for orphans.
-        table = subprocess.run(["ps", "-Ao", "pgid=,stat="], capture_output=True, text=True, check=True).stdout
-        groups = {int(group) for group, state in map(str.split, table.splitlines()) if state[0] != "Z"}
+        # A dead one stays in its group where the first process of the system does not wait for
+        # orphans.
+        table = subprocess.run(
+            ["ps", "-Ao", "pgid=,stat="], capture_output=True, text=True, check=True
+        ).stdout
+        groups = {
+            int(group) for group, state in map(str.split, table.splitlines()) if state[0] != "Z"
+        }
         return [pid for pid in self.processes if pid in groups]
 
     async def _start(self) -> None:
@@ -155,7 +164,10 @@ class ThrowAwayServer:
             line_editor=False,
         )
         outside = await asyncio.start_server(
-            functools.partial(self._pass_on, inside.get_port()), "127.0.0.1", self.port, limit=_CHUNK
+            functools.partial(self._pass_on, inside.get_port()),
+            "127.0.0.1",
+            self.port,
+            limit=_CHUNK,
         )
         self._listeners = [inside, outside]
         self.port = outside.sockets[0].getsockname()[1]
@@ -179,7 +191,9 @@ class ThrowAwayServer:
 
     # The proxy
 
-    async def _pass_on(self, port: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _pass_on(
+        self, port: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         self.connections += 1
         self._note_task()
         self._open.add(writer.transport)
@@ -235,7 +249,9 @@ class ThrowAwayServer:
         self._note_task()
         self.commands.append(client.command or "")
         with contextlib.suppress(OSError, asyncssh.Error):  # the connection was lost
-            code = await (self._run_on_terminal(client) if client.term_type else self._run_on_pipes(client))
+            code = await (
+                self._run_on_terminal(client) if client.term_type else self._run_on_pipes(client)
+            )
             if code < 0:
                 client.exit_with_signal(signal.Signals(-code).name.removeprefix("SIG"))
             else:
@@ -243,7 +259,9 @@ class ThrowAwayServer:
 
     def _environment(self) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
-        programs = os.pathsep.join([str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin", "/bin"])
+        programs = os.pathsep.join(
+            [str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin", "/bin"]
+        )
         there = {"HERMES_HOME": str(self.home), "HOME": str(self.folder / "home"), "PATH": programs}
         return kept | there | self.environment
 
@@ -259,18 +277,22 @@ class ThrowAwayServer:
             start_new_session=True,
         )
         self.processes.append(program.pid)
-        assert program.stdin is not None and program.stdout is not None and program.stderr is not None
+        assert (
+            program.stdin is not None and program.stdout is not None and program.stderr is not None
+        )
         feeding = asyncio.create_task(self._feed(client, program.stdin))
         try:
             for chunk in self.noise:
                 client.stdout.write(chunk)
                 await client.stdout.drain()
             await asyncio.gather(
-                self._print(program.stdout, client.stdout, client), self._print(program.stderr, client.stderr, client)
+                self._print(program.stdout, client.stdout, client),
+                self._print(program.stderr, client.stderr, client),
             )
             return await program.wait()
         except (OSError, asyncssh.Error):
-            # As the pipes of sshd break when it ends; the class has no public method that closes one for reading.
+            # As the pipes of sshd break when it ends; the class has no public method that closes
+            # one for reading.
             for number in (0, 1, 2):
                 end = program._transport.get_pipe_transport(number)  # type: ignore[attr-defined]
                 if end is not None:
@@ -279,7 +301,9 @@ class ThrowAwayServer:
         finally:
             feeding.cancel()
 
-    async def _feed(self, client: asyncssh.SSHServerProcess[bytes], stdin: asyncio.StreamWriter) -> None:
+    async def _feed(
+        self, client: asyncssh.SSHServerProcess[bytes], stdin: asyncio.StreamWriter
+    ) -> None:
         with contextlib.suppress(OSError, asyncssh.Error):
             while chunk := await client.stdin.read(_CHUNK):
                 stdin.write(chunk)
@@ -310,7 +334,8 @@ class ThrowAwayServer:
             stdin=slave,
             stdout=slave,
             stderr=slave,
-            env=self._environment() | {"TERM": client.term_type or "dumb", "SSH_TTY": os.ttyname(slave)},
+            env=self._environment()
+            | {"TERM": client.term_type or "dumb", "SSH_TTY": os.ttyname(slave)},
             cwd=self.folder / "home",
             preexec_fn=functools.partial(os.login_tty, slave),
         )
@@ -337,7 +362,9 @@ class ThrowAwayServer:
 
         typing = asyncio.create_task(type_keys())
         try:
-            with contextlib.suppress(OSError):  # Linux says EIO when the last program closes the terminal
+            with contextlib.suppress(
+                OSError
+            ):  # Linux says EIO when the last program closes the terminal
                 while chunk := await output.read(_CHUNK):
                     client.stdout.write(chunk)
                     await client.stdout.drain()

@@ -106,12 +106,19 @@ def test_a_path_that_is_too_long_for_a_socket(
         links.close()
 
 
-def test_the_users_own_configuration_does_not_keep_ssh_alive(links: Links, server: ThrowAwayServer) -> None:
-    """Nor does it lend anything to the host: sharing, persistence, forwarding and commands of theirs are not for us."""
+def test_the_users_own_configuration_does_not_keep_ssh_alive(
+    links: Links, server: ThrowAwayServer
+) -> None:
+    """Nor does it lend anything to the host: sharing, persistence, forwarding and commands of
+    theirs are not for us."""
     with socket.socket() as taken, (server.folder / "config").open("a") as config:
         taken.bind(("127.0.0.1", 0))
-        config.write("  ControlMaster auto\n  ControlPersist yes\n  ExitOnForwardFailure yes\n  LogLevel QUIET\n")
-        config.write(f"  LocalForward {taken.getsockname()[1]} 127.0.0.1:1\n  RemoteCommand echo no\n")
+        config.write(
+            "  ControlMaster auto\n  ControlPersist yes\n  ExitOnForwardFailure yes\n  LogLevel QUIET\n"
+        )
+        config.write(
+            f"  LocalForward {taken.getsockname()[1]} 127.0.0.1:1\n  RemoteCommand echo no\n"
+        )
     one = links.of(server.host)
     assert one.ask({"sql": "SELECT 1"})["rows"] == [[1]]
     process, folder = one._process, one.control
@@ -119,7 +126,9 @@ def test_the_users_own_configuration_does_not_keep_ssh_alive(links: Links, serve
     assert process is not None and process.wait(120) is not None
     until(lambda: server.alive() == [])
     assert folder is not None and not folder.exists()
-    running = subprocess.run(["ps", "-Ao", "args="], capture_output=True, text=True, check=True).stdout
+    running = subprocess.run(
+        ["ps", "-Ao", "args="], capture_output=True, text=True, check=True
+    ).stdout
     assert str(folder) not in running
 
 
@@ -151,7 +160,9 @@ def test_both_ends_end_with_ours(server: ThrowAwayServer, number: signal.Signals
     until(lambda: server.alive() == [])
 
     def has_ended() -> bool:
-        shown = subprocess.run(["ps", "-o", "stat=", "-p", str(ssh)], capture_output=True, text=True).stdout
+        shown = subprocess.run(
+            ["ps", "-o", "stat=", "-p", str(ssh)], capture_output=True, text=True
+        ).stdout
         return not shown.strip() or shown.startswith("Z")
 
     until(has_ended)

@@ -1,4 +1,5 @@
-"""What hosts print becomes conversations and hits, or an error: never anything else, whatever it is."""
+"""What hosts print becomes conversations and hits, or an error: never anything else, whatever it
+is."""
 
 from __future__ import annotations
 
@@ -40,14 +41,25 @@ Print = Callable[[Sequence[str]], Reply]
 def store(tmp_path: Path) -> Path:
     """A chain of three segments with a title and a subagent, and a conversation without one."""
     chain = [
-        {"id": f"s{number}", "source": "telegram", "title": title, "started_at": T0 + number, "model": "opus"}
+        {
+            "id": f"s{number}",
+            "source": "telegram",
+            "title": title,
+            "started_at": T0 + number,
+            "model": "opus",
+        }
         | {"parent_session_id": f"s{number - 1}" if number else None, "cwd": "/tmp/здесь"}
         | ({"ended_at": T0 + number + 1, "end_reason": "compression"} if number < 2 else {})
         | {"input_tokens": 10, "output_tokens": 2, "estimated_cost_usd": 0.25}
         for number, title in enumerate(["Boats", "Boats #2", "Boats #3"])
     ]
     marker = json.dumps({"_delegate_from": "s1"})
-    helper = {"id": "helper", "parent_session_id": "s1", "model_config": marker, "started_at": T0 + 1}
+    helper = {
+        "id": "helper",
+        "parent_session_id": "s1",
+        "model_config": marker,
+        "started_at": T0 + 1,
+    }
     chain.append(helper | {"estimated_cost_usd": 2.0})
     said = [
         {"session_id": f"s{number}", "content": f"the harbour {number}", "timestamp": T0 + number}
@@ -56,7 +68,10 @@ def store(tmp_path: Path) -> Path:
     return make_store(
         tmp_path / "state.db",
         sessions=[*chain, {"id": "-odd id", "started_at": T0 - 100}],
-        messages=[*said, {"session_id": "-odd id", "content": "hi \x1b[2J there", "timestamp": T0 - 100}],
+        messages=[
+            *said,
+            {"session_id": "-odd id", "content": "hi \x1b[2J there", "timestamp": T0 - 100},
+        ],
     )
 
 
@@ -73,8 +88,11 @@ def printed(store: Path, capsys: pytest.CaptureFixture[str]) -> Print:
 
 
 @pytest.mark.parametrize("of", [translate, failure])
-def test_a_busy_store_there_is_told_from_a_broken_one(of: Callable[[sqlite3.Error, Path], BrowseError]) -> None:
-    """By its sentence, of reading or of writing, as both have one exit code: a clean-up tries again then."""
+def test_a_busy_store_there_is_told_from_a_broken_one(
+    of: Callable[[sqlite3.Error, Path], BrowseError],
+) -> None:
+    """By its sentence, of reading or of writing, as both have one exit code: a clean-up tries again
+    then."""
     locked = sqlite3.OperationalError("database is locked")
     locked.sqlite_errorcode = sqlite3.SQLITE_BUSY
     said = of(locked, Path("/home/me/.hermes/state.db"))
@@ -89,8 +107,29 @@ def test_conversations_of_a_host_are_those_of_its_store(store: Path, printed: Pr
         catalog = read_catalog(reader, time.time())
         own = with_details(reader, [catalog.conversation(root) for root in catalog.order(View.ALL)])
     facts = (
-        *("id", "root_id", "kind", "status", "relation", "title", "last_active", "preview", "rows", "source", "model"),
-        *("cwd", "git_branch", "archived", "hidden", "pinned", "tokens", "cost_usd", "tool_call_count"),
+        *(
+            "id",
+            "root_id",
+            "kind",
+            "status",
+            "relation",
+            "title",
+            "last_active",
+            "preview",
+            "rows",
+            "source",
+            "model",
+        ),
+        *(
+            "cwd",
+            "git_branch",
+            "archived",
+            "hidden",
+            "pinned",
+            "tokens",
+            "cost_usd",
+            "tool_call_count",
+        ),
         "tree_cost_usd",
         *("message_count", "branches", "subagents", "note"),
     )
@@ -148,9 +187,15 @@ def test_words_of_a_newer_version_mean_the_plain_case() -> None:
     """A kind, a status, a relation and a state that are not known yet."""
     new = {"id": "a", "kind": "dream", "status": "asleep", "relation": "cousin", "colour": ["blue"]}
     (only,) = read_list(VPS, Reply(0, json.dumps({"conversations": [new]}), "")).conversations
-    assert (only.kind, only.status, only.relation) == (ConversationKind.CHAT, Status.ENDED, Relation.ROOT)
+    assert (only.kind, only.status, only.relation) == (
+        ConversationKind.CHAT,
+        Status.ENDED,
+        Relation.ROOT,
+    )
     hit = {"message_id": 7, "session_id": "a", "conversation_id": "b", "state": "faded"}
-    assert read_search(VPS, Reply(0, json.dumps({"hits": [hit]}), "")).hits[0][1].state is State.LIVE
+    assert (
+        read_search(VPS, Reply(0, json.dumps({"hits": [hit]}), "")).hits[0][1].state is State.LIVE
+    )
 
 
 WRONG: list[dict[str, object]] = [
@@ -219,13 +264,21 @@ JSON = st.recursive(
     | st.floats()
     | st.text()
     | st.sampled_from([2**64, -1, 10**400, "\ud800"]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 
 
 def _leaves(value: object, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    children = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     return [path, *(leaf for key, child in children for leaf in _leaves(child, (*path, key)))]
 
 
@@ -255,20 +308,48 @@ def test_any_json_is_an_answer_or_an_error(document: object) -> None:
 
 @settings(max_examples=examples(2_000))
 @given(st.data())
-def test_an_answer_with_any_one_value_replaced_is_an_answer_or_an_error(data: st.DataObject) -> None:
+def test_an_answer_with_any_one_value_replaced_is_an_answer_or_an_error(
+    data: st.DataObject,
+) -> None:
     """Documents that are right but for one place."""
     right: dict[str, Any] = {
         "store": {"sessions": 3, "bytes": 9},
         "total": 1,
         "conversations": [
-            {"id": "b", "root_id": "a", "segments": ["a", "b"], "title": "t", "preview": "p", "source": "cli"}
-            | {"model": "m", "cwd": "/", "started_at": 1.0, "last_active": 2, "status": "live", "kind": "chat"}
-            | {"archived": False, "message_count": 3, "tokens": {"input": 1}, "cost_usd": 0.5, "bytes": 1}
+            {
+                "id": "b",
+                "root_id": "a",
+                "segments": ["a", "b"],
+                "title": "t",
+                "preview": "p",
+                "source": "cli",
+            }
+            | {
+                "model": "m",
+                "cwd": "/",
+                "started_at": 1.0,
+                "last_active": 2,
+                "status": "live",
+                "kind": "chat",
+            }
+            | {
+                "archived": False,
+                "message_count": 3,
+                "tokens": {"input": 1},
+                "cost_usd": 0.5,
+                "bytes": 1,
+            }
         ],
         "more": False,
         "notes": ["a note"],
         "hits": [
-            {"message_id": 1, "session_id": "a", "conversation_id": "b", "role": "user", "timestamp": 1.0}
+            {
+                "message_id": 1,
+                "session_id": "a",
+                "conversation_id": "b",
+                "role": "user",
+                "timestamp": 1.0,
+            }
             | {"snippet": "a boat", "match": [[2, 6]], "state": "live"}
         ],
     }

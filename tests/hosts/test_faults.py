@@ -61,7 +61,11 @@ def test_it_connects_again_after_a_while(
 def test_a_name_that_nobody_has(links: Links) -> None:
     """And what to correct."""
     error = failure(links.of(Host("vps", "-F none nobody.invalid")))
-    assert error.code == "host-unknown" and "nobody.invalid" in str(error) and "configuration" in error.remedy
+    assert (
+        error.code == "host-unknown"
+        and "nobody.invalid" in str(error)
+        and "configuration" in error.remedy
+    )
 
 
 def test_a_changed_key(links: Links, server: ThrowAwayServer) -> None:
@@ -77,7 +81,11 @@ def test_a_machine_that_was_never_met(links: Links, server: ThrowAwayServer) -> 
     """Its key is not accepted by itself; the remedy says how a person does that."""
     (server.folder / "known").write_text("")
     error = failure(links.of(server.host))
-    assert error.code == "host-key" and "not known here yet" in str(error) and f"ssh {server.host.ssh}" in error.remedy
+    assert (
+        error.code == "host-key"
+        and "not known here yet" in str(error)
+        and f"ssh {server.host.ssh}" in error.remedy
+    )
 
 
 def test_a_login_that_is_refused(links: Links, server: ThrowAwayServer) -> None:
@@ -95,7 +103,9 @@ def test_a_server_that_hangs_up_at_once(links: Links, server: ThrowAwayServer) -
 
         def hang_up() -> None:
             caller, _address = listener.accept()
-            caller.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # a reset
+            caller.setsockopt(
+                socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
+            )  # a reset
             caller.close()
 
         hanging = threading.Thread(target=hang_up)
@@ -128,7 +138,9 @@ def test_a_machine_that_hangs(
 
 
 @pytest.mark.slow
-def test_a_machine_that_falls_silent(links: Links, server: ThrowAwayServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_that_falls_silent(
+    links: Links, server: ThrowAwayServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """An answer does not come: the connection is given up, and the next one works."""
     one = links.of(server.host)
     one.open()
@@ -145,7 +157,11 @@ def test_a_machine_that_falls_silent(links: Links, server: ThrowAwayServer, monk
 
 def test_a_message_of_the_day_and_noise_are_skipped(links: Links, server: ThrowAwayServer) -> None:
     """Whatever a login shell prints before the program, JSON and control characters included."""
-    server.noise = [b"Welcome!\n\x1b[2J\xff\n", b'{"id": 1}\n[1]\n{"hello": 5}\n', b"no end of line \n"]
+    server.noise = [
+        b"Welcome!\n\x1b[2J\xff\n",
+        b'{"id": 1}\n[1]\n{"hello": 5}\n',
+        b"no end of line \n",
+    ]
     assert links.of(server.host).ask({"sql": "SELECT 1"})["rows"] == [[1]]
 
 
@@ -158,13 +174,25 @@ _MANY = "head -c 110000000 /dev/zero | tr '\\0' "
         pytest.param(f"{_MANY} x #", 4, id="one line"),
         pytest.param(f"{_MANY} '\\n' #", 4, id="empty lines", marks=pytest.mark.slow),
         pytest.param(f"{_MANY} 1 | fold -w 4000 #", 4, id="numbers", marks=pytest.mark.slow),
-        pytest.param(f"{HELLO} {_MANY} x #", 300, id="one line as an answer", marks=pytest.mark.slow),
-        pytest.param(f"{HELLO} {_MANY} '\\n' #", 4, id="empty lines as answers", marks=pytest.mark.slow),
-        pytest.param(f"{HELLO} {_MANY} 1 | fold -w 4000 #", 4, id="numbers as answers", marks=pytest.mark.slow),
+        pytest.param(
+            f"{HELLO} {_MANY} x #", 300, id="one line as an answer", marks=pytest.mark.slow
+        ),
+        pytest.param(
+            f"{HELLO} {_MANY} '\\n' #", 4, id="empty lines as answers", marks=pytest.mark.slow
+        ),
+        pytest.param(
+            f"{HELLO} {_MANY} 1 | fold -w 4000 #",
+            4,
+            id="numbers as answers",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
-def test_a_hundred_megabytes_of_noise(server: ThrowAwayServer, command: str, megabytes: int) -> None:
-    """They are not kept, and nothing that follows is believed. Memory is that of a process of its own."""
+def test_a_hundred_megabytes_of_noise(
+    server: ThrowAwayServer, command: str, megabytes: int
+) -> None:
+    """They are not kept, and nothing that follows is believed. Memory is that of a process of its
+    own."""
     code = ASKING + (
         "from resource import RUSAGE_SELF, getrusage\n"
         "before = getrusage(RUSAGE_SELF).ru_maxrss\n"
@@ -173,7 +201,9 @@ def test_a_hundred_megabytes_of_noise(server: ThrowAwayServer, command: str, meg
         "print(getrusage(RUSAGE_SELF).ru_maxrss - before, sys.platform == 'darwin')\n"
     )
     host = server.host._replace(command=command)
-    done = subprocess.run([sys.executable, "-c", code, *host], capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *host], capture_output=True, text=True, timeout=120, check=True
+    )
     kind, length, grown, in_bytes = done.stdout.split()
     assert kind == "host-noise" and int(length) < 300
     assert int(grown) / (1e6 if in_bytes == "True" else 1e3) < megabytes
@@ -208,7 +238,9 @@ def test_a_machine_that_dies_in_the_middle_of_a_line(links: Links, server: Throw
     assert one.reconnect() and one.ask({"sql": "SELECT 12345"})["rows"] == [[12345]]
 
 
-@pytest.mark.parametrize("command", ["kill -9 $$ #", "exit 0 #", HELLO + "exit 1 #", HELLO + "kill -9 $$ #"])
+@pytest.mark.parametrize(
+    "command", ["kill -9 $$ #", "exit 0 #", HELLO + "exit 1 #", HELLO + "kill -9 $$ #"]
+)
 def test_a_program_that_dies(links: Links, server: ThrowAwayServer, command: str) -> None:
     """It is a lost connection, whatever it said before."""
     one = links.of(server.host._replace(command=command))
@@ -217,7 +249,19 @@ def test_a_program_that_dies(links: Links, server: ThrowAwayServer, command: str
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "rows", ["[]", "[[]]", "7", "[7]", '["ab"]', "[[1], [1, 2]]", '[[{"b64": 1}]]', '[["x"]]', "[[null]]", "[[[1]]]"]
+    "rows",
+    [
+        "[]",
+        "[[]]",
+        "7",
+        "[7]",
+        '["ab"]',
+        "[[1], [1, 2]]",
+        '[[{"b64": 1}]]',
+        '[["x"]]',
+        "[[null]]",
+        "[[[1]]]",
+    ],
 )
 def test_rows_that_no_store_has(links: Links, server: ThrowAwayServer, rows: str) -> None:
     """It is said that they are no answer."""
@@ -246,9 +290,17 @@ def test_an_account_that_nobody_may_use(links: Links, server: ThrowAwayServer) -
         (127, "sh: 1: hermes-browse: not found", False),
         (127, "fish: Unknown command: hermes-browse", False),
         (1, "hermes-browse: Command not found.", False),  # tcsh
-        (126, "bash: line 1: /x/hermes-browse: /x/python: bad interpreter: No such file or directory", True),
+        (
+            126,
+            "bash: line 1: /x/hermes-browse: /x/python: bad interpreter: No such file or directory",
+            True,
+        ),
         (127, "bash: line 1: /x/hermes-browse: cannot execute: required file not found", True),
-        (127, "zsh:1: /x/hermes-browse: bad interpreter: /x/python: no such file or directory", True),
+        (
+            127,
+            "zsh:1: /x/hermes-browse: bad interpreter: /x/python: no such file or directory",
+            True,
+        ),
         (126, "sh: 1: /x/hermes-browse: Permission denied", True),
     ],
 )
@@ -262,12 +314,18 @@ def test_words_of_shells_about_a_program(code: int, said: str, broken: bool) -> 
 def test_no_hermes_browse_there(links: Links, server: ThrowAwayServer) -> None:
     """It names the program that was looked for."""
     error = failure(links.of(server.host._replace(command="no-such-browse")))
-    assert error.code == "host-program" and "no-such-browse" in str(error) and "`command`" in error.remedy
+    assert (
+        error.code == "host-program"
+        and "no-such-browse" in str(error)
+        and "`command`" in error.remedy
+    )
 
 
 def test_a_hermes_browse_that_knows_no_serve(links: Links, server: ThrowAwayServer) -> None:
     """It is told from other failures by its exit code."""
-    error = failure(links.of(server.host._replace(command="echo 'invalid choice: serve' >&2; exit 2 #")))
+    error = failure(
+        links.of(server.host._replace(command="echo 'invalid choice: serve' >&2; exit 2 #"))
+    )
     assert error.code == "host-version" and "invalid choice: serve" in str(error)
 
 
@@ -296,7 +354,9 @@ def test_no_such_profile_there(links: Links, server: ThrowAwayServer) -> None:
     assert error.code == "host-refused" and "nobody" in str(error)
 
 
-def test_no_ssh_here(links: Links, server: ThrowAwayServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_no_ssh_here(
+    links: Links, server: ThrowAwayServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """A sentence that says so."""
     monkeypatch.setenv("PATH", str(tmp_path))
     error = failure(links.of(server.host))
@@ -333,8 +393,11 @@ def _exists(home: Path, session: str) -> bool:
         database.close()
 
 
-def test_the_connection_is_lost_after_a_delete(links: Links, server: ThrowAwayServer, hermes_home: Path) -> None:
-    """The store there shows that it is done; it is not sent again, and its bundle can be restored."""
+def test_the_connection_is_lost_after_a_delete(
+    links: Links, server: ThrowAwayServer, hermes_home: Path
+) -> None:
+    """The store there shows that it is done; it is not sent again, and its bundle can be
+    restored."""
     (session,) = _conversations(hermes_home, 1)
     store = remote(links.of(server.host))
     server.cut_at = b'"code": 0'
@@ -353,14 +416,18 @@ def test_the_connection_is_lost_before_a_delete(
     """It is not done, and not done later; that is what is said."""
     (session,) = _conversations(hermes_home, 1)
     store = remote(links.of(server.host))
-    monkeypatch.setattr(Link, "call", lambda self, *_call, seconds=0: (server.cut(), self.ask({"sql": ENDLESS}))[1])
+    monkeypatch.setattr(
+        Link, "call", lambda self, *_call, seconds=0: (server.cut(), self.ask({"sql": ENDLESS}))[1]
+    )
     with pytest.raises(WriteInDoubtError, match="nothing is changed"):
         edits.delete(store, [session])
     assert _exists(hermes_home, session)
 
 
 @pytest.mark.slow
-def test_the_machine_is_gone_after_a_delete(links: Links, server: ThrowAwayServer, hermes_home: Path) -> None:
+def test_the_machine_is_gone_after_a_delete(
+    links: Links, server: ThrowAwayServer, hermes_home: Path
+) -> None:
     """Nobody can say what was done, and that is what is said."""
     (session,) = _conversations(hermes_home, 1)
     store = remote(links.of(server.host))
@@ -376,30 +443,58 @@ def test_the_machine_is_gone_after_a_delete(links: Links, server: ThrowAwayServe
     [(64, "The trash at .* free disk space", 0), (1000, "The last step of writing .* failed", 1)],
 )
 def test_the_disk_there_is_full_while_deleting(
-    links: Links, server: ThrowAwayServer, hermes_home: Path, kilobytes: int, what: str, bundles: int
+    links: Links,
+    server: ThrowAwayServer,
+    hermes_home: Path,
+    kilobytes: int,
+    what: str,
+    bundles: int,
 ) -> None:
-    """The reason is passed on, and nothing is gone. A limit for the size of files stands for the disk.
+    """The reason is passed on, and nothing is gone. A limit for the size of files stands for the
+    disk.
 
-    The smaller one meets the bundle in the trash, the larger one the database at its commit. A bundle stays then,
-    because a commit that failed may still appear.
+    The smaller one meets the bundle in the trash, the larger one the database at its commit. A
+    bundle stays then, because a commit that failed may still appear.
     """
     (session,) = _conversations(hermes_home, 1)
     database = sqlite3.connect(hermes_home / "state.db")
     with database:
         many = [(session, "user", os.urandom(100_000).hex(), time.time())] * 3
-        database.executemany("INSERT INTO messages (session_id, role, content, timestamp) VALUES (?, ?, ?, ?)", many)
+        database.executemany(
+            "INSERT INTO messages (session_id, role, content, timestamp) VALUES (?, ?, ?, ?)", many
+        )
     database.close()
     server.environment["PYTHONDONTWRITEBYTECODE"] = "1"  # Python would leave half a file there
-    store = remote(links.of(server.host._replace(command=f"ulimit -f {2 * kilobytes}; hermes-browse")))
+    store = remote(
+        links.of(server.host._replace(command=f"ulimit -f {2 * kilobytes}; hermes-browse"))
+    )
     with pytest.raises(BrowseError, match=f"^vps: .*{what}"):
         edits.delete(store, [session])
     assert _exists(hermes_home, session)
-    assert len(list((server.folder / "home" / ".local/share/hermes-browse/trash").iterdir())) == bundles
+    assert (
+        len(list((server.folder / "home" / ".local/share/hermes-browse/trash").iterdir()))
+        == bundles
+    )
 
 
 def test_arguments_arrive_as_they_are(links: Links, server: ThrowAwayServer) -> None:
     """Through two shells and ssh: nothing is split, expanded or run."""
-    odd = ["", " a  b ", "it's", '"', "a\nb", "$(touch x)", "`touch x`", "--", "-x", "*", "\\", "日本", "!x", "~"]
+    odd = [
+        "",
+        " a  b ",
+        "it's",
+        '"',
+        "a\nb",
+        "$(touch x)",
+        "`touch x`",
+        "--",
+        "-x",
+        "*",
+        "\\",
+        "日本",
+        "!x",
+        "~",
+    ]
     host = server.host._replace(command="printf '%s\\0' --")
     command = ssh_command(host, host.command_line(odd))
     out = subprocess.run(command, capture_output=True, timeout=120, stdin=subprocess.DEVNULL).stdout
@@ -409,7 +504,9 @@ def test_arguments_arrive_as_they_are(links: Links, server: ThrowAwayServer) -> 
     assert os.listdir(server.folder / "home") == []
 
 
-def test_a_command_that_prints_nothing_is_given_up(server: ThrowAwayServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_that_prints_nothing_is_given_up(
+    server: ThrowAwayServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """However long it may take as long as it prints."""
     monkeypatch.setattr(running, "SILENT_SECONDS", 3.0)
     chatty = "for each in 1 2 3 4 5 6 7 8; do sleep 0.5; echo $each; done"

@@ -13,7 +13,12 @@ from server import ThrowAwayServer
 from hermes_browse.store.cleanup.space_map import read_space_map
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.errors import NotFoundError, QueryInterruptedError, RefusedError, StoreError
+from hermes_browse.store.errors import (
+    NotFoundError,
+    QueryInterruptedError,
+    RefusedError,
+    StoreError,
+)
 from hermes_browse.store.hosts import edits
 from hermes_browse.store.hosts.link import Links
 from hermes_browse.store.hosts.remote import RemoteStore, locate_there, open_store
@@ -30,7 +35,9 @@ NOW = 1_800_000_000.0
 
 
 @pytest.fixture
-def there(ssh_server: Callable[..., ThrowAwayServer], tmp_path: Path) -> Iterator[Callable[[str], RemoteStore]]:
+def there(
+    ssh_server: Callable[..., ThrowAwayServer], tmp_path: Path
+) -> Iterator[Callable[[str], RemoteStore]]:
     """Puts a recorded store on a machine, and returns it as this one sees it."""
     links = Links()
 
@@ -50,7 +57,9 @@ def there(ssh_server: Callable[..., ThrowAwayServer], tmp_path: Path) -> Iterato
 def _answers(reader: Reader) -> list[object]:
     """What the list, the transcript, the search and the insights read."""
     catalog = read_catalog(reader, NOW)
-    conversations = with_details(reader, [catalog.conversation(root) for root in catalog.order(View.ALL)])
+    conversations = with_details(
+        reader, [catalog.conversation(root) for root in catalog.order(View.ALL)]
+    )
     found: list[object] = [conversations]
     for each in conversations:
         outline = read_outline(reader, each.segments, Reading.EVERYTHING)
@@ -62,7 +71,13 @@ def _answers(reader: Reader) -> list[object]:
 
 
 @pytest.mark.parametrize(
-    "shape", ["v11", pytest.param("v14", marks=pytest.mark.slow), pytest.param("v22", marks=pytest.mark.slow), "v31"]
+    "shape",
+    [
+        "v11",
+        pytest.param("v14", marks=pytest.mark.slow),
+        pytest.param("v22", marks=pytest.mark.slow),
+        "v31",
+    ],
 )
 def test_it_answers_as_the_file_does(there: Callable[[str], RemoteStore], shape: str) -> None:
     store = there(shape)
@@ -81,7 +96,9 @@ def test_its_map_of_bytes_is_that_of_the_file(there: Callable[[str], RemoteStore
     assert expected.file.file_bytes > 0
 
 
-def test_flags_titles_and_deletes_go_through_the_program_there(there: Callable[[str], RemoteStore]) -> None:
+def test_flags_titles_and_deletes_go_through_the_program_there(
+    there: Callable[[str], RemoteStore],
+) -> None:
     store = there("v22")
     file = Store(Path(str(store.path).partition(":")[2]))
 
@@ -113,7 +130,10 @@ def test_nothing_here_writes_to_it(there: Callable[[str], RemoteStore]) -> None:
     store = there("v22")
     with pytest.raises(RefusedError, match="its own machine"):
         archive(store, ["any"])
-    with store.reader() as reader, pytest.raises(StoreError, match=r"readonly|not authorized|prohibited"):
+    with (
+        store.reader() as reader,
+        pytest.raises(StoreError, match=r"readonly|not authorized|prohibited"),
+    ):
         reader.rows("UPDATE sessions SET title = 'x'")
 
 
@@ -129,7 +149,9 @@ def test_a_resume_brings_a_terminal_there(there: Callable[[str], RemoteStore]) -
         catalog = read_catalog(reader, NOW)
         tip = catalog.conversation(catalog.order(View.CHATS)[0]).id
         plan = plan_on_host(store.link, reader, tip)
-    assert plan.argv[:2] == ("ssh", "-t") and plan.argv[-1].endswith(f"resume --yes -- {plan.target.id}")
+    assert plan.argv[:2] == ("ssh", "-t") and plan.argv[-1].endswith(
+        f"resume --yes -- {plan.target.id}"
+    )
     assert plan.host == "vps"
 
 
@@ -139,7 +161,9 @@ def test_a_question_is_interrupted_from_another_thread(there: Callable[[str], Re
     store = there("v11")
     with store.reader() as reader:
         threading.Timer(0.2, reader.interrupt).start()
-        endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+        endless = (
+            "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+        )
         with pytest.raises(QueryInterruptedError):
             reader.rows(endless)
         reader.begin()

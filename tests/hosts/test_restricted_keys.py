@@ -1,4 +1,5 @@
-"""A key that may only serve, at a real `sshd`: no shell, no file, no other store; and no change without the right."""
+"""A key that may only serve, at a real `sshd`: no shell, no file, no other store; and no change
+without the right."""
 
 from __future__ import annotations
 
@@ -65,18 +66,32 @@ def hostile(server: RealServer) -> list[str]:
     ]
 
 
-COMMAND_LINES = ["id", "sh", "bash -i", "cat /etc/passwd", "hermes-browse --demo list", "scp -t /tmp", "true; serve x"]
+COMMAND_LINES = [
+    "id",
+    "sh",
+    "bash -i",
+    "cat /etc/passwd",
+    "hermes-browse --demo list",
+    "scp -t /tmp",
+    "true; serve x",
+]
 
 
 @pytest.mark.parametrize("key", RESTRICTED)
 def test_no_command_line_runs(unchanged: RealServer, key: str) -> None:
-    """Nor a terminal, nor the transfer of files, nor a forwarded port; each ends with the same clear sentence."""
+    """Nor a terminal, nor the transfer of files, nor a forwarded port; each ends with the same
+    clear sentence."""
     for line in COMMAND_LINES:
         ended = unchanged.ssh(key, line)
         assert (ended.returncode, ended.stdout) == (5, ""), line
-        assert ended.stderr.count("\n") == 1 and "This key may only serve the browser" in ended.stderr
+        assert (
+            ended.stderr.count("\n") == 1 and "This key may only serve the browser" in ended.stderr
+        )
     ended = unchanged.ssh(key, "sftp", before=("-s",))
-    assert (ended.returncode, ended.stdout) == (5, "")  # sshd passes nothing on that a subsystem says
+    assert (ended.returncode, ended.stdout) == (
+        5,
+        "",
+    )  # sshd passes nothing on that a subsystem says
     ended = unchanged.ssh(key, "sh", before=("-tt",))
     assert ended.returncode in (5, 255) and ended.stdout == ""
     ended = unchanged.ssh(key, before=("-W", f"127.0.0.1:{unchanged.port}"))
@@ -119,18 +134,57 @@ REMOVED = [
 
 @pytest.mark.parametrize("key", RESTRICTED)
 def test_only_what_is_on_the_list_is_answered(unchanged: RealServer, key: str) -> None:
-    """A command line, a nested `serve`, a call or an argument of another name: each is refused with a sentence."""
-    names = ["export", "config", "config init", "resume", "serve", "show", "hosts", "doctor", "profiles", "drop", "man"]
+    """A command line, a nested `serve`, a call or an argument of another name: each is refused with
+    a sentence."""
+    names = [
+        "export",
+        "config",
+        "config init",
+        "resume",
+        "serve",
+        "show",
+        "hosts",
+        "doctor",
+        "profiles",
+        "drop",
+        "man",
+    ]
     names += ["__class__", "run", "LIST", "list ", "prune", "completions", ""]
-    extra = ["home", "profile", "db", "host", "file", "path", "output", "argv", "demo", "old", "all_profiles"]
-    extra += ["all_hosts", "print_only", "dry_run", "action", "force", "trash", "store", "sessions_folder", "any_store"]
+    extra = [
+        "home",
+        "profile",
+        "db",
+        "host",
+        "file",
+        "path",
+        "output",
+        "argv",
+        "demo",
+        "old",
+        "all_profiles",
+    ]
+    extra += [
+        "all_hosts",
+        "print_only",
+        "dry_run",
+        "action",
+        "force",
+        "trash",
+        "store",
+        "sessions_folder",
+        "any_store",
+    ]
     with unchanged.asking(key) as far:
         for question in REMOVED:
             answer = far.ask(**question)
-            assert answer.get("refused") or (answer["code"] == 5 and answer["err"] and not answer["out"]), question
+            assert answer.get("refused") or (
+                answer["code"] == 5 and answer["err"] and not answer["out"]
+            ), question
         for name in names:
             answer = far.call(name, {})
-            assert answer["code"] == 5 and "There is no call" in answer["err"] and not answer["out"], name
+            assert (
+                answer["code"] == 5 and "There is no call" in answer["err"] and not answer["out"]
+            ), name
         for name in CALLS:
             for argument in extra:
                 answer = far.call(name, {argument: str(unchanged.elsewhere)})
@@ -140,7 +194,9 @@ def test_only_what_is_on_the_list_is_answered(unchanged: RealServer, key: str) -
 def _smallest(name: str, text: str) -> dict[str, Any]:
     """Arguments of a call: a text, or a list of one, wherever texts are taken."""
     parameters = CALLS[name].parameters
-    texts: dict[str, Any] = {each: text for each, parameter in parameters.items() if parameter.accepts("x")}
+    texts: dict[str, Any] = {
+        each: text for each, parameter in parameters.items() if parameter.accepts("x")
+    }
     lists = {each: [text] for each, parameter in parameters.items() if parameter.accepts(["x"])}
     return texts | lists
 
@@ -153,7 +209,11 @@ def test_no_text_names_a_file_or_another_store(unchanged: RealServer, key: str) 
         for text in hostile(unchanged):
             for name in CALLS:
                 answer = far.call(name, _smallest(name, text))
-                assert answer["code"] in (0, 2, 4, 5) and "unexpected" not in answer["err"], (name, text, answer)
+                assert answer["code"] in (0, 2, 4, 5) and "unexpected" not in answer["err"], (
+                    name,
+                    text,
+                    answer,
+                )
                 if CALLS[name].changes and name != "clean_up":
                     assert answer["code"] == (5 if key == "read" else 4), (name, text, answer)
         heard += far.heard
@@ -193,7 +253,8 @@ def test_a_key_that_only_reads_changes_nothing(unchanged: RealServer) -> None:
 
 
 def test_the_browser_with_each_key(server: RealServer) -> None:
-    """With the right it changes the store and undoes that; without, it says why not; the hello has said so."""
+    """With the right it changes the store and undoes that; without, it says why not; the hello has
+    said so."""
     links = Links()
     try:
         link = links.of(server.host("read"))
@@ -218,22 +279,31 @@ def test_the_browser_with_each_key(server: RealServer) -> None:
 
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=30),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=3)
+    ),
     max_leaves=6,
 )
-ARGUMENTS = st.sampled_from(sorted({each for one in CALLS.values() for each in one.parameters} | {"home", "argv"}))
+ARGUMENTS = st.sampled_from(
+    sorted({each for one in CALLS.values() for each in one.parameters} | {"home", "argv"})
+)
 
 
 def test_arguments_of_any_type(unchanged: RealServer) -> None:
-    """Each question has one answer, and none a failure that nobody expected; the program goes on."""
+    """Each question has one answer, and none a failure that nobody expected; the program goes
+    on."""
     with unchanged.asking("read") as far:
 
-        @given(st.sampled_from(sorted(CALLS)), st.dictionaries(ARGUMENTS, VALUES, max_size=4) | VALUES)
+        @given(
+            st.sampled_from(sorted(CALLS)), st.dictionaries(ARGUMENTS, VALUES, max_size=4) | VALUES
+        )
         @settings(max_examples=examples(500), suppress_health_check=list(HealthCheck))
         def asks(name: str, values: Any) -> None:
             answer = far.ask(call=name, **{"with": values})
             assert answer["code"] in (0, 2, 4, 5), answer
-            assert answer["code"] == 0 or (answer["err"].strip() and "unexpected" not in answer["err"])
+            assert answer["code"] == 0 or (
+                answer["err"].strip() and "unexpected" not in answer["err"]
+            )
 
         asks()
         assert far.call("list", {"limit": 1})["code"] == 0

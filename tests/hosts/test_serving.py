@@ -37,7 +37,11 @@ class Caller:
 
     def send(self, **question: object) -> int:
         self._number += 1
-        self.line(json.dumps(question if "cancel" in question else {"id": self._number, **question}).encode())
+        self.line(
+            json.dumps(
+                question if "cancel" in question else {"id": self._number, **question}
+            ).encode()
+        )
         return self._number
 
     def heard(self, key: str, value: object = None) -> Any:
@@ -58,7 +62,11 @@ class Caller:
 def caller(hermes_home: Path) -> Iterator[Caller]:
     """Of a server in a thread, on a store of Hermes 0.19."""
     (source, questions), (answers, output) = os.pipe(), os.pipe()
-    with os.fdopen(source, "rb") as read, os.fdopen(answers, "rb") as heard, os.fdopen(output, "wb") as write:
+    with (
+        os.fdopen(source, "rb") as read,
+        os.fdopen(answers, "rb") as heard,
+        os.fdopen(output, "wb") as write,
+    ):
         store = Store(hermes_home / "state.db")
 
         def run(_name: str, values: dict[str, Any], stop: Callable[[], bool]) -> Reply:
@@ -137,8 +145,11 @@ def test_a_bad_line_harms_nobody(caller: Caller, line: bytes) -> None:
         "SELECT load_extension('x')",
     ],
 )
-def test_what_could_write_is_refused(caller: Caller, hermes_home: Path, tmp_path: Path, sql: str) -> None:
-    """Even after `query_only` is switched off, which the search for terms of an index needs; no file is opened."""
+def test_what_could_write_is_refused(
+    caller: Caller, hermes_home: Path, tmp_path: Path, sql: str
+) -> None:
+    """Even after `query_only` is switched off, which the search for terms of an index needs; no
+    file is opened."""
     before = (hermes_home / "state.db").read_bytes()
     assert "rows" in caller.ask("PRAGMA query_only=0")
     answer = caller.ask(sql.format(other=tmp_path / "other.db"))
@@ -148,8 +159,17 @@ def test_what_could_write_is_refused(caller: Caller, hermes_home: Path, tmp_path
 
 
 def test_values_survive(caller: Caller, hermes_home: Path) -> None:
-    """Bytes, surrogates, infinities, nothing, and every other character; invalid UTF-8 is as at home."""
-    values = [None, 1, -(2**63), 0.1, "".join(map(chr, range(1, 0x800))), "日本語 \u2028 \U0001f600", ""]
+    """Bytes, surrogates, infinities, nothing, and every other character; invalid UTF-8 is as at
+    home."""
+    values = [
+        None,
+        1,
+        -(2**63),
+        0.1,
+        "".join(map(chr, range(1, 0x800))),
+        "日本語 \u2028 \U0001f600",
+        "",
+    ]
     marks = ", ".join("?" * len(values))
     assert caller.ask(f"SELECT {marks}", values)["rows"] == [values]
     raw = base64.b64encode(bytes(range(256))).decode()
@@ -170,18 +190,30 @@ def test_a_cancelled_statement_stops(caller: Caller) -> None:
 
 
 @pytest.mark.parametrize(
-    "endless", [{"channel": 1, "sql": ENDLESS}, {"call": "search", "with": {"query": [ENDLESS]}}], ids=["sql", "call"]
+    "endless",
+    [{"channel": 1, "sql": ENDLESS}, {"call": "search", "with": {"query": [ENDLESS]}}],
+    ids=["sql", "call"],
 )
-def test_a_question_that_was_cancelled_before_it_began_does_not_run(caller: Caller, endless: dict[str, Any]) -> None:
-    """It waits behind another one of its channel, as a search waits for that of the letter before."""
+def test_a_question_that_was_cancelled_before_it_began_does_not_run(
+    caller: Caller, endless: dict[str, Any]
+) -> None:
+    """It waits behind another one of its channel, as a search waits for that of the letter
+    before."""
     first, second = caller.send(**endless), caller.send(**endless)
     caller.send(cancel=second)
     caller.send(cancel=first)
-    assert caller.heard("id", first) and caller.heard("id", second)["code"] == sqlite3.SQLITE_INTERRUPT
-    assert caller.heard("id", caller.send(call="search", **{"with": {"query": ["SELECT 3"]}}))["out"] == "3"
+    assert (
+        caller.heard("id", first) and caller.heard("id", second)["code"] == sqlite3.SQLITE_INTERRUPT
+    )
+    assert (
+        caller.heard("id", caller.send(call="search", **{"with": {"query": ["SELECT 3"]}}))["out"]
+        == "3"
+    )
 
 
-def test_an_answer_that_is_too_large_is_refused(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_that_is_too_large_is_refused(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The caller would end the connection."""
     monkeypatch.setattr(serving, "ANSWER_BYTES", 1000)
     assert "too large" in caller.ask("SELECT hex(zeroblob(1000))")["refused"]
@@ -196,7 +228,9 @@ def test_a_value_that_is_too_long_is_refused(caller: Caller) -> None:
 
 
 @pytest.mark.parametrize(
-    "endless", [{"channel": 1, "sql": ENDLESS}, {"call": "search", "with": {"query": [ENDLESS]}}], ids=["sql", "call"]
+    "endless",
+    [{"channel": 1, "sql": ENDLESS}, {"call": "search", "with": {"query": [ENDLESS]}}],
+    ids=["sql", "call"],
 )
 def test_a_question_that_takes_too_long_is_refused(
     caller: Caller, monkeypatch: pytest.MonkeyPatch, endless: dict[str, Any]
@@ -210,14 +244,24 @@ def test_a_question_that_takes_too_long_is_refused(
     assert caller.heard("id", caller.send(call="list"))["code"] == 0
 
 
-def test_a_change_that_takes_too_long_says_what_it_has_done(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_that_takes_too_long_says_what_it_has_done(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It is asked to stop, and only its end is told."""
     monkeypatch.setattr(serving, "CHANGE_SECONDS", 0.2)
-    answer = caller.heard("id", caller.send(call="archive", **{"with": {"ids": ["until it is stopped"]}}))
-    assert answer["code"] == 5 and answer["err"].startswith("one is done\n") and "took longer" in answer["err"]
+    answer = caller.heard(
+        "id", caller.send(call="archive", **{"with": {"ids": ["until it is stopped"]}})
+    )
+    assert (
+        answer["code"] == 5
+        and answer["err"].startswith("one is done\n")
+        and "took longer" in answer["err"]
+    )
 
 
-def test_more_questions_than_have_room_are_refused(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_questions_than_have_room_are_refused(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each with a sentence, and they take no memory."""
     endless = caller.send(channel=1, sql=ENDLESS)
     monkeypatch.setattr(serving, "_WAITING_BYTES", 0)
@@ -233,8 +277,18 @@ def test_more_questions_than_have_room_are_refused(caller: Caller, monkeypatch: 
 @pytest.fixture
 def program(hermes_home: Path) -> Iterator[subprocess.Popen[bytes]]:
     """The real program."""
-    command = [sys.executable, "-m", "hermes_browse.tui", "--home", str(hermes_home), "serve", "--stdio"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    command = [
+        sys.executable,
+        "-m",
+        "hermes_browse.tui",
+        "--home",
+        str(hermes_home),
+        "serve",
+        "--stdio",
+    ]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
         yield process
         process.kill()
 
@@ -273,7 +327,8 @@ GREEDY = [
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
 @pytest.mark.parametrize("sql", GREEDY)
 def test_no_question_takes_memory_without_bound(program: subprocess.Popen[bytes], sql: str) -> None:
-    """Long values, many in one row, many rows; each is refused, and the next question is answered."""
+    """Long values, many in one row, many rows; each is refused, and the next question is
+    answered."""
     assert program.stdin is not None and program.stdout is not None
     caller = Caller(program.stdin, program.stdout)  # type: ignore[arg-type]
     assert caller.ask(sql)["refused"]
@@ -283,7 +338,9 @@ def test_no_question_takes_memory_without_bound(program: subprocess.Popen[bytes]
     assert peak < 1_000_000, "kilobytes"
 
 
-def test_the_program_ends_well_in_the_middle_of_everything(program: subprocess.Popen[bytes]) -> None:
+def test_the_program_ends_well_in_the_middle_of_everything(
+    program: subprocess.Popen[bytes],
+) -> None:
     """Python aborts a program that ends while a thread holds one of its streams."""
     assert program.stdin is not None and program.stdout is not None and program.stderr is not None
     caller = Caller(program.stdin, program.stdout)  # type: ignore[arg-type]
@@ -298,7 +355,9 @@ def test_the_program_ends_well_in_the_middle_of_everything(program: subprocess.P
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
-def test_a_channel_that_is_left_open_is_closed_when_idle(program: subprocess.Popen[bytes], hermes_home: Path) -> None:
+def test_a_channel_that_is_left_open_is_closed_when_idle(
+    program: subprocess.Popen[bytes], hermes_home: Path
+) -> None:
     """Hermes counts an open store as a holder (0.22)."""
     assert program.stdin is not None and program.stdout is not None
     caller, store = Caller(program.stdin, program.stdout), hermes_home / "state.db"  # type: ignore[arg-type]

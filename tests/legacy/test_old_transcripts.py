@@ -1,4 +1,5 @@
-"""Old transcripts: which files count, what is read of them whatever their state, and that they are never changed."""
+"""Old transcripts: which files count, what is read of them whatever their state, and that they are
+never changed."""
 
 from __future__ import annotations
 
@@ -18,13 +19,20 @@ from hermes_browse.store.messages.preview import with_details
 from hermes_browse.store.messages.transcript import read_messages, read_outline
 from hermes_browse.store.sessions.catalog import Catalog, read_catalog
 
-META = {"role": "session_meta", "model": "m-1", "platform": "telegram", "timestamp": "2026-01-02T10:00:00"}
+META = {
+    "role": "session_meta",
+    "model": "m-1",
+    "platform": "telegram",
+    "timestamp": "2026-01-02T10:00:00",
+}
 SAID = [
     {"role": "user", "content": "Where is the boat?", "timestamp": "2026-01-02T10:00:01"},
     {
         "role": "assistant",
         "content": None,
-        "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "terminal", "arguments": "{}"}}],
+        "tool_calls": [
+            {"id": "c1", "type": "function", "function": {"name": "terminal", "arguments": "{}"}}
+        ],
         "timestamp": "2026-01-02T10:00:02",
     },
     {
@@ -84,8 +92,11 @@ def test_which_names_are_transcripts(name: str, session: str | None) -> None:
     assert session_of(name) == session
 
 
-def test_only_plain_files_without_a_session_count(folder: Path, fixture_store: Callable[[str], Path]) -> None:
-    """What the store has is not old; links of either kind may be anything, the store itself at worst."""
+def test_only_plain_files_without_a_session_count(
+    folder: Path, fixture_store: Callable[[str], Path]
+) -> None:
+    """What the store has is not old; links of either kind may be anything, the store itself at
+    worst."""
     store = Store(fixture_store("state-v22"))
     with store.reader() as reader:
         known = str(reader.value("SELECT id FROM sessions LIMIT 1"))
@@ -106,9 +117,21 @@ def test_only_plain_files_without_a_session_count(folder: Path, fixture_store: C
 def test_calls_of_a_program_and_reasoning_in_details(folder: Path) -> None:
     """A line `sandbox_tool_call` is a tool call, whatever its keys are called."""
     lines = [
-        {"type": "sandbox_tool_call", "tool": "web_search", "args": {"query": "boat"}, "timestamp": 1767348002},
-        {"role": "sandbox_tool_call", "function": {"name": "terminal", "arguments": '{"command": "ls"}'}},
-        {"role": "assistant", "content": "x", "reasoning_details": [{"type": "reasoning.text", "text": "hm"}]},
+        {
+            "type": "sandbox_tool_call",
+            "tool": "web_search",
+            "args": {"query": "boat"},
+            "timestamp": 1767348002,
+        },
+        {
+            "role": "sandbox_tool_call",
+            "function": {"name": "terminal", "arguments": '{"command": "ls"}'},
+        },
+        {
+            "role": "assistant",
+            "content": "x",
+            "reasoning_details": [{"type": "reasoning.text", "text": "hm"}],
+        },
     ]
     write_lines(folder / "20260102_100000_abc.jsonl", META, SAID[0], *lines)
     with OldTranscripts(folder, ()) as shelf:
@@ -116,8 +139,12 @@ def test_calls_of_a_program_and_reasoning_in_details(folder: Path) -> None:
         said, search, shell, answer = next(iter(messages.values()))
         (session,) = catalog.forest.sessions.values()
     assert (said.role, search.role, shell.role) == ("user", "assistant", "assistant")
-    assert [(each.name, each.arguments) for each in search.tool_calls] == [("web_search", '{"query": "boat"}')]
-    assert [(each.name, each.arguments) for each in shell.tool_calls] == [("terminal", '{"command": "ls"}')]
+    assert [(each.name, each.arguments) for each in search.tool_calls] == [
+        ("web_search", '{"query": "boat"}')
+    ]
+    assert [(each.name, each.arguments) for each in shell.tool_calls] == [
+        ("terminal", '{"command": "ls"}')
+    ]
     assert search.timestamp == 1767348002 and session.tool_call_count == 2
     assert answer.reasoning == "hm"
 
@@ -141,7 +168,12 @@ def test_a_gateway_transcript_is_a_conversation(folder: Path) -> None:
 
 def test_a_snapshot_is_a_conversation(folder: Path) -> None:
     """Its facts stand around the messages, which carry no time of their own."""
-    document = {"session_id": "s1", "model": "m-2", "platform": "cli", "session_start": "2026-01-02T10:00:00"}
+    document = {
+        "session_id": "s1",
+        "model": "m-2",
+        "platform": "cli",
+        "session_start": "2026-01-02T10:00:00",
+    }
     parts = [
         {"type": "text", "text": "Look"},
         {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
@@ -161,7 +193,8 @@ def test_a_snapshot_is_a_conversation(folder: Path) -> None:
 
 
 def test_what_can_be_read_is_shown_and_what_cannot_is_named(folder: Path) -> None:
-    """Cut, hostile and senseless lines stand as notes in their places; every message around them is there."""
+    """Cut, hostile and senseless lines stand as notes in their places; every message around them is
+    there."""
     deep = "[" * 100_000
     write_lines(
         folder / "bad.jsonl",
@@ -194,7 +227,9 @@ def test_what_can_be_read_is_shown_and_what_cannot_is_named(folder: Path) -> Non
 @pytest.mark.parametrize("cut", range(1, 240, 7))
 def test_a_snapshot_cut_anywhere_gives_what_it_has(folder: Path, cut: int) -> None:
     """As many messages as are whole, and a note that says that it was cut."""
-    whole = json.dumps({"session_id": "s", "model": "m", "messages": [{"role": "user", "content": "a" * 30}] * 4})
+    whole = json.dumps(
+        {"session_id": "s", "model": "m", "messages": [{"role": "user", "content": "a" * 30}] * 4}
+    )
     path = folder / "session_s.json"
     path.write_text(whole[: min(cut, len(whole) - 1)], encoding="utf-8")
     pieces = list(read_pieces(path))
@@ -231,7 +266,9 @@ def test_files_are_never_changed_and_the_store_goes(folder: Path) -> None:
     shelf.close()
     shelf.close()
     assert not place.exists()
-    assert {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir()} == before
+    assert {
+        path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in folder.iterdir()
+    } == before
 
 
 def test_many_files_come_in_portions_newest_first(folder: Path) -> None:
@@ -267,4 +304,7 @@ def test_only_what_is_named_is_read(folder: Path) -> None:
         write_lines(folder / f"{name}.jsonl", SAID[0])
     with OldTranscripts(folder, (), only=["alpha"]) as shelf:
         catalog, _ = everything(shelf)
-        assert {chain.root.id for chain in catalog.forest.chains()} == {"alpha_1.jsonl", "alpha_2.jsonl"}
+        assert {chain.root.id for chain in catalog.forest.chains()} == {
+            "alpha_1.jsonl",
+            "alpha_2.jsonl",
+        }

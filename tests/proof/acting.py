@@ -1,4 +1,5 @@
-"""What a process does while its system calls fail: every command and screen action that writes, by name."""
+"""What a process does while its system calls fail: every command and screen action that writes, by
+name."""
 
 from __future__ import annotations
 
@@ -73,7 +74,9 @@ ACTIONS: dict[str, Callable[[Path], int]] = {
     "rename": _command("rename", "other", "Pier"),
     "undo": _undo,
     "rescue": _rescue,
-    "export": lambda folder: run(["--home", str(folder), "export", "tip", "--output", str(folder / "out.md")]),
+    "export": lambda folder: run(
+        ["--home", str(folder), "export", "tip", "--output", str(folder / "out.md")]
+    ),
     "remember": _remember,
 }
 

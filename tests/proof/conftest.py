@@ -19,7 +19,8 @@ _COUNTS = Counts()
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The short parts belong to `make check`, the long ones to `make proof` alone, and what is quick to `make test`."""
+    """The short parts belong to `make check`, the long ones to `make proof` alone, and what is
+    quick to `make test`."""
     for item in items:
         if _HERE in item.path.parents and not any(map(item.get_closest_marker, ("long", "quick"))):
             item.add_marker("slow")
@@ -39,6 +40,7 @@ def tell(request: pytest.FixtureRequest) -> Tell:
 
 @pytest.fixture(autouse=True)
 def _no_clipboard_tools(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing lands on the clipboard of whoever runs this: a program on a pty finds no display to copy to."""
+    """Nothing lands on the clipboard of whoever runs this: a program on a pty finds no display to
+    copy to."""
     for name in ("DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)

@@ -15,7 +15,8 @@ def setting(name: str, fast: int, long: int) -> int:
     """How much of something a proof does.
 
     Args:
-        name: Ends the name of the environment variable that sets it for the long part (`HERMES_BROWSE_PROOF_OPENS`).
+        name: Ends the name of the environment variable that sets it for the long part
+            (`HERMES_BROWSE_PROOF_OPENS`).
         fast: As much as in `make check`.
         long: As much as in `make proof`, unless told otherwise.
     """

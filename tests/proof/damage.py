@@ -33,12 +33,15 @@ def _patch(path: Path, at: int, data: bytes) -> None:
 def _roots(path: Path) -> list[tuple[str, int]]:
     """Every b-tree and the page it begins on."""
     with closing(sqlite3.connect(path)) as connection:
-        rows = connection.execute("SELECT name, rootpage FROM sqlite_master WHERE rootpage > 0").fetchall()
+        rows = connection.execute(
+            "SELECT name, rootpage FROM sqlite_master WHERE rootpage > 0"
+        ).fetchall()
     return [(str(name), int(page)) for name, page in rows]
 
 
 def _self_referring(path: Path) -> None:
-    """The b-tree of messages becomes a page whose hundreds of children are the page itself, and the next one."""
+    """The b-tree of messages becomes a page whose hundreds of children are the page itself, and the
+    next one."""
     page = dict(_roots(path))["messages"]
     cells = 300
     body = bytearray(_PAGE)
@@ -54,7 +57,9 @@ def _self_referring(path: Path) -> None:
 def _rows_of_wrong_types(path: Path) -> None:
     for table in ("sessions", "messages"):
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-            columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})").fetchall()]
+            columns = [
+                row[1] for row in connection.execute(f"PRAGMA table_info({table})").fetchall()
+            ]
             for number, column in enumerate(columns):
                 if column not in ("id", "session_id"):
                     value = ("x'ff00fe'", "'text'", "-9.5e300", "9223372036854775807")[number % 4]
@@ -84,8 +89,12 @@ def _noise(size: int) -> bytes:
 def _noise_in_the_index(path: Path) -> None:
     rows = sqlite3.connect(path)
     with closing(rows), rows:
-        for number, (block,) in enumerate(rows.execute("SELECT id FROM messages_fts_data").fetchall()):
-            rows.execute("UPDATE messages_fts_data SET block = ? WHERE id = ?", [_noise(300 + number), block])
+        for number, (block,) in enumerate(
+            rows.execute("SELECT id FROM messages_fts_data").fetchall()
+        ):
+            rows.execute(
+                "UPDATE messages_fts_data SET block = ? WHERE id = ?", [_noise(300 + number), block]
+            )
 
 
 def _foreign_wal(path: Path) -> None:
@@ -217,7 +226,8 @@ def corpus(folder: Path, pages: int = 4, only: Collection[str] = ()) -> Iterator
 
     Args:
         folder: Is filled with folders, one for each.
-        pages: How many pages of each b-tree of the whole store are zeroed in turn, the first of them its root.
+        pages: How many pages of each b-tree of the whole store are zeroed in turn, the first of
+            them its root.
         only: Names of the kinds that are wanted; empty for all.
     """
     whole = _whole(folder / "whole.db")

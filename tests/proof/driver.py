@@ -12,7 +12,8 @@ from pathlib import Path
 from terminal import Terminal
 
 ESCAPE = "\x1b[27u"
-"""Unmistakable, where a lone escape byte would make an Alt of the key behind it on a busy machine."""
+"""Unmistakable, where a lone escape byte would make an Alt of the key behind it on a busy
+machine."""
 
 
 @dataclass(frozen=True)
@@ -24,18 +25,20 @@ class Step:
     seconds: float = 0.2
     """What comes of the keys is read for so long."""
     shown: str = ""
-    """What must then be on the screen, however long it takes; of texts with a bar between them, one. The keys are never
-    sent a second time: they might close again what the first ones open late, on a machine with much to do, or behind a
-    lock of a writer's."""
+    """What must then be on the screen, however long it takes; of texts with a bar between them,
+    one. The keys are never sent a second time: they might close again what the first ones open
+    late, on a machine with much to do, or behind a lock of a writer's."""
     gone: str = ""
     """What must be gone from it then: long work, which Escape would stop before it leaves."""
     leave: str = ""
-    """Keys that are sent when it is, once; then it must be gone. Escape stands nowhere else: where there is nothing
-    left to leave it leaves the browser."""
+    """Keys that are sent when it is, once; then it must be gone. Escape stands nowhere else: where
+    there is nothing left to leave it leaves the browser."""
 
     def holds(self, text: str) -> bool:
         """Whether a screen shows what must be shown, and no more what must be gone."""
-        return any(each in text for each in self.shown.split("|")) and not (self.gone and self.gone in text)
+        return any(each in text for each in self.shown.split("|")) and not (
+            self.gone and self.gone in text
+        )
 
 
 STOPPED = "stopped: F5 reads again"
@@ -51,7 +54,8 @@ READING = (
     Step("move", "jjjj\x1b[6~kG"),
     Step("top", "g", shown=" msgs"),
     Step("into the transcript", LEFT + "\t", shown="find here"),
-    # Behind a lock of a writer's it may take seconds, and a key for a text that is not there yet does nothing.
+    # Behind a lock of a writer's it may take seconds, and a key for a text that is not there yet
+    # does nothing.
     Step("its text", "", shown="  you|  assistant"),
     Step("turns", "JJK}{"),
     Step("ends", "Gg"),
@@ -92,7 +96,11 @@ READING = (
 )
 """Everything that only reads."""
 
-FEW = tuple(step for step in READING if step.name in ("move", "top", "search", "out of the box", "rules", "help"))
+FEW = tuple(
+    step
+    for step in READING
+    if step.name in ("move", "top", "search", "out of the box", "rules", "help")
+)
 """Enough of it to see that all is well."""
 
 SHORT_FUSE = """
@@ -102,7 +110,8 @@ reader.TIME_LIMIT = 2.0
 from hermes_browse.tui.cli import main
 raise SystemExit(main(sys.argv[1:]))
 """
-"""The browser with a time limit of two seconds for a statement, so that one that never ends is seen to be ended."""
+"""The browser with a time limit of two seconds for a statement, so that one that never ends is seen
+to be ended."""
 
 TIMED = """
 import atexit, os, sys
@@ -116,14 +125,16 @@ def tell():
 atexit.register(tell)
 raise SystemExit(main(sys.argv[1:]))
 """
-"""The browser, which notes how many milliseconds each statement took: in DELETE mode it locks writers out so long."""
+"""The browser, which notes how many milliseconds each statement took: in DELETE mode it locks
+writers out so long."""
 
 ENDINGS = ("q", "TERM", "HUP", "KILL", "lost")
 """How a browser ends: the last is a terminal that goes away under it."""
 
 
 class Driven(Terminal):
-    """A browser on a store that is read, or on a Hermes root, and the moments at which something may go wrong."""
+    """A browser on a store that is read, or on a Hermes root, and the moments at which something
+    may go wrong."""
 
     def __init__(
         self,
@@ -184,7 +195,9 @@ class Driven(Terminal):
                 if STOPPED in self.text:
                     self.send(step.leave)
                     self._until(lambda text, step: step.shown not in text, step)
-            assert self.child.isalive(), f"gone after {step.name!r}:\n{self.text}\n{self.raw[-600:]!r}"
+            assert self.child.isalive(), (
+                f"gone after {step.name!r}:\n{self.text}\n{self.raw[-600:]!r}"
+            )
         assert TRACEBACK not in self.raw
         return len(steps)
 
@@ -195,7 +208,9 @@ class Driven(Terminal):
                 self.send(step.keys)  # what a writer kept us from reading is asked for again
                 again = time.monotonic() + 10
             assert self.child.isalive(), f"gone in {step.name!r}:\n{self.text}\n{self.raw[-600:]!r}"
-            assert time.monotonic() < end, f"{step.name!r} never came to {step.shown!r}:\n{self.text}"
+            assert time.monotonic() < end, (
+                f"{step.name!r} never came to {step.shown!r}:\n{self.text}"
+            )
             self.read(0.05)
 
     def suspend(self) -> None:
@@ -205,7 +220,9 @@ class Driven(Terminal):
         self.read(0.1)
         before = len(self.raw)
         os.kill(self.pid, signal.SIGCONT)
-        self.wait_until(lambda it: len(it.raw) > before)  # keys of before are thrown away with the rest of the line
+        self.wait_until(
+            lambda it: len(it.raw) > before
+        )  # keys of before are thrown away with the rest of the line
         self.read(0.3)
 
     def leave(self) -> int:

@@ -1,9 +1,11 @@
-"""System calls that fail: a library between a process and the C library, and a process that forks once for each fault.
+"""System calls that fail: a library between a process and the C library, and a process that forks
+once for each fault.
 
-The library (`LD_PRELOAD`, compiled here by the C compiler of the machine) counts the calls that touch files below one
-folder, SQLite's and Python's alike, and has the one with a given number fail: with EIO or ENOSPC, by writing half of
-what it was given and then nothing more, or by killing the process before it. A process loads everything once and forks
-for each case, so that a case takes a tenth of a second, not the two of a new Python under strace.
+The library (`LD_PRELOAD`, compiled here by the C compiler of the machine) counts the calls that
+touch files below one folder, SQLite's and Python's alike, and has the one with a given number fail:
+with EIO or ENOSPC, by writing half of what it was given and then nothing more, or by killing the
+process before it. A process loads everything once and forks for each case, so that a case takes a
+tenth of a second, not the two of a new Python under strace.
 """
 
 from __future__ import annotations
@@ -205,7 +207,17 @@ class Faults:
         assert COMPILER is not None
         library = folder / "faults.so"
         (folder / "faults.c").write_text(_SOURCE)
-        command = [COMPILER, "-shared", "-fPIC", "-O1", "-w", str(folder / "faults.c"), "-o", str(library), "-ldl"]
+        command = [
+            COMPILER,
+            "-shared",
+            "-fPIC",
+            "-O1",
+            "-w",
+            str(folder / "faults.c"),
+            "-o",
+            str(library),
+            "-ldl",
+        ]
         subprocess.run(command, check=True, capture_output=True)
         self._process = subprocess.Popen(
             [sys.executable, "-c", _SERVER, str(Path(__file__).parent), str(library)],
@@ -215,7 +227,9 @@ class Faults:
             env={**os.environ, "LD_PRELOAD": str(library)},
         )
 
-    def run(self, action: str, folder: Path, at: int = 0, kind: str = "EIO", *, names: bool = False) -> Answer:
+    def run(
+        self, action: str, folder: Path, at: int = 0, kind: str = "EIO", *, names: bool = False
+    ) -> Answer:
         """Do something in a process of its own.
 
         Args:
@@ -226,7 +240,13 @@ class Faults:
             names: Whether the calls are wanted.
         """
         assert self._process.stdin is not None and self._process.stdout is not None
-        case: dict[str, Any] = {"action": action, "folder": str(folder), "at": at, "kind": KINDS[kind], "names": names}
+        case: dict[str, Any] = {
+            "action": action,
+            "folder": str(folder),
+            "at": at,
+            "kind": KINDS[kind],
+            "names": names,
+        }
         self._process.stdin.write(json.dumps(case) + "\n")
         self._process.stdin.flush()
         told = json.loads(self._process.stdout.readline())
@@ -241,7 +261,8 @@ class Faults:
 
 
 class Traced:
-    """The same for SQLite's syncs alone, by strace: on a machine without a compiler, and to hold the library against.
+    """The same for SQLite's syncs alone, by strace: on a machine without a compiler, and to hold
+    the library against.
 
     A new Python for each case; `kill` sends the signal as the call is entered.
     """
@@ -253,24 +274,38 @@ class Traced:
         """Whether strace is there and may trace."""
         return (
             STRACE is not None
-            and subprocess.run([STRACE, "-o", os.devnull, "true"], capture_output=True).returncode == 0
+            and subprocess.run([STRACE, "-o", os.devnull, "true"], capture_output=True).returncode
+            == 0
         )
 
-    def run(self, action: str, folder: Path, at: int = 0, kind: str = "EIO", *, names: bool = False) -> Answer:
-        """As `Faults.run`; calls are counted over the whole process, which syncs nothing but the store."""
+    def run(
+        self, action: str, folder: Path, at: int = 0, kind: str = "EIO", *, names: bool = False
+    ) -> Answer:
+        """As `Faults.run`; calls are counted over the whole process, which syncs nothing but the
+        store."""
         assert STRACE is not None
         how = {"EIO": "error=EIO", "ENOSPC": "error=ENOSPC", "kill": "signal=KILL"}[kind]
         inject = ["-e", f"inject=fdatasync:{how}:when={at}"] if at else []
         log = folder.with_name(f"{folder.name}.strace")
         traced = [STRACE, "-f", "-o", str(log), "-e", "trace=fdatasync", *inject]
         done = subprocess.run(
-            [*traced, sys.executable, "-c", self._RUN, str(Path(__file__).parent), action, str(folder)],
+            [
+                *traced,
+                sys.executable,
+                "-c",
+                self._RUN,
+                str(Path(__file__).parent),
+                action,
+                str(folder),
+            ],
             capture_output=True,
             text=True,
             env={**os.environ, "XDG_DATA_HOME": str(folder / "data")},
         )
         lines = [
-            line for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if "fdatasync(" in line
+            line
+            for line in log.read_text(encoding="utf-8", errors="replace").splitlines()
+            if "fdatasync(" in line
         ]
         log.unlink()
         code = -9 if done.returncode in (-9, 137) else done.returncode

@@ -1,4 +1,5 @@
-"""A program that runs commands of ours, each in a fork of its own: as good as a new process, and thirty times as quick.
+"""A program that runs commands of ours, each in a fork of its own: as good as a new process, and
+thirty times as quick.
 
     python forks.py     JSON on standard input, a line for each: [seconds, arguments]
 

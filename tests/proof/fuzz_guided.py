@@ -1,9 +1,11 @@
-"""Fuzzing led by coverage: Atheris drives one of the targets, and ends with an error where it does not hold.
+"""Fuzzing led by coverage: Atheris drives one of the targets, and ends with an error where it does
+not hold.
 
     python fuzz_guided.py TARGET RUNS
 
-LibFuzzer says on standard error how many branches of ours were reached (`cov:`) and how often it ran (`Done`). It ends
-the process itself, after the runs that were asked for or at the first failure.
+LibFuzzer says on standard error how many branches of ours were reached (`cov:`) and how often it
+ran (`Done`). It ends the process itself, after the runs that were asked for or at the first
+failure.
 """
 
 from __future__ import annotations
@@ -40,9 +42,18 @@ def main() -> None:
         feed(data)
 
     seeds = Path(tempfile.mkdtemp(prefix="hermes-browse-seeds-"))
-    for number in range(32):  # from nothing it would begin with bytes that are too few to draw anything of
+    for number in range(
+        32
+    ):  # from nothing it would begin with bytes that are too few to draw anything of
         (seeds / str(number)).write_bytes(random.Random(number).randbytes(2048))
-    options = [f"-runs={runs}", "-seed=1", "-max_len=4096", "-len_control=0", "-timeout=60", "-rss_limit_mb=0"]
+    options = [
+        f"-runs={runs}",
+        "-seed=1",
+        "-max_len=4096",
+        "-len_control=0",
+        "-timeout=60",
+        "-rss_limit_mb=0",
+    ]
     atheris.Setup([sys.argv[0], *options, str(seeds)], one)
     atheris.Fuzz()
 

@@ -1,8 +1,9 @@
-"""What is fuzzed: the decoders of rows, the parser and planner of queries, the renderer of pages and rows.
+"""What is fuzzed: the decoders of rows, the parser and planner of queries, the renderer of pages
+and rows.
 
-Each is one function of one drawn value, so that Hypothesis (a fixed number of examples, the same ones every time) and
-Atheris (led by the branches it reaches) can both drive it. A function returns how much there was in what it was given,
-which Hypothesis tries to make larger.
+Each is one function of one drawn value, so that Hypothesis (a fixed number of examples, the same
+ones every time) and Atheris (led by the branches it reaches) can both drive it. A function returns
+how much there was in what it was given, which Hypothesis tries to make larger.
 """
 
 from __future__ import annotations
@@ -25,7 +26,13 @@ from searching import search
 from test_rendering_property import LOOK, PIECES, TEXT, cannot_act, read
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.connection.stored_values import as_count, as_flag, as_mapping, as_money, as_time
+from hermes_browse.store.connection.stored_values import (
+    as_count,
+    as_flag,
+    as_mapping,
+    as_money,
+    as_time,
+)
 from hermes_browse.store.messages.chat_message import Hit, State
 from hermes_browse.store.messages.decode import (
     COLUMNS,
@@ -69,7 +76,10 @@ _WORDS = (
 _LEAF = st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(_WORDS) | TEXT
 JSON = st.recursive(
     _LEAF,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(_KEYS) | TEXT, inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(_KEYS) | TEXT, inner, max_size=4)
+    ),
     max_leaves=12,
 )
 """What a JSON column may hold, by the names Hermes uses."""
@@ -87,15 +97,29 @@ VALUE = st.one_of(
     _STORED,
     _STORED.map(lambda text: "\x00json:" + text),
     _STORED.map(lambda text: text.encode("utf-8", "surrogatepass")),
-    st.sampled_from(["user", "assistant", "tool", "session_meta", "hidden", "error", "-5", "2026-01-01T09:00:00Z"]),
+    st.sampled_from(
+        [
+            "user",
+            "assistant",
+            "tool",
+            "session_meta",
+            "hidden",
+            "error",
+            "-5",
+            "2026-01-01T09:00:00Z",
+        ]
+    ),
 )
 """What SQLite may give for any column, whatever its type is said to be."""
 
 
 def _row(length: int) -> st.SearchStrategy[tuple[object, ...]]:
-    """A row in which a few columns hold anything, the first of them an id, and the others nothing."""
+    """A row in which a few columns hold anything, the first of them an id, and the others
+    nothing."""
     some = st.dictionaries(st.integers(0, length - 1), VALUE, max_size=6)
-    return some.map(lambda filled: tuple(({0: "s"} | filled).get(number) for number in range(length)))
+    return some.map(
+        lambda filled: tuple(({0: "s"} | filled).get(number) for number in range(length))
+    )
 
 
 MESSAGE_ROW = _row(len(COLUMNS) + 2)
@@ -109,7 +133,25 @@ _VALUES = (
     "assistant", "live", "2026-01-01", "7d", ">5", "<=1e308", "9" * 400, "0x", "reasoning", "docker", "café", "大别山",
     "don't", "src/main.py", "🚀", "**", "..", "%", "_", "\x00",
 )  # fmt: skip
-_SIGNS = (" ", '"', "(", ")", " OR ", " AND ", " NOT ", "*", ":", "^", "{", "}", "NEAR(", ",", "+", "\\", "'")
+_SIGNS = (
+    " ",
+    '"',
+    "(",
+    ")",
+    " OR ",
+    " AND ",
+    " NOT ",
+    "*",
+    ":",
+    "^",
+    "{",
+    "}",
+    "NEAR(",
+    ",",
+    "+",
+    "\\",
+    "'",
+)
 QUERY = st.one_of(
     st.lists(st.sampled_from((*_FILTERS, *_VALUES, *_SIGNS)), max_size=14).map("".join),
     st.lists(st.sampled_from(PIECES), max_size=14).map("".join),
@@ -126,10 +168,14 @@ def _is_clean(text: str | None) -> bool:
 
 
 def decoders(given: tuple[tuple[object, ...], tuple[object, ...]]) -> int:
-    """Any values as a row of `messages` and one of `sessions`: never an error, every field of its type."""
+    """Any values as a row of `messages` and one of `sessions`: never an error, every field of its
+    type."""
     row, other = given
     message = to_message(row)
-    assert all(_is_clean(each) for each in (message.text, message.role, message.session_id, message.reasoning))
+    assert all(
+        _is_clean(each)
+        for each in (message.text, message.role, message.session_id, message.reasoning)
+    )
     assert message.timestamp is None or math.isfinite(message.timestamp)
     for call in message.tool_calls:
         assert _is_clean(call.id + call.name + call.arguments)
@@ -144,7 +190,11 @@ def decoders(given: tuple[tuple[object, ...], tuple[object, ...]]) -> int:
         shown = printable(text or "")
         assert printable(shown) == shown and cannot_act(re.sub("[\t\n]", "", shown))
         assert "\n" not in one_line(text or "", 40) and len(one_line(text or "", 40)) <= 40
-        assert as_count(value) >= 0 and isinstance(as_flag(value), bool) and isinstance(as_mapping(value), dict)
+        assert (
+            as_count(value) >= 0
+            and isinstance(as_flag(value), bool)
+            and isinstance(as_mapping(value), dict)
+        )
         for number in (as_time(value), as_money(value)):
             assert number is None or math.isfinite(number)
         found += len(decode_content(value)[1]) + len(decode_tool_calls(value))
@@ -161,7 +211,13 @@ def decoders(given: tuple[tuple[object, ...], tuple[object, ...]]) -> int:
 def _store() -> Store:
     """A small store to search in; see `remove_store`."""
     folder = tempfile.mkdtemp(prefix="hermes-browse-fuzz-")
-    texts = ["the docker deploy failed, don't retry", "src/main.py:12 café CAFÉ", "大别山项目 🚀", "a b c", "x\x00y"]
+    texts = [
+        "the docker deploy failed, don't retry",
+        "src/main.py:12 café CAFÉ",
+        "大别山项目 🚀",
+        "a b c",
+        "x\x00y",
+    ]
     return Store(write_store(Path(folder) / "state.db", texts * 3))
 
 
@@ -173,7 +229,8 @@ def remove_store() -> None:
 
 
 def query(given: str) -> int:
-    """Anything typed is a query: what is odd about it is named at a place in it, it can be planned, and searched."""
+    """Anything typed is a query: what is odd about it is named at a place in it, it can be planned,
+    and searched."""
     parsed = parse(given, now=NOW)
     for problem in parsed.problems:
         assert 0 <= problem.start <= problem.end <= len(parsed.text)
@@ -189,7 +246,8 @@ def query(given: str) -> int:
 
 
 def page(given: tuple[Any, ...]) -> int:
-    """Rows as they are stored, laid out: no control character, each line as wide as it says and no wider than asked."""
+    """Rows as they are stored, laid out: no control character, each line as wide as it says and no
+    wider than asked."""
     row, other, result, look, is_open, width, wanted = given
     message = replace(to_message(row), id=0, is_hidden=False)
     laid = Page()
@@ -217,7 +275,15 @@ def page(given: tuple[Any, ...]) -> int:
             session.started_at,
             preview=message.text,
         )
-        hit = Hit(1, session.id, message.role, message.timestamp, snippet, ((0, len(snippet)),), State.LIVE)
+        hit = Hit(
+            1,
+            session.id,
+            message.role,
+            message.timestamp,
+            snippet,
+            ((0, len(snippet)),),
+            State.LIVE,
+        )
         for listed in (ConversationRow(chat, hits=3), HitRow(hit, chat)):
             cells = max(width, _NARROWEST)
             spans = format_row(listed, cells, NOW)

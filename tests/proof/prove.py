@@ -17,18 +17,38 @@ from collections.abc import Sequence
 from pathlib import Path
 
 _HERE = Path(__file__).parent
-PARTS = {path.stem.removeprefix("test_proof_"): path for path in sorted(_HERE.glob("test_proof_*.py"))}
+PARTS = {
+    path.stem.removeprefix("test_proof_"): path for path in sorted(_HERE.glob("test_proof_*.py"))
+}
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Prove what docs/safety.md says, and print the counts.")
-    parser.add_argument("--minutes", type=int, default=5, metavar="N", help="browse so long beside writers, per mode")
-    parser.add_argument("--opens", type=int, default=400, metavar="N", help="open and leave the browser so often")
-    parser.add_argument("--rounds", type=int, default=10, metavar="N", help="walk so often beside Hermes' clean-ups")
-    parser.add_argument("--examples", type=int, default=20_000, metavar="N", help="fuzz each part with so many")
-    parser.add_argument("--store", metavar="FILE", help="browse without end on a copy of this store")
+    parser = argparse.ArgumentParser(
+        description="Prove what docs/safety.md says, and print the counts."
+    )
+    parser.add_argument(
+        "--minutes",
+        type=int,
+        default=5,
+        metavar="N",
+        help="browse so long beside writers, per mode",
+    )
+    parser.add_argument(
+        "--opens", type=int, default=400, metavar="N", help="open and leave the browser so often"
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=10, metavar="N", help="walk so often beside Hermes' clean-ups"
+    )
+    parser.add_argument(
+        "--examples", type=int, default=20_000, metavar="N", help="fuzz each part with so many"
+    )
+    parser.add_argument(
+        "--store", metavar="FILE", help="browse without end on a copy of this store"
+    )
     parser.add_argument("--only", choices=sorted(PARTS), action="append", help="prove only this")
-    parser.add_argument("--output", type=Path, default=_HERE.parent.parent / "docs" / "proof.txt", metavar="FILE")
+    parser.add_argument(
+        "--output", type=Path, default=_HERE.parent.parent / "docs" / "proof.txt", metavar="FILE"
+    )
     return parser.parse_args(argv)
 
 
@@ -64,7 +84,8 @@ def main(argv: Sequence[str] | None = None) -> int:
                 "HERMES_BROWSE_PROOF_STORE": given.store or "",
             }
             code = subprocess.run(
-                [sys.executable, "-m", "pytest", "-p", "no:xdist", "-m", "", str(PARTS[name])], env=env
+                [sys.executable, "-m", "pytest", "-p", "no:xdist", "-m", "", str(PARTS[name])],
+                env=env,
             ).returncode
             options = f"--only {name}"
             if name == "endurance":
@@ -83,7 +104,10 @@ def main(argv: Sequence[str] | None = None) -> int:
                 found[idea] = line(idea, told, f'make proof ARGS="{options}"')
     lines: dict[str, str] = {}
     if given.output.exists():  # read only now: another run may have told of other parts meanwhile
-        lines = {text.partition(":")[0]: text for text in given.output.read_text(encoding="utf-8").splitlines()}
+        lines = {
+            text.partition(":")[0]: text
+            for text in given.output.read_text(encoding="utf-8").splitlines()
+        }
     text = "\n".join({**lines, **found}.values()) + "\n"
     given.output.write_text(text, encoding="utf-8")
     print(text, end="")

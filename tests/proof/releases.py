@@ -1,4 +1,5 @@
-"""Releases of Hermes, each in a folder of its own: fetched by pip where it can be, run as programs of their own."""
+"""Releases of Hermes, each in a folder of its own: fetched by pip where it can be, run as programs
+of their own."""
 
 from __future__ import annotations
 
@@ -136,7 +137,8 @@ def _pip(folder: Path) -> list[str]:
 
 
 def offered() -> tuple[str, ...]:
-    """All releases to try: those we know, and in the long part those the package index has besides."""
+    """All releases to try: those we know, and in the long part those the package index has
+    besides."""
     if not IS_LONG or not importlib.util.find_spec("pip"):
         return KNOWN
     done = subprocess.run(
@@ -145,7 +147,9 @@ def offered() -> tuple[str, ...]:
     )  # fmt: skip
     found = re.search(r"^Available versions: (.*)$", done.stdout, re.MULTILINE)
     names = set(found[1].split(", ")) if found else set[str]()
-    return tuple(sorted({*KNOWN, *names}, key=lambda name: [int(part) for part in re.findall(r"\d+", name)]))
+    return tuple(
+        sorted({*KNOWN, *names}, key=lambda name: [int(part) for part in re.findall(r"\d+", name)])
+    )
 
 
 class Releases:
@@ -172,7 +176,8 @@ def run(release: Path | None, program: str, *arguments: str, home: Path) -> dict
     """Run a program with a release of Hermes.
 
     Args:
-        release: Its folder; None for the one installed here. What it needs besides is taken from this environment.
+        release: Its folder; None for the one installed here. What it needs besides is taken from
+            this environment.
         program: Prints a JSON object in its last line.
         arguments: Of the program.
         home: The Hermes home it sees.
@@ -180,7 +185,9 @@ def run(release: Path | None, program: str, *arguments: str, home: Path) -> dict
     env = {**os.environ, "HERMES_HOME": str(home)}
     if release is not None:
         env["PYTHONPATH"] = str(release)
-    done = subprocess.run([sys.executable, "-c", program, *arguments], env=env, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], env=env, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     said = json.loads(done.stdout.splitlines()[-1])
     assert isinstance(said, dict)
@@ -193,5 +200,6 @@ def write_and_ask(release: Path | None, store: Path, seed: int = 7) -> dict[str,
 
 
 def open_and_ask(release: Path | None, store: Path, *queries: str) -> dict[str, Any]:
-    """Let a release open a store as it opens its own, which brings it up to its schema, and say what is in it."""
+    """Let a release open a store as it opens its own, which brings it up to its schema, and say
+    what is in it."""
     return run(release, _OPEN, str(store), *queries, home=store.parent)

@@ -1,4 +1,5 @@
-"""Unbreakable: what can be read of a broken store is shown, what cannot is named; nothing crashes, nothing hangs."""
+"""Unbreakable: what can be read of a broken store is shown, what cannot is named; nothing crashes,
+nothing hangs."""
 
 from __future__ import annotations
 
@@ -58,7 +59,8 @@ SCREENS = (
     ("i", "Esc back"), ("W", "b copy to trash"), ("P", "take/leave"),
     ("X", "c check"), ("I", "m measure"), ("H", "look again"),
 )  # fmt: skip
-"""Keys that open a card or a screen, which may say instead why it does not open; what is then to be seen."""
+"""Keys that open a card or a screen, which may say instead why it does not open; what is then to be
+seen."""
 
 
 @pytest.fixture(scope="module")
@@ -67,14 +69,19 @@ def runner() -> Iterator[subprocess.Popen[str]]:
     script = str(Path(__file__).with_name("forks.py"))
     pipe = subprocess.PIPE
     env = {**os.environ, "PATH": path_with()}  # doctor would ask Hermes for its version, each time
-    with subprocess.Popen([sys.executable, script], env=env, stdin=pipe, stdout=pipe, text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, script], env=env, stdin=pipe, stdout=pipe, text=True
+    ) as process:
         yield process
         assert process.stdin is not None
         process.stdin.close()
 
 
-def test_every_command_on_every_broken_store(runner: subprocess.Popen[str], tmp_path: Path, tell: Tell) -> None:
-    """An exit code of the contract, a sentence where it is none of 0; never a traceback, a signal, or no end."""
+def test_every_command_on_every_broken_store(
+    runner: subprocess.Popen[str], tmp_path: Path, tell: Tell
+) -> None:
+    """An exit code of the contract, a sentence where it is none of 0; never a traceback, a signal,
+    or no end."""
     assert runner.stdin is not None and runner.stdout is not None
     tell("crashes, hangs or tracebacks", 0)
     faults = []
@@ -83,7 +90,9 @@ def test_every_command_on_every_broken_store(runner: subprocess.Popen[str], tmp_
         for number, command in enumerate(COMMANDS):
             if not IS_LONG and number not in FEW:
                 continue
-            print(json.dumps([SECONDS, ["--db", str(path), *command]]), file=runner.stdin, flush=True)
+            print(
+                json.dumps([SECONDS, ["--db", str(path), *command]]), file=runner.stdin, flush=True
+            )
             code, out, err = json.loads(runner.stdout.readline())
             tell("commands run on them")
             is_read |= code == 0 and command != ["trash", "list"]  # which reads no store
@@ -91,7 +100,10 @@ def test_every_command_on_every_broken_store(runner: subprocess.Popen[str], tmp_
             if code not in (0, 3, 4, 5) or "Traceback" in out + err:
                 faults.append(where)
             if command == ["doctor", "--json"]:  # its document is the answer, and tells the problem
-                told = any(each["severity"] == "error" and each["text"] for each in json.loads(out)["problems"])
+                told = any(
+                    each["severity"] == "error" and each["text"]
+                    for each in json.loads(out)["problems"]
+                )
             else:
                 told = err.startswith(("hermes-browse", "error: "))
             if code and not told:
@@ -121,7 +133,9 @@ def _looked_at(path: Path, tell: Tell) -> str:
             if shown not in browser.text:
                 break  # it may yet come: nobody knows what Escape would leave
             browser.send(ESCAPE)
-            browser.wait_until(lambda it, shown=shown: shown not in it.text or not it.child.isalive())
+            browser.wait_until(
+                lambda it, shown=shown: shown not in it.text or not it.child.isalive()
+            )
             tell("screens and cards opened on them")
         if not browser.child.isalive():
             return f"it went away by itself:\n{browser.text}"
@@ -140,10 +154,13 @@ def _looked_at(path: Path, tell: Tell) -> str:
 
 
 def test_every_broken_store_on_the_screen(tmp_path: Path, tell: Tell) -> None:
-    """Opened, read through and left: rows or a sentence, the terminal as it was, no traceback, no hang."""
+    """Opened, read through and left: rows or a sentence, the terminal as it was, no traceback, no
+    hang."""
     faults = []
     tell("crashes, hangs or tracebacks", 0)
-    for name, path in corpus(tmp_path, pages=1 if IS_LONG else 0, only=() if IS_LONG else ON_SCREEN):
+    for name, path in corpus(
+        tmp_path, pages=1 if IS_LONG else 0, only=() if IS_LONG else ON_SCREEN
+    ):
         try:
             fault = _looked_at(path, tell)
         except AssertionError as error:  # it waited in vain

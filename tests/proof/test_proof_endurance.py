@@ -1,5 +1,5 @@
-"""Endurance: storms of resizes, floods of keys, a paste of a megabyte, a tiny terminal, stops; long browsing beside a
-writer. It goes on answering, and does not grow."""
+"""Endurance: storms of resizes, floods of keys, a paste of a megabyte, a tiny terminal, stops; long
+browsing beside a writer. It goes on answering, and does not grow."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ def store(tmp_path: Path) -> Path:
 
 
 def test_storms(store: Path, tell: Tell) -> None:
-    """Hundreds of sizes, a megabyte pasted, thousands of keys, a tiny terminal, stops: it answers, leaves in order."""
+    """Hundreds of sizes, a megabyte pasted, thousands of keys, a tiny terminal, stops: it answers,
+    leaves in order."""
     browser = Driven(store)
     browser.opened()
     for number in range(300):
@@ -59,7 +60,9 @@ def test_storms(store: Path, tell: Tell) -> None:
     browser.read(0.2)
     pasted = ("ferry harbour " * 75_000)[:1_000_000]
     browser.send("\x1b[200~")
-    for start in range(0, len(pasted), 4000):  # a terminal takes no more at once than its queue holds
+    for start in range(
+        0, len(pasted), 4000
+    ):  # a terminal takes no more at once than its queue holds
         browser.send(pasted[start : start + 4000])
         browser.read(0.001)
     browser.send("\x1b[201~")
@@ -79,7 +82,8 @@ def test_storms(store: Path, tell: Tell) -> None:
 
 @pytest.mark.long
 def test_a_key_held_for_a_minute(store: Path, tell: Tell) -> None:
-    """Thirty a second in the list, in a transcript, by pages and in the search box; let go, it stands and answers."""
+    """Thirty a second in the list, in a transcript, by pages and in the search box; let go, it
+    stands and answers."""
     browser = Driven(store)
     browser.opened()
     for before, key in (("g", "\x1b[B"), (f"{LEFT}g\t", "j"), ("g", "\x1b[6~"), (f"{LEFT}/", "x")):
@@ -117,7 +121,8 @@ def _state(browser: Driven) -> str:
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
 def test_sleep_and_waking(store: Path, tell: Tell) -> None:
-    """Ctrl+z as a shell sends it: the terminal is given back before it stands still, and taken again after."""
+    """Ctrl+z as a shell sends it: the terminal is given back before it stands still, and taken
+    again after."""
     browser = Driven(store)
     browser.opened()
     _help(browser)  # the first rows are there before a key or a signal is heard
@@ -165,7 +170,9 @@ def _sample(browser: Driven, began: float) -> Sample:
     found = re.search(r"VmRSS:\s+(\d+)", (place / "status").read_text())
     assert found is not None
     files = len(list((place / "fd").iterdir()))
-    return Sample((time.monotonic() - began) / 60, int(found[1]) / 1024, files, statistics.median(times))
+    return Sample(
+        (time.monotonic() - began) / 60, int(found[1]) / 1024, files, statistics.median(times)
+    )
 
 
 def _middle(samples: Sequence[Sample], figure: str) -> float:
@@ -174,9 +181,12 @@ def _middle(samples: Sequence[Sample], figure: str) -> float:
 
 @pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="needs /proc")
-@pytest.mark.skipif(not importlib.util.find_spec("hermes_state"), reason="hermes-agent is not installed")
+@pytest.mark.skipif(
+    not importlib.util.find_spec("hermes_state"), reason="hermes-agent is not installed"
+)
 def test_browsing_without_end(store: Path, tmp_path: Path, tell: Tell) -> None:
-    """Walks beside a writer who talks and has bursts: in the end as many open files, memory that has levelled off."""
+    """Walks beside a writer who talks and has bursts: in the end as many open files, memory that
+    has levelled off."""
     given = os.environ.get("HERMES_BROWSE_PROOF_STORE")
     if given:
         shutil.copy(given, store)
@@ -211,8 +221,12 @@ def test_browsing_without_end(store: Path, tmp_path: Path, tell: Tell) -> None:
     assert _middle(last, "memory") < _middle(first, "memory") * 1.15 + 10
     every = samples[:: max(1, len(samples) // 10)]
     tell.most("minutes of browsing", int(samples[-1].minute))
-    tell.remark(f"memory {' '.join(f'{sample.memory:.0f}' for sample in every)} MB (from first to last)")
-    tell.remark(f"open files {_middle(first, 'files'):.0f}, in the last third {_middle(last, 'files'):.0f}")
+    tell.remark(
+        f"memory {' '.join(f'{sample.memory:.0f}' for sample in every)} MB (from first to last)"
+    )
+    tell.remark(
+        f"open files {_middle(first, 'files'):.0f}, in the last third {_middle(last, 'files'):.0f}"
+    )
     tell.remark(
         f"a key answered in {_middle(first, 'answer'):.0f} ms, in the last third in {_middle(last, 'answer'):.0f} ms"
     )

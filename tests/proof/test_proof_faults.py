@@ -1,7 +1,9 @@
-"""Every system call of everything that writes, made to fail in turn: nothing is lost, nothing untrue is said.
+"""Every system call of everything that writes, made to fail in turn: nothing is lost, nothing
+untrue is said.
 
-After each the store is opened as Hermes would, so that SQLite takes back what it must. Then every row is in the store
-or in a bundle that restores it, every file in its place or in one, what was said is so, and a second try ends well.
+After each the store is opened as Hermes would, so that SQLite takes back what it must. Then every
+row is in the store or in a bundle that restores it, every file in its place or in one, what was
+said is so, and a second try ends well.
 """
 
 from __future__ import annotations
@@ -30,9 +32,13 @@ from hermes_browse.store.trash.shelf import list_bundles
 
 IDEA = "system calls that fail"
 pytestmark = [
-    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="interposes the C library as Linux does"),
+    pytest.mark.skipif(
+        not sys.platform.startswith("linux"), reason="interposes the C library as Linux does"
+    ),
 ]
-_COMPILED = pytest.mark.skipif(COMPILER is None, reason="needs a C compiler for the library that has calls fail")
+_COMPILED = pytest.mark.skipif(
+    COMPILER is None, reason="needs a C compiler for the library that has calls fail"
+)
 _NOTHING = re.compile(r"(?i)nothing (was|has been) (changed|deleted)")
 _ROOM = 48 * 1024 * 1024
 _FILES = ("tip.json", "tip.jsonl", "session_tip.json", "request_dump_tip_1.json")
@@ -100,7 +106,9 @@ def try_once(faults: Faults | Traced, case: Case, folder: Path, at: int, kind: s
     with opened(path) as hermes:  # whoever opens it to write takes back what was broken off
         hermes.execute("SELECT count(*) FROM sessions").fetchone()
     now = dump(path)
-    assert answer.code != -1 and "Traceback" not in answer.said and "unexpected" not in answer.said, what
+    assert (
+        answer.code != -1 and "Traceback" not in answer.said and "unexpected" not in answer.said
+    ), what
     check_said(case, answer, now, what)
     if case.action == "drop":
         assert ("cannot be removed" in answer.said) <= bool(list_bundles(trash)), what
@@ -134,7 +142,11 @@ def try_once(faults: Faults | Traced, case: Case, folder: Path, at: int, kind: s
 
 def contents(folder: Path) -> dict[str, bytes]:
     """All files below a folder but the store's own."""
-    files = (each for each in folder.rglob("*") if each.is_file() and not each.name.startswith("state.db"))
+    files = (
+        each
+        for each in folder.rglob("*")
+        if each.is_file() and not each.name.startswith("state.db")
+    )
     return {str(each.relative_to(folder)): each.read_bytes() for each in files}
 
 
@@ -152,7 +164,9 @@ def check_nothing_is_lost(case: Case, folder: Path, now: Dump, what: object) -> 
     """All rows and files of the beginning can be had: on a copy, with every bundle put back."""
     if case.action == "export":
         out = folder / "out.md"
-        assert not out.exists() or out.read_text(encoding="utf-8").rstrip().endswith(_last_words(case)), what
+        assert not out.exists() or out.read_text(encoding="utf-8").rstrip().endswith(
+            _last_words(case)
+        ), what
         return
     if case.action == "remember":
         memory = folder / "state.json"
@@ -165,7 +179,9 @@ def check_nothing_is_lost(case: Case, folder: Path, now: Dump, what: object) -> 
     for bundle in list_bundles(trash_of(copy)):
         assert not bundle.damage, what
         try:
-            restore(store, trash_of(copy), bundle.name, now=NOW, sessions_folder=files, any_store=True)
+            restore(
+                store, trash_of(copy), bundle.name, now=NOW, sessions_folder=files, any_store=True
+            )
         except BrowseError as error:
             raise AssertionError((what, str(error))) from error
     assert dump(store.path) == case.whole, what
@@ -188,7 +204,8 @@ def faults(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Faults]:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Path]:
-    """A folder, in memory where there is such a place: a sync to a disk takes longer than all the rest."""
+    """A folder, in memory where there is such a place: a sync to a disk takes longer than all the
+    rest."""
     memory = Path("/dev/shm")
     if not os.access(memory, os.W_OK) or shutil.disk_usage(memory).free < _ROOM:
         yield tmp_path
@@ -200,8 +217,11 @@ def place(tmp_path: Path) -> Iterator[Path]:
 @_COMPILED
 @pytest.mark.parametrize("journal", [pytest.param("wal", marks=pytest.mark.quick), "delete"])
 @pytest.mark.parametrize("action", ["delete", "restore", "archive"])
-def test_syncs_renames_and_removals(faults: Faults, action: str, journal: str, place: Path, tell: Tell) -> None:
-    """The short part: what makes a transaction last, and a bundle, each with an error, and one in three killed too."""
+def test_syncs_renames_and_removals(
+    faults: Faults, action: str, journal: str, place: Path, tell: Tell
+) -> None:
+    """The short part: what makes a transaction last, and a bundle, each with an error, and one in
+    three killed too."""
     case = prepare(faults, place, action, "22", journal)
     lasting = [at for at, call in enumerate(case.calls, 1) if _LASTING.match(call)]
     assert len(lasting) > 1
@@ -215,7 +235,8 @@ def test_syncs_renames_and_removals(faults: Faults, action: str, journal: str, p
 @pytest.mark.parametrize("journal", ["wal", "delete"])
 @pytest.mark.parametrize("action", ["delete", "restore", "archive"])
 def test_syncs_under_strace(action: str, journal: str, place: Path, tell: Tell) -> None:
-    """Each sync of the store, failed by the kernel's own means: the same must hold without the library between."""
+    """Each sync of the store, failed by the kernel's own means: the same must hold without the
+    library between."""
     traced = Traced()
     case = prepare(traced, place, action, "22", journal)
     assert len(case.calls) > 1
@@ -233,7 +254,9 @@ def test_syncs_under_strace(action: str, journal: str, place: Path, tell: Tell) 
 @pytest.mark.parametrize("shape", ["22", "31"])
 @pytest.mark.parametrize("journal", ["wal", "delete"])
 @pytest.mark.parametrize("action", ACTIONS)
-def test_every_call(faults: Faults, action: str, journal: str, shape: str, place: Path, tell: Tell) -> None:
+def test_every_call(
+    faults: Faults, action: str, journal: str, shape: str, place: Path, tell: Tell
+) -> None:
     """With an error, a full disk, a short write, a kill."""
     if action == "pin" and shape == "22":
         pytest.skip("this store knows no pins")

@@ -1,4 +1,5 @@
-"""Fuzzing: decoders, the parser and planner of queries, and the renderer of pages take whatever they are given."""
+"""Fuzzing: decoders, the parser and planner of queries, and the renderer of pages take whatever
+they are given."""
 
 from __future__ import annotations
 
@@ -20,14 +21,16 @@ IDEA = "fuzzing"
 
 @pytest.fixture(scope="module", autouse=True)
 def _store_to_search_in() -> Iterator[None]:
-    """Not left to the end of the process: under load, workers of the test run are killed before it."""
+    """Not left to the end of the process: under load, workers of the test run are killed before
+    it."""
     yield
     remove_store()
 
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_whatever_it_is_given(name: str, tell: Tell) -> None:
-    """A fixed number of examples, the same ones each time; Hypothesis looks for those with more in them."""
+    """A fixed number of examples, the same ones each time; Hypothesis looks for those with more in
+    them."""
     function, drawn = TARGETS[name]
 
     @settings(
@@ -48,14 +51,17 @@ def test_whatever_it_is_given(name: str, tell: Tell) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("name", TARGETS)
 def test_led_by_the_branches_it_reaches(name: str, tmp_path: Path, tell: Tell) -> None:
-    """Atheris (pip install atheris) keeps and changes what came to branches of ours that nothing else came to."""
+    """Atheris (pip install atheris) keeps and changes what came to branches of ours that nothing
+    else came to."""
     if importlib.util.find_spec("atheris") is None:
         tell.remark("not led by coverage: atheris is not installed")
         pytest.skip("atheris is not installed")
     runs = setting("RUNS", 0, 20_000)
     script = Path(__file__).with_name("fuzz_guided.py")
     env = os.environ | {"TMPDIR": str(tmp_path)}
-    done = subprocess.run([sys.executable, str(script), name, str(runs)], env=env, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, str(script), name, str(runs)], env=env, capture_output=True, text=True
+    )
     said = done.stdout + done.stderr
     assert done.returncode == 0, said[-3000:]
     reached = re.findall(r"cov: (\d+)", said)

@@ -1,7 +1,8 @@
 """Harmless: the real Hermes writes at full speed beside the browser, and notices nothing.
 
-Every writer is Hermes' own SessionDB in a process of its own, with its own retries. The browser runs on a real
-pseudo-terminal and is driven through every feature that reads; it is left in every way there is.
+Every writer is Hermes' own SessionDB in a process of its own, with its own retries. The browser
+runs on a real pseudo-terminal and is driven through every feature that reads; it is left in every
+way there is.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ from writing import handles
 IDEA = "harmless viewer"
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal"),
-    pytest.mark.skipif(not importlib.util.find_spec("hermes_state"), reason="hermes-agent is not installed"),
+    pytest.mark.skipif(
+        not importlib.util.find_spec("hermes_state"), reason="hermes-agent is not installed"
+    ),
 ]
 SIZE = (120, 4000)
 PACE = 1.0 if IS_LONG else 0.35
@@ -45,12 +48,14 @@ def store(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("journal", ["wal", pytest.param("delete", marks=pytest.mark.long)])
 def test_every_reading_feature_beside_writers(store: Path, tell: Tell, journal: str) -> None:
-    """Writers and the browser, over and over; the log of the store is the same one from beginning to end."""
+    """Writers and the browser, over and over; the log of the store is the same one from beginning
+    to end."""
     if journal == "delete":
         with closing(sqlite3.connect(store)) as connection:
             connection.execute("PRAGMA journal_mode=DELETE")
     minutes = setting("MINUTES", 0, 5)
-    # Without a log two of them at full speed keep each other out for seconds, whether we are there or not.
+    # Without a log two of them at full speed keep each other out for seconds, whether we are there
+    # or not.
     with writing(store, 2 if journal == "wal" else 1, journal) as writers, Watch(store) as watch:
         end = time.monotonic() + minutes * 60
         while True:
@@ -75,9 +80,14 @@ def test_every_reading_feature_beside_writers(store: Path, tell: Tell, journal: 
 
 
 def test_beside_a_clean_up(store: Path, tell: Tell) -> None:
-    """While Hermes optimises its index, rebuilds it and rewrites the whole file, the browser goes on reading."""
-    # One of them: two keep each other out, and Hermes warns of its optimize that failed, whether we are there or not.
-    with writing(store, 1, maintenance=("optimize", "vacuum", "rebuild")) as writers, Watch(store) as watch:
+    """While Hermes optimises its index, rebuilds it and rewrites the whole file, the browser goes
+    on reading."""
+    # One of them: two keep each other out, and Hermes warns of its optimize that failed, whether we
+    # are there or not.
+    with (
+        writing(store, 1, maintenance=("optimize", "vacuum", "rebuild")) as writers,
+        Watch(store) as watch,
+    ):
         for _ in range(setting("ROUNDS", 1, 10)):
             browser = Driven(store)
             browser.opened()
@@ -92,7 +102,8 @@ def test_beside_a_clean_up(store: Path, tell: Tell) -> None:
 
 
 def test_no_byte_changes_when_no_one_writes(store: Path, tell: Tell) -> None:
-    """A walk through everything leaves the file as it was; an idle browser has it not open at all."""
+    """A walk through everything leaves the file as it was; an idle browser has it not open at
+    all."""
     before, stat = digest(store), store.stat()
     browser = Driven(store)
     browser.opened()
@@ -110,7 +121,11 @@ def test_no_byte_changes_when_no_one_writes(store: Path, tell: Tell) -> None:
     tell("opens")
     after = store.stat()
     assert digest(store) == before
-    assert (after.st_ino, after.st_mtime_ns, after.st_size) == (stat.st_ino, stat.st_mtime_ns, stat.st_size)
+    assert (after.st_ino, after.st_mtime_ns, after.st_size) == (
+        stat.st_ino,
+        stat.st_mtime_ns,
+        stat.st_size,
+    )
     assert {path.name for path in store.parent.iterdir()} <= BESIDE
 
 
@@ -130,12 +145,19 @@ sys.stdin.readline()
 
 
 @pytest.mark.parametrize(
-    "ending", [pytest.param(each, marks=[] if each in ("q", "KILL") else pytest.mark.long) for each in ENDINGS]
+    "ending",
+    [
+        pytest.param(each, marks=[] if each in ("q", "KILL") else pytest.mark.long)
+        for each in ENDINGS
+    ],
 )
 def test_a_gateway_whose_locks_were_dropped(store: Path, tell: Tell, ending: str) -> None:
-    """Its log, which the next one to write would take away from under it, is there when we have gone."""
+    """Its log, which the next one to write would take away from under it, is there when we have
+    gone."""
     pipe = subprocess.PIPE
-    with subprocess.Popen([sys.executable, "-c", _HOLDER, str(store)], stdin=pipe, stdout=pipe, text=True) as holder:
+    with subprocess.Popen(
+        [sys.executable, "-c", _HOLDER, str(store)], stdin=pipe, stdout=pipe, text=True
+    ) as holder:
         assert holder.stdin is not None and holder.stdout is not None
         inode = int(holder.stdout.readline())
         browser = Driven(store)

@@ -1,6 +1,8 @@
-"""Hostile text: whatever a store holds, the terminal is in the state that our own frames set, and in no other.
+"""Hostile text: whatever a store holds, the terminal is in the state that our own frames set, and
+in no other.
 
-What is written is compared with what is written for a harmless store: no kind of sequence more, none of its controls.
+What is written is compared with what is written for a harmless store: no kind of sequence more,
+none of its controls.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ FLOOD = (
     " \u202eevil\u2067\u2069\u061c\u200b\u2060\u00ad שלום עולם مرحبا Z" + "\u0335\u0301\u20dd" * 60 + " "
     "👩‍👩‍👧‍👦 🏳️‍🌈 🇩🇪 1️⃣ 👍🏽 \u200d\u200d x\ufe0f e\u0301 \u180e\U000e0041\ufff9\ufffc"
 )  # fmt: skip
-"""What a terminal, markup, or the order of letters could be changed with; no line of ours says `owned`."""
+"""What a terminal, markup, or the order of letters could be changed with; no line of ours says
+`owned`."""
 
 STEPS = (
     Step("list", "jjjkG", shown=":00"),
@@ -63,15 +66,27 @@ STEPS = (
 
 
 def _root(folder: Path, store: str, text: str) -> Path:
-    """A home with a store, a bundle in the trash, an old transcript and a second profile, all full of one text."""
+    """A home with a store, a bundle in the trash, an old transcript and a second profile, all full
+    of one text."""
     path = copy_store(store, folder)
     poison(path, text)
     with closing(sqlite3.connect(path)) as connection, connection:
-        ids = [row[0] for row in connection.execute("SELECT id FROM sessions WHERE parent_session_id IS NULL")]
-        for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE TABLE%'").fetchall():
-            if table in ("sessions", "messages", "schema_version") or "_fts" in table or table.startswith("sqlite_"):
+        ids = [
+            row[0]
+            for row in connection.execute("SELECT id FROM sessions WHERE parent_session_id IS NULL")
+        ]
+        for (table,) in connection.execute(
+            "SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE TABLE%'"
+        ).fetchall():
+            if (
+                table in ("sessions", "messages", "schema_version")
+                or "_fts" in table
+                or table.startswith("sqlite_")
+            ):
                 continue
-            for name, kind in connection.execute(f"SELECT name, type FROM pragma_table_info('{table}')").fetchall():
+            for name, kind in connection.execute(
+                f"SELECT name, type FROM pragma_table_info('{table}')"
+            ).fetchall():
                 if kind.upper() == "TEXT" and name != "key":
                     connection.execute(f"UPDATE OR IGNORE {table} SET {name} = ?", [text])
     command = [*PROGRAM, "--home", str(folder), "delete", "--yes", "--", ids[0]]
@@ -82,16 +97,26 @@ def _root(folder: Path, store: str, text: str) -> Path:
     other.mkdir(parents=True)
     shutil.copy(path, other / "state.db")
     (folder / "sessions").mkdir()
-    lines = [{"role": "session_meta", "model": text, "platform": text}, {"role": "user", "content": text}]
+    lines = [
+        {"role": "session_meta", "model": text, "platform": text},
+        {"role": "user", "content": text},
+    ]
     written = "\n".join(map(json.dumps, lines))
     (folder / "sessions" / "20260101_090000_abcdef.jsonl").write_text(written, encoding="utf-8")
     return folder
 
 
 def _kinds(written: str) -> set[str]:
-    """Kinds of sequences in what a program wrote: strings by what they begin with, CSI by its marks and its end."""
-    found = {"string " + re.sub(r"[^\d\w]", " ", begin) for begin in re.findall(r"\x1b([\]P_^X]\d*)", written)}
-    found |= {f"CSI {mark}{final}" for mark, final in re.findall(r"\x1b\[([<=>?]?)[\d;:]*([ -/]*[@-~])", written)}
+    """Kinds of sequences in what a program wrote: strings by what they begin with, CSI by its marks
+    and its end."""
+    found = {
+        "string " + re.sub(r"[^\d\w]", " ", begin)
+        for begin in re.findall(r"\x1b([\]P_^X]\d*)", written)
+    }
+    found |= {
+        f"CSI {mark}{final}"
+        for mark, final in re.findall(r"\x1b\[([<=>?]?)[\d;:]*([ -/]*[@-~])", written)
+    }
     found |= {f"mode {mode}" for mode in re.findall(r"\x1b\[\?([\d;]+)[hl]", written)}
     return found | {f"ESC {letter}" for letter in re.findall(r"\x1b([^\[\]P_^X])", written)}
 
@@ -103,9 +128,13 @@ def _walk(root: Path, tell: Tell) -> tuple[Driven, str]:
     tell("screens walked through", browser.walk(1.0 if IS_LONG else 0.5, STEPS))
     assert browser.leave() == 0
     # What is in force where a mode is not an emulator's own is told by the last word about it.
-    assert {mode for mode in browser.screen.mode if mode in (pyte.modes.DECTCEM, pyte.modes.DECAWM)} <= modes
+    assert {
+        mode for mode in browser.screen.mode if mode in (pyte.modes.DECTCEM, pyte.modes.DECAWM)
+    } <= modes
     assert browser.screen.g0_charset == charset and pyte.modes.DECTCEM in browser.screen.mode
-    return browser, browser.raw.decode("utf-8")  # strict: a stray byte would be a C1 control of some terminals
+    return browser, browser.raw.decode(
+        "utf-8"
+    )  # strict: a stray byte would be a C1 control of some terminals
 
 
 @pytest.mark.parametrize("store", ["state-v22", pytest.param("state-v31", marks=pytest.mark.long)])
@@ -114,17 +143,25 @@ def test_no_text_acts_on_the_terminal(tmp_path: Path, tell: Tell, store: str) ->
     harmless, usual = _walk(_root(tmp_path / "harmless", store, "owned by nobody"), tell)
     browser, written = _walk(_root(tmp_path / "hostile", store, FLOOD), tell)
     assert "owned" in written
-    told = (browser.screen.title, browser.screen.icon_name)  # by way of a pointer's shape, which pyte takes for one
+    told = (
+        browser.screen.title,
+        browser.screen.icon_name,
+    )  # by way of a pointer's shape, which pyte takes for one
     assert told == (harmless.screen.title, harmless.screen.icon_name)
     assert _kinds(written) <= _kinds(usual)
     assert not re.search(r"\x1b\](?:0|1|2|8|52|1337);", written)
     strings = re.findall(r"\x1b[\]P_^X][^\x07\x1b]*", written)
     assert not [each for each in strings if "owned" in each]
-    plain = re.sub(r"\x1b[\]P_^X][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[[\d;:<=>?]*[ -/]*[@-~]|\x1b.", "", written)
+    plain = re.sub(
+        r"\x1b[\]P_^X][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[[\d;:<=>?]*[ -/]*[@-~]|\x1b.", "", written
+    )
     acts = {each for each in plain if unicodedata.category(each) in ("Cc", "Cf", "Zl", "Zp")}
     assert acts <= set("\r\n\u200d"), acts  # a joiner only joins emoji
     assert not re.search("(?<![\ufe0f\U0001f300-\U0001ffff])\u200d", plain)
-    assert max(len(cell.data) for line in browser.screen.buffer.values() for cell in line.values()) < 200
+    assert (
+        max(len(cell.data) for line in browser.screen.buffer.values() for cell in line.values())
+        < 200
+    )
     tell("bytes written to a terminal, 0 sequences not ours", len(browser.raw))
 
 
@@ -133,7 +170,10 @@ def test_no_text_acts_through_standard_output(tmp_path: Path, tell: Tell, store:
     """Every command that reads, into a pipe."""
     root = _root(tmp_path / "root", store, FLOOD)
     rows = _document(root, "list", "--view", "all", "--limit", "0")["conversations"]
-    target = ["--", rows[-1]["id"].partition("\x1b")[0]]  # a unique beginning: no argument holds all of it
+    target = [
+        "--",
+        rows[-1]["id"].partition("\x1b")[0],
+    ]  # a unique beginning: no argument holds all of it
     commands = [
         ["list", "--view", "all", "--limit", "0"], ["search", "owned", "--context", "1"], ["stats", "--by", "model"],
         ["stats", "--by", "source"], ["stats", "--by", "tool"], ["trash", "list"], ["profiles"], ["doctor"],
@@ -148,6 +188,8 @@ def test_no_text_acts_through_standard_output(tmp_path: Path, tell: Tell, store:
 
 
 def _document(root: Path, *command: str) -> dict[str, list[dict[str, str]]]:
-    done = subprocess.run([*PROGRAM, "--home", str(root), *command, "--json"], capture_output=True, check=True)
+    done = subprocess.run(
+        [*PROGRAM, "--home", str(root), *command, "--json"], capture_output=True, check=True
+    )
     document: dict[str, list[dict[str, str]]] = json.loads(done.stdout)
     return document

@@ -1,4 +1,5 @@
-"""What a writer feels: how long an append of the real Hermes takes, alone and beside the browser."""
+"""What a writer feels: how long an append of the real Hermes takes, alone and beside the
+browser."""
 
 from __future__ import annotations
 
@@ -19,14 +20,17 @@ from writers import writing
 IDEA = "what a writer feels"
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal"),
-    pytest.mark.skipif(not importlib.util.find_spec("hermes_state"), reason="hermes-agent is not installed"),
+    pytest.mark.skipif(
+        not importlib.util.find_spec("hermes_state"), reason="hermes-agent is not installed"
+    ),
 ]
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("journal", ["wal", "delete"])
 def test_what_a_writer_feels(tmp_path: Path, tell: Tell, journal: str) -> None:
-    """An append alone and beside us, in turns, and how long statements of ours take; told, for machines differ."""
+    """An append alone and beside us, in turns, and how long statements of ours take; told, for
+    machines differ."""
     store = big_store(tmp_path / "state.db", 1000, 30_000)
     if journal == "delete":
         with closing(sqlite3.connect(store)) as connection:

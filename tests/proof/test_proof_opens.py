@@ -1,4 +1,5 @@
-"""Opened and left: hundreds of times, in every way there is, beside the real Hermes that writes at full speed."""
+"""Opened and left: hundreds of times, in every way there is, beside the real Hermes that writes at
+full speed."""
 
 from __future__ import annotations
 
@@ -17,12 +18,15 @@ from writers import faultless, writing
 IDEA = "opened and left"
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal"),
-    pytest.mark.skipif(not importlib.util.find_spec("hermes_state"), reason="hermes-agent is not installed"),
+    pytest.mark.skipif(
+        not importlib.util.find_spec("hermes_state"), reason="hermes-agent is not installed"
+    ),
 ]
 
 
 def test_opened_and_left_in_every_way(tmp_path: Path, tell: Tell) -> None:
-    """Opened, and ended by a key, TERM, HUP, KILL or the loss of its terminal, at any moment, beside a writer."""
+    """Opened, and ended by a key, TERM, HUP, KILL or the loss of its terminal, at any moment,
+    beside a writer."""
     folder = tmp_path / "root"
     folder.mkdir()
     store = big_store(folder / "state.db", 120, 4000)

@@ -1,4 +1,5 @@
-"""Beside a repair: `hermes sessions repair` mends a broken store while the browser is on it, whichever way it takes."""
+"""Beside a repair: `hermes sessions repair` mends a broken store while the browser is on it,
+whichever way it takes."""
 
 from __future__ import annotations
 
@@ -19,7 +20,9 @@ from watching import check_and_count
 IDEA = "beside Hermes' repair"
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal"),
-    pytest.mark.skipif(not importlib.util.find_spec("hermes_cli"), reason="hermes-agent is not installed"),
+    pytest.mark.skipif(
+        not importlib.util.find_spec("hermes_cli"), reason="hermes-agent is not installed"
+    ),
 ]
 SIZE = (60, 900)
 BREAKS = {
@@ -57,7 +60,8 @@ db.close()
 
 @pytest.mark.parametrize("way", [pytest.param(way, marks=pytest.mark.long) for way in BREAKS])
 def test_a_repair_under_an_open_browser(way: str, tmp_path: Path, tell: Tell) -> None:
-    """The repair succeeds, takes the way it takes without us, and loses no row; the browser shows the mended store."""
+    """The repair succeeds, takes the way it takes without us, and loses no row; the browser shows
+    the mended store."""
     for number in range(setting("REPAIRS", 1, 2)):
         home = tmp_path / str(number)
         home.mkdir()
@@ -92,7 +96,9 @@ def _repair(store: Path, way: str, searching: bool, tell: Tell) -> None:
         assert "no repair needed" in said, said
     else:
         assert f"strategy: {way}" in said and f"{SIZE[0]} sessions recovered" in said, said
-    done = subprocess.run([sys.executable, "-c", _APPEND, str(store)], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", _APPEND, str(store)], capture_output=True, text=True
+    )
     assert (done.returncode, done.stdout.strip()) == (0, "1"), done.stderr
     if searching:
         browser.send(f"{NO_QUERY}\r{LEFT}")
@@ -105,7 +111,8 @@ def _repair(store: Path, way: str, searching: bool, tell: Tell) -> None:
     assert check_and_count(store) == 1
     with closing(sqlite3.connect(store)) as connection:
         counts = [
-            connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("sessions", "messages")
+            connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+            for table in ("sessions", "messages")
         ]
     assert counts == [SIZE[0] + 1, SIZE[1] + 1]
     tell("repairs by Hermes under an open browser")

@@ -1,4 +1,5 @@
-"""Supply chain: what is shipped is built the same twice, from pins with hashes, and needs nothing that is not used."""
+"""Supply chain: what is shipped is built the same twice, from pins with hashes, and needs nothing
+that is not used."""
 
 from __future__ import annotations
 
@@ -25,20 +26,28 @@ _MODULES = {"markdown-it-py": "markdown_it", "pyyaml": "yaml"}
 """What a distribution is imported as, where it is not by its own name."""
 
 
-@pytest.mark.skipif(int(setuptools.__version__.split(".")[0]) < 77, reason="older than the build asks for")
+@pytest.mark.skipif(
+    int(setuptools.__version__.split(".")[0]) < 77, reason="older than the build asks for"
+)
 @pytest.mark.parametrize("kind", ["wheel", "sdist"])
 def test_built_twice_it_is_the_same(tmp_path: Path, tell: Tell, kind: str) -> None:
     """From two copies, in folders of other names, files of other ages, for one SOURCE_DATE_EPOCH.
 
-    Both are the same to the last byte: tests/archive.py packs the source archive again, without ages and owners.
+    Both are the same to the last byte: tests/archive.py packs the source archive again, without
+    ages and owners.
     """
     built = []
     for number in range(2):
-        source, target = tmp_path / f"source-{number}" / ("deep" * number or "flat"), tmp_path / f"built-{number}"
+        source, target = (
+            tmp_path / f"source-{number}" / ("deep" * number or "flat"),
+            tmp_path / f"built-{number}",
+        )
         target.mkdir()
         for name in SHIPPED:
             if (ROOT / name).is_dir():
-                shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+                shutil.copytree(
+                    ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__")
+                )
             else:
                 source.mkdir(parents=True, exist_ok=True)
                 shutil.copy(ROOT / name, source)
@@ -56,14 +65,20 @@ def test_built_twice_it_is_the_same(tmp_path: Path, tell: Tell, kind: str) -> No
         built.append(next(target.iterdir()))
     assert built[0].name == built[1].name
     assert digest(built[0]) == digest(built[1])
-    tell("wheels built twice, the same bytes" if kind == "wheel" else "source archives built twice, the same bytes")
+    tell(
+        "wheels built twice, the same bytes"
+        if kind == "wheel"
+        else "source archives built twice, the same bytes"
+    )
 
 
 def test_every_pin_has_hashes(tell: Tell) -> None:
     """Nothing is installed from a lock file that is not the very file it was locked with."""
     for name in ("requirements.lock", "requirements-dev.lock"):
         text = (ROOT / name).read_text(encoding="utf-8").replace("\\\n", " ")
-        lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+        lines = [
+            line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")
+        ]
         assert lines
         for line in lines:
             assert re.match(r"[\w.\-\[\],]+==[\w.+!]+[ ;].*--hash=sha256:[0-9a-f]{64}", line), line
@@ -71,7 +86,8 @@ def test_every_pin_has_hashes(tell: Tell) -> None:
 
 
 def test_nothing_is_needed_that_is_not_used(tell: Tell) -> None:
-    """Every dependency is imported by a module, and every import is of a dependency, ours or the standard library's."""
+    """Every dependency is imported by a module, and every import is of a dependency, ours or the
+    standard library's."""
     imported = set()
     for part in ("store", "tui"):
         for path in (ROOT / part).rglob("*.py"):
@@ -83,6 +99,10 @@ def test_nothing_is_needed_that_is_not_used(tell: Tell) -> None:
     named = {Requirement(text).name for text in PROJECT["dependencies"]}
     unused = {name for name in named if _MODULES.get(name, name) not in imported}
     assert not unused
-    known = {_MODULES.get(name, name) for name in named} | set(sys.stdlib_module_names) | {"hermes_browse"}
+    known = (
+        {_MODULES.get(name, name) for name in named}
+        | set(sys.stdlib_module_names)
+        | {"hermes_browse"}
+    )
     assert imported <= known, imported - known
     tell("run-time dependencies, each imported", len(named))

@@ -1,4 +1,5 @@
-"""Every Hermes: stores that each release wrote or brought up to its schema, read as that release reads them."""
+"""Every Hermes: stores that each release wrote or brought up to its schema, read as that release
+reads them."""
 
 from __future__ import annotations
 
@@ -58,8 +59,15 @@ def compare(store: Path, said: dict[str, Any], tell: Tell) -> None:
         for row in said["list"]:
             ours = catalog.of_session(row["id"])
             assert ours is not None and ours.id == row["id"]
-            assert (ours.title, ours.source, ours.last_active) == (row["title"], row["source"], row["last_active"])
-            assert (ours.tip.end_reason, ours.tip.message_count) == (row["end_reason"], row["message_count"])
+            assert (ours.title, ours.source, ours.last_active) == (
+                row["title"],
+                row["source"],
+                row["last_active"],
+            )
+            assert (ours.tip.end_reason, ours.tip.message_count) == (
+                row["end_reason"],
+                row["message_count"],
+            )
         tell("rows of its lists", len(said["list"]))
         for each in said["ids"]:
             assert catalog.forest.chain_of(each).tip.id == said["tips"][each]
@@ -94,7 +102,9 @@ def _compare_messages(reader: Reader, session: str, said: dict[str, Any], tell: 
             assert ours.text == (content or "")
         else:
             assert content[0]["text"] in ours.text
-        assert [call.name for call in ours.tool_calls] == [call["function"]["name"] for call in calls]
+        assert [call.name for call in ours.tool_calls] == [
+            call["function"]["name"] for call in calls
+        ]
     if said["every"] is not None:
         assert [row.id for row in rows(Reading.EVERYTHING)] == said["every"][session]
     tell("messages", len(live))
@@ -102,7 +112,8 @@ def _compare_messages(reader: Reader, session: str, said: dict[str, Any], tell: 
 
 def _compare_search(reader: Reader, text: str, found: list[int]) -> None:
     hits = search(reader, parse(text), scope=Scope(), limit=0).hits
-    # What was taken back is a hit of ours that says so; Hermes leaves it out (since 0.16, which can take back).
+    # What was taken back is a hit of ours that says so; Hermes leaves it out (since 0.16, which can
+    # take back).
     assert {hit.message_id for hit in hits if hit.state is not State.REWOUND} == set(found), text
 
 
@@ -115,7 +126,9 @@ def _release(version: str, releases: Releases, tell: Tell) -> Path:
     folder = releases.get(version)
     if folder is None:
         if any(shapes.DATA.glob(f"state-v*-hermes-{version}.db")):
-            tell.remark(f"{version} cannot be had from the package index: only its store in tests/data is read")
+            tell.remark(
+                f"{version} cannot be had from the package index: only its store in tests/data is read"
+            )
         else:
             tell.remark(f"{version} cannot be had from the package index")
         pytest.skip(f"hermes-agent {version} cannot be had from the package index")
@@ -131,7 +144,8 @@ def test_the_installed_release(tmp_path: Path, tell: Tell) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("version", RELEASES)
 def test_a_release(version: str, releases: Releases, tmp_path: Path, tell: Tell) -> None:
-    """Stores that each release writes, what it says is in them; our commands and the browser on them."""
+    """Stores that each release writes, what it says is in them; our commands and the browser on
+    them."""
     folder = _release(version, releases, tell)
     for seed in (7, 8, 9):
         store = tmp_path / str(seed) / "state.db"
@@ -142,7 +156,9 @@ def test_a_release(version: str, releases: Releases, tmp_path: Path, tell: Tell)
         if HAS_HERMES:
             upgraded(store, None, tell)
     done = subprocess.run(
-        [*PROGRAM, "--db", str(store), "list", "--view", "all", "--json"], capture_output=True, text=True
+        [*PROGRAM, "--db", str(store), "list", "--view", "all", "--json"],
+        capture_output=True,
+        text=True,
     )
     shown = {each["id"] for each in json.loads(done.stdout)["conversations"]}
     assert {row["id"] for row in said["list"]} <= shown
@@ -159,7 +175,8 @@ WORDS = ("lantern", "tide", "rope", "boats", "shines")
 
 
 def upgraded(store: Path, release: Path | None, tell: Tell) -> int:
-    """Let a release open a store and bring it up to its schema; every session, message and hit is still what it says.
+    """Let a release open a store and bring it up to its schema; every session, message and hit is
+    still what it says.
 
     Returns:
         The schema of that release.
@@ -182,8 +199,11 @@ def upgraded(store: Path, release: Path | None, tell: Tell) -> int:
 
 @NO_HERMES
 @pytest.mark.parametrize("fixture", sorted(path.name for path in shapes.DATA.glob("state-v*.db")))
-def test_a_store_of_another_release_opened_by_the_installed_one(fixture: str, tmp_path: Path, tell: Tell) -> None:
-    """Those of older releases are brought up to its schema; that of 0.22 is newer than it knows, and it opens it."""
+def test_a_store_of_another_release_opened_by_the_installed_one(
+    fixture: str, tmp_path: Path, tell: Tell
+) -> None:
+    """Those of older releases are brought up to its schema; that of 0.22 is newer than it knows,
+    and it opens it."""
     store = tmp_path / "state.db"
     shutil.copy(shapes.DATA / fixture, store)
     upgraded(store, None, tell)
@@ -202,9 +222,14 @@ BY_HAND = {
 """What came with the schemas no release on the package index has, by number."""
 
 
-@pytest.mark.parametrize("way", ["the installed release", pytest.param("all releases", marks=pytest.mark.long)])
-def test_a_store_of_schema_6_upgraded_step_by_step(way: str, releases: Releases, tmp_path: Path, tell: Tell) -> None:
-    """Every step reads as the first one does: by hand up to schema 10, then by real releases, one after the other."""
+@pytest.mark.parametrize(
+    "way", ["the installed release", pytest.param("all releases", marks=pytest.mark.long)]
+)
+def test_a_store_of_schema_6_upgraded_step_by_step(
+    way: str, releases: Releases, tmp_path: Path, tell: Tell
+) -> None:
+    """Every step reads as the first one does: by hand up to schema 10, then by real releases, one
+    after the other."""
     store = make_store(tmp_path / "state.db", "6", SESSIONS, MESSAGES)
     first = _everything(store, 6)
     for version, statements in BY_HAND.items():
@@ -233,11 +258,16 @@ def _everything(store: Path, version: int) -> list[object]:
         told: list[object] = []
         for each in sorted(conversations, key=lambda conversation: conversation.id):
             shown = read_messages(reader, read_outline(reader, each.segments).rows)
-            told.append((each.id, each.title, each.preview, [part.id for part in each.segments], each.model))
+            told.append(
+                (each.id, each.title, each.preview, [part.id for part in each.segments], each.model)
+            )
             told.append((each.branches, each.subagents, each.last_active))
             told += [
-                (row.id, row.role, row.text, row.reasoning, [call.name for call in row.tool_calls]) for row in shown
+                (row.id, row.role, row.text, row.reasoning, [call.name for call in row.tool_calls])
+                for row in shown
             ]
         for word in WORDS:
-            told.append({hit.message_id for hit in search(reader, parse(word), scope=Scope(), limit=0).hits})
+            told.append(
+                {hit.message_id for hit in search(reader, parse(word), scope=Scope(), limit=0).hits}
+            )
         return told

@@ -22,8 +22,16 @@ from driver import FEW, READING, Driven
 from writers import writing
 
 IDEA = "witness, permissions, network"
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="strace, /proc and namespaces")
-COMMANDS = (["list", "--view", "all"], ["search", "walrus"], ["stats"], ["doctor"], ["prune", "--older-than", "1d"])
+pytestmark = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="strace, /proc and namespaces"
+)
+COMMANDS = (
+    ["list", "--view", "all"],
+    ["search", "walrus"],
+    ["stats"],
+    ["doctor"],
+    ["prune", "--older-than", "1d"],
+)
 
 
 TRACE = (
@@ -41,27 +49,37 @@ def hear(event, arguments):
 sys.addaudithook(hear)
 raise SystemExit(main(sys.argv[1:]))
 """
-"""The browser, which notes what Python itself opens, removes or connects to that bears the name of the store."""
+"""The browser, which notes what Python itself opens, removes or connects to that bears the name of
+the store."""
 
 
 def _judge(log: Path, store: Path, tell: Tell) -> None:
-    """Go through what the kernel saw: the store and its log are read, and never written, truncated or taken away."""
+    """Go through what the kernel saw: the store and its log are read, and never written, truncated
+    or taken away."""
     lines = [line for line in log.read_text(errors="replace").splitlines() if str(store) in line]
     opened = [line for line in lines if re.search(rf'open\w*\(.*"{re.escape(str(store))}"', line)]
     assert opened and all("O_RDONLY" in line for line in opened), opened
-    ours = [f"{mark[0]}{store}{end}{mark[1]}" for mark in ('""', "<>") for end in ("", "-wal", "-journal")]
+    ours = [
+        f"{mark[0]}{store}{end}{mark[1]}"
+        for mark in ('""', "<>")
+        for end in ("", "-wal", "-journal")
+    ]
     locks = 0
     for line in lines:
-        # What a call was asked stands where it begins, also where another thread came between and it is "resumed".
+        # What a call was asked stands where it begins, also where another thread came between and
+        # it is "resumed".
         if not any(name in line for name in ours) or " = -1 " in line or " resumed>" in line:
             continue
         call = line.split("(")[0].split()[-1]
         if call == "mmap":
             assert "PROT_WRITE" not in line, line
         elif call == "fcntl":
-            # A lock for writing on the store itself would keep Hermes out. SQLite asks for one when it closes, to see
-            # whether it is the last one there; on a file opened read-only the kernel refuses it.
-            assert not (f"<{store}>" in line and "F_SETLK" in line and "F_WRLCK" in line and " = 0" in line), line
+            # A lock for writing on the store itself would keep Hermes out. SQLite asks for one when
+            # it closes, to see whether it is the last one there; on a file opened read-only the
+            # kernel refuses it.
+            assert not (
+                f"<{store}>" in line and "F_SETLK" in line and "F_WRLCK" in line and " = 0" in line
+            ), line
             locks += "F_SETLK" in line and "F_RDLCK" in line
         else:
             assert call.startswith("open"), line
@@ -81,7 +99,8 @@ def strace(tmp_path: Path) -> tuple[str, ...]:
     if program is None:
         pytest.skip("strace is not installed")
     command = (program, "-f", "-y", "-o", str(tmp_path / "trace"), "-e", f"trace={TRACE}")
-    # Stops at the calls asked for alone, where it can (strace 5.3): a browser under it is not thirty times as slow.
+    # Stops at the calls asked for alone, where it can (strace 5.3): a browser under it is not
+    # thirty times as slow.
     for wanted in ((*command, "--seccomp-bpf"), command):
         if subprocess.run([*wanted, "true"], capture_output=True).returncode == 0:
             return wanted
@@ -89,22 +108,30 @@ def strace(tmp_path: Path) -> tuple[str, ...]:
 
 
 def test_the_kernel_sees_no_write(strace: tuple[str, ...], tmp_path: Path, tell: Tell) -> None:
-    """Commands: the store is opened read-only every time, and never written, truncated, renamed or unlinked."""
+    """Commands: the store is opened read-only every time, and never written, truncated, renamed or
+    unlinked."""
     store = copy_store("state-v22", tmp_path / "root")
     for command in COMMANDS:
-        done = subprocess.run([*strace, *PROGRAM, "--db", str(store), *command], capture_output=True)
+        done = subprocess.run(
+            [*strace, *PROGRAM, "--db", str(store), *command], capture_output=True
+        )
         assert done.returncode == 0, done.stderr
         _judge(tmp_path / "trace", store, tell)
         tell("commands under strace")
 
 
 @pytest.mark.parametrize(
-    "journal", [pytest.param(each, marks=[] if each == "wal" else pytest.mark.long) for each in ("wal", "delete")]
+    "journal",
+    [
+        pytest.param(each, marks=[] if each == "wal" else pytest.mark.long)
+        for each in ("wal", "delete")
+    ],
 )
 def test_the_kernel_sees_no_write_of_the_browser(
     strace: tuple[str, ...], tmp_path: Path, tell: Tell, journal: str
 ) -> None:
-    """The browser on a pseudo-terminal, through every feature that reads; beside a writer in `make proof`."""
+    """The browser on a pseudo-terminal, through every feature that reads; beside a writer in `make
+    proof`."""
     folder = tmp_path / "root"
     folder.mkdir()
     store = big_store(folder / "state.db", 120, 4000)
@@ -114,20 +141,27 @@ def test_the_kernel_sees_no_write_of_the_browser(
     with writing(store, 1, journal) if is_beside else nullcontext():
         browser = Driven(store, before=strace)
         browser.opened()
-        tell("steps of a browser under strace", browser.walk(1.0 if IS_LONG else 0.35, READING if IS_LONG else FEW))
+        tell(
+            "steps of a browser under strace",
+            browser.walk(1.0 if IS_LONG else 0.35, READING if IS_LONG else FEW),
+        )
         browser.finish("q")
     assert browser.is_restored
     _judge(tmp_path / "trace", store, tell)
 
 
 def test_only_sqlite_opens_the_store(tmp_path: Path, tell: Tell) -> None:
-    """Without strace too: Python itself never opens the file or its log, only SQLite does, with `mode=ro`."""
+    """Without strace too: Python itself never opens the file or its log, only SQLite does, with
+    `mode=ro`."""
     folder = tmp_path / "root"
     folder.mkdir()
     store, log = big_store(folder / "state.db", 120, 4000), tmp_path / "audit"
     browser = Driven(store, code=AUDITED, HERMES_BROWSE_AUDIT=str(log))
     browser.opened()
-    tell("steps of a browser that is audited", browser.walk(1.0 if IS_LONG else 0.35, READING if IS_LONG else FEW))
+    tell(
+        "steps of a browser that is audited",
+        browser.walk(1.0 if IS_LONG else 0.35, READING if IS_LONG else FEW),
+    )
     browser.finish("q")
     heard = log.read_text().splitlines()
     assert heard
@@ -138,13 +172,18 @@ def test_only_sqlite_opens_the_store(tmp_path: Path, tell: Tell) -> None:
 def test_without_any_network(tmp_path: Path, tell: Tell) -> None:
     """In a network namespace with nothing in it everything answers as it does elsewhere."""
     alone = ["unshare", "-rn"]
-    if not shutil.which("unshare") or subprocess.run([*alone, "true"], capture_output=True).returncode:
+    if (
+        not shutil.which("unshare")
+        or subprocess.run([*alone, "true"], capture_output=True).returncode
+    ):
         tell.remark("no network namespace could be made here")
         pytest.skip("no network namespace can be made here")
     store = copy_store("state-v22", tmp_path / "root")
     for command in (*COMMANDS[:3], COMMANDS[4]):
         outputs = [
-            subprocess.run([*before, *PROGRAM, "--db", str(store), *command], capture_output=True, text=True)
+            subprocess.run(
+                [*before, *PROGRAM, "--db", str(store), *command], capture_output=True, text=True
+            )
             for before in ([], alone)
         ]
         assert outputs[0].returncode == outputs[1].returncode == 0, outputs[1].stderr
@@ -154,7 +193,8 @@ def test_without_any_network(tmp_path: Path, tell: Tell) -> None:
 
 
 def test_what_is_made_is_private(tmp_path: Path, tell: Tell) -> None:
-    """Whatever the umask: config, trash, state, log and exports are for their owner alone, and argv tells no text."""
+    """Whatever the umask: config, trash, state, log and exports are for their owner alone, and argv
+    tells no text."""
     root = tmp_path / "root"
     copy_store("state-v22", root)
     home = Path(os.environ["HOME"])
@@ -162,7 +202,10 @@ def test_what_is_made_is_private(tmp_path: Path, tell: Tell) -> None:
     try:
         rows = json.loads(
             subprocess.run(
-                [*PROGRAM, "--home", str(root), "list", "--json"], capture_output=True, check=True, text=True
+                [*PROGRAM, "--home", str(root), "list", "--json"],
+                capture_output=True,
+                check=True,
+                text=True,
             ).stdout
         )["conversations"]
         for command in (
@@ -170,7 +213,9 @@ def test_what_is_made_is_private(tmp_path: Path, tell: Tell) -> None:
             ["export", "--output", str(tmp_path / "out"), "--", rows[0]["id"]],
             ["delete", "--yes", "--", rows[-1]["id"]],
         ):
-            done = subprocess.run([*PROGRAM, "--home", str(root), *command], capture_output=True, text=True)
+            done = subprocess.run(
+                [*PROGRAM, "--home", str(root), *command], capture_output=True, text=True
+            )
             assert done.returncode == 0, (command, done.stderr)
         browser = Driven(root / "state.db")
         browser.opened()
@@ -180,7 +225,12 @@ def test_what_is_made_is_private(tmp_path: Path, tell: Tell) -> None:
         browser.finish("q")
     finally:
         os.umask(before)
-    made = [path for place in (home, tmp_path / "out") for path in [place, *place.rglob("*")] if path != home]
+    made = [
+        path
+        for place in (home, tmp_path / "out")
+        for path in [place, *place.rglob("*")]
+        if path != home
+    ]
     ours = [path for path in made if path.is_file()]
     assert ours
     for path in ours:

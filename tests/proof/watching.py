@@ -54,12 +54,15 @@ def digest(path: Path) -> str:
 
 
 def check_and_count(store: Path) -> int:
-    """In a process of its own: the log goes into the store without anyone in the way, and the store is whole.
+    """In a process of its own: the log goes into the store without anyone in the way, and the store
+    is whole.
 
     Returns:
         How many messages the writers have in it.
     """
-    done = subprocess.run([sys.executable, "-c", _CHECK, str(store)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", _CHECK, str(store)], capture_output=True, text=True, check=True
+    )
     busy, said, messages = json.loads(done.stdout)
     assert busy == 0, "a checkpoint could not be completed"
     assert said == ["ok"], said

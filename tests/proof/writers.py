@@ -1,4 +1,5 @@
-"""The real Hermes writing to a store, in processes of its own: what it wrote, and what went wrong for it."""
+"""The real Hermes writing to a store, in processes of its own: what it wrote, and what went wrong
+for it."""
 
 from __future__ import annotations
 
@@ -99,7 +100,11 @@ class Writers:
 
 @contextmanager
 def writing(
-    store: Path, count: int, journal: str = "wal", maintenance: Sequence[str] = (), pace: str = "fastest"
+    store: Path,
+    count: int,
+    journal: str = "wal",
+    maintenance: Sequence[str] = (),
+    pace: str = "fastest",
 ) -> Iterator[Writers]:
     """Hermes' own SessionDB appends, with its own retries.
 
@@ -107,7 +112,8 @@ def writing(
         store: Is written to; made when it is not there.
         count: How many processes.
         journal: `wal` or `delete`.
-        maintenance: What the first of them does after each 400 messages, in turn: `optimize`, `rebuild`, `vacuum`.
+        maintenance: What the first of them does after each 400 messages, in turn: `optimize`,
+            `rebuild`, `vacuum`.
         pace: `fastest`, or `human`: seconds between appends, and bursts.
     """
     writers = Writers()
@@ -120,8 +126,11 @@ def writing(
         assert process.stdout is not None
         writers.processes.append(process)
         if process.stdout.readline().strip() != "ready":
-            raise AssertionError(f"Hermes could not open the store: {process.communicate()[1][-2000:]}")
-    # Only when all have it open: at full speed one keeps the next from getting in, with or without us.
+            raise AssertionError(
+                f"Hermes could not open the store: {process.communicate()[1][-2000:]}"
+            )
+    # Only when all have it open: at full speed one keeps the next from getting in, with or without
+    # us.
     for process in writers.processes:
         assert process.stdin is not None
         process.stdin.write("go\n")
@@ -143,12 +152,19 @@ def faultless(tell: Tell, written: list[Written]) -> int:
     """
     for each in written:
         assert not each.errors, each.errors[:5]
-        # Hermes optimises its index after a thousand messages and waits a second for its turn: with two writers at full
-        # speed the other one may have it longer, and Hermes warns and goes on. A reader beside a log keeps no one out.
-        own = [text for text in each.warnings if len(written) > 1 and text.startswith("FTS optimize failed")]
+        # Hermes optimises its index after a thousand messages and waits a second for its turn: with
+        # two writers at full speed the other one may have it longer, and Hermes warns and goes on.
+        # A reader beside a log keeps no one out.
+        own = [
+            text
+            for text in each.warnings
+            if len(written) > 1 and text.startswith("FTS optimize failed")
+        ]
         tell("optimisations put off by another writer", len(own))
         others = [text for text in each.warnings if text not in own]
-        assert not [text for text in others if "lock" in text.lower() or "wal" in text.lower()], others
+        assert not [text for text in others if "lock" in text.lower() or "wal" in text.lower()], (
+            others
+        )
         assert each.times
         tell("appends beside it", len(each.times))
         tell("clean-ups by Hermes beside it", each.maintenance)

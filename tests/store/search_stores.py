@@ -39,7 +39,9 @@ CREATE TABLE messages (
 CREATE TABLE state_meta (key TEXT PRIMARY KEY, value TEXT);
 INSERT INTO schema_version VALUES (22);
 """
-_INDEXED = "COALESCE(content, '') || ' ' || COALESCE(tool_name, '') || ' ' || COALESCE(tool_calls, '')"
+_INDEXED = (
+    "COALESCE(content, '') || ' ' || COALESCE(tool_name, '') || ' ' || COALESCE(tool_calls, '')"
+)
 
 
 def copy_fixture(version: int, folder: Path) -> Path:
@@ -70,26 +72,39 @@ def write_store(
     trigram: bool = True,
     meta: Sequence[tuple[str, str]] = (),
 ) -> Path:
-    """A store in the shape of schema 22; a message that is no mapping is the content of a user message."""
+    """A store in the shape of schema 22; a message that is no mapping is the content of a user
+    message."""
     connection = sqlite3.connect(path)
     with connection:
         connection.executescript(_TABLES)
         for session in sessions:
             marks = ", ".join("?" * len(session))
-            connection.execute(f"INSERT INTO sessions ({', '.join(session)}) VALUES ({marks})", list(session.values()))
+            connection.execute(
+                f"INSERT INTO sessions ({', '.join(session)}) VALUES ({marks})",
+                list(session.values()),
+            )
         for number, message in enumerate(messages, 1):
-            row: dict[str, object] = {"id": number, "session_id": "s", "role": "user", "timestamp": NOW + number}
+            row: dict[str, object] = {
+                "id": number,
+                "session_id": "s",
+                "role": "user",
+                "timestamp": NOW + number,
+            }
             row |= {"active": 1, "compacted": 0}
             row |= message if isinstance(message, Mapping) else {"content": message}
             marks = ", ".join("?" * len(row))
-            connection.execute(f"INSERT INTO messages ({', '.join(row)}) VALUES ({marks})", list(row.values()))
+            connection.execute(
+                f"INSERT INTO messages ({', '.join(row)}) VALUES ({marks})", list(row.values())
+            )
         for name, wanted, tokenizer in (
             ("messages_fts", fts, ""),
             ("messages_fts_trigram", trigram, ", tokenize='trigram'"),
         ):
             if wanted:
                 connection.execute(f"CREATE VIRTUAL TABLE {name} USING fts5(content{tokenizer})")
-                connection.execute(f"INSERT INTO {name}(rowid, content) SELECT id, {_INDEXED} FROM messages")
+                connection.execute(
+                    f"INSERT INTO {name}(rowid, content) SELECT id, {_INDEXED} FROM messages"
+                )
         connection.executemany("INSERT INTO state_meta VALUES (?, ?)", meta)
     connection.close()
     return path
@@ -144,4 +159,7 @@ def _loaded(text: str) -> object:
 
 def containing(path: Path, needle: str) -> list[int]:
     """Ids of rows that contain a string anywhere, case aside, newest first."""
-    return sorted((row for row, text in rows(path).items() if needle.casefold() in text.casefold()), reverse=True)
+    return sorted(
+        (row for row, text in rows(path).items() if needle.casefold() in text.casefold()),
+        reverse=True,
+    )

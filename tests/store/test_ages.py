@@ -1,4 +1,5 @@
-"""Ages, dates and times as people write them: one reader for the search, the clean-up, the options and the settings."""
+"""Ages, dates and times as people write them: one reader for the search, the clean-up, the options
+and the settings."""
 
 from __future__ import annotations
 
@@ -18,7 +19,14 @@ from hermes_browse.store.sessions.catalog import read_catalog
 from hermes_browse.store.sessions.relations import STALE_AFTER
 
 NOW = datetime(2026, 3, 18, 12, 30).timestamp()  # a Wednesday, local like the dates people type
-UNITS = {"30min": 30 * MINUTE, "5h": 5 * HOUR, "3d": 3 * DAY, "2w": 2 * WEEK, "6mo": 6 * MONTH, "1y": YEAR}
+UNITS = {
+    "30min": 30 * MINUTE,
+    "5h": 5 * HOUR,
+    "3d": 3 * DAY,
+    "2w": 2 * WEEK,
+    "6mo": 6 * MONTH,
+    "1y": YEAR,
+}
 
 
 @pytest.mark.parametrize(
@@ -34,7 +42,22 @@ def test_ages(text: str, seconds: float) -> None:
     assert parse_age(text) == pytest.approx(seconds)
 
 
-NONE = ["", " ", "d", "-1", "-1d", "5q", "1d!", "1 2", "1e3", "nan", "99999999999w", "x1d", "1mon", "2minutes"]
+NONE = [
+    "",
+    " ",
+    "d",
+    "-1",
+    "-1d",
+    "5q",
+    "1d!",
+    "1 2",
+    "1e3",
+    "nan",
+    "99999999999w",
+    "x1d",
+    "1mon",
+    "2minutes",
+]
 
 
 @pytest.mark.parametrize("text", NONE)
@@ -48,7 +71,8 @@ def test_no_ages(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["3m", "3M", " 3 m", "1h 3m", "3m1d"])
 def test_an_age_in_m_is_refused_by_name(text: str) -> None:
-    """Hermes' `m` is minutes, and a search took it for months; both ways out are named, wherever it is typed."""
+    """Hermes' `m` is minutes, and a search took it for months; both ways out are named, wherever it
+    is typed."""
     words = "3m could be minutes or months: write 3min or 3mo"
     for read in (parse_age, lambda typed: parse_when(typed, NOW)):
         with pytest.raises(ValueError) as refusal:
@@ -86,14 +110,18 @@ def test_a_time_may_name_its_zone() -> None:
     assert parse_when("2026-03-05t16:30+02:00", NOW).start == 1_772_721_000.0
 
 
-@pytest.mark.parametrize("text", ["money", "2026-13", "2026-02-30", "9999-12-31", "2026-03-05T25:00", "m", "5000y"])
+@pytest.mark.parametrize(
+    "text", ["money", "2026-13", "2026-02-30", "9999-12-31", "2026-03-05T25:00", "m", "5000y"]
+)
 def test_no_dates(text: str) -> None:
     """What is beyond the calendar is refused as well."""
     with pytest.raises(ValueError, match=r"is no age .* and no date"):
         parse_when(text, NOW)
 
 
-@pytest.mark.parametrize("text", [*UNITS, "90", "1w 2d", "2026", "2026-03", "2026-03-05", "20260305T1430", "mon"])
+@pytest.mark.parametrize(
+    "text", [*UNITS, "90", "1w 2d", "2026", "2026-03", "2026-03-05", "20260305T1430", "mon"]
+)
 def test_a_search_and_a_clean_up_read_the_same(text: str) -> None:
     """What is `older:` was last active `before:` the same moment."""
     when = parse_when(text, NOW)
@@ -110,7 +138,12 @@ def test_stale_is_one_span(tmp_path: Path) -> None:
         {"id": "nearly", "started_at": NOW - STALE_AFTER + 60},
         {"id": "stale", "started_at": NOW - STALE_AFTER},
         {"id": "no-messages", "started_at": NOW - 30 * DAY},
-        {"id": "ended", "started_at": NOW - 30 * DAY, "ended_at": NOW - 30 * DAY, "end_reason": "cli_close"},
+        {
+            "id": "ended",
+            "started_at": NOW - 30 * DAY,
+            "ended_at": NOW - 30 * DAY,
+            "end_reason": "cli_close",
+        },
     ]
     rows = [
         {"session_id": each["id"], "content": "word", "timestamp": each["started_at"]}

@@ -1,4 +1,5 @@
-"""Counts, sizes and amounts of money as people write them: one reader for the search, the clean-up and the options."""
+"""Counts, sizes and amounts of money as people write them: one reader for the search, the clean-up
+and the options."""
 
 from __future__ import annotations
 
@@ -32,7 +33,9 @@ def test_counts() -> None:
     assert [parse_count(text) for text in texts] == [0, 5, 1000, 1_234_567, 20_000, 1_500_000]
 
 
-@pytest.mark.parametrize("text", ["", "k", "few", "-5", "1.5", "1_000", "1,00", "9" * 20, "inf", "1e3", "$5"])
+@pytest.mark.parametrize(
+    "text", ["", "k", "few", "-5", "1.5", "1_000", "1,00", "9" * 20, "inf", "1e3", "$5"]
+)
 def test_no_counts(text: str) -> None:
     """A part of a message is no message."""
     with pytest.raises(ValueError, match="wants a whole number"):
@@ -41,7 +44,14 @@ def test_no_counts(text: str) -> None:
 
 def test_money() -> None:
     """With and without the sign."""
-    assert [parse_money(text) for text in ("5", "$0.50", ".5", "2k", "$1.5M", "0")] == [5, 0.5, 0.5, 2e3, 1.5e6, 0]
+    assert [parse_money(text) for text in ("5", "$0.50", ".5", "2k", "$1.5M", "0")] == [
+        5,
+        0.5,
+        0.5,
+        2e3,
+        1.5e6,
+        0,
+    ]
 
 
 @pytest.mark.parametrize("text", ["", "$", ".", "x", "-1", "nan", "inf", "1e99", "99999999M"])

@@ -1,4 +1,5 @@
-"""Beside the real Hermes 0.19: its SessionDB writes while we read, and neither is in the other's way."""
+"""Beside the real Hermes 0.19: its SessionDB writes while we read, and neither is in the other's
+way."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ print(count, flush=True)
 
 
 def test_what_hermes_writes_is_what_we_read(tmp_path: Path) -> None:
-    """A chat, its compression, a branch and a subagent, read between the writes, with Hermes' own answers beside."""
+    """A chat, its compression, a branch and a subagent, read between the writes, with Hermes' own
+    answers beside."""
     path = tmp_path / "state.db"
     db = hermes_state.SessionDB(path)
     store = Store(path)
@@ -45,18 +47,28 @@ def test_what_hermes_writes_is_what_we_read(tmp_path: Path) -> None:
     db.append_message("root", "assistant", "", tool_calls=[
         {"id": "c1", "type": "function", "function": {"name": "terminal", "arguments": '{"command": "sing"}'}}
     ])  # fmt: skip
-    db.append_message("root", "tool", '{"output": "silence"}', tool_name="terminal", tool_call_id="c1")
+    db.append_message(
+        "root", "tool", '{"output": "silence"}', tool_name="terminal", tool_call_id="c1"
+    )
     with store.reader() as reader:
         catalog = read_catalog(reader, time.time())
         (found,) = with_details(reader, catalog.select())
-        assert (found.id, found.preview, found.message_count) == ("root", "why does the pelican not sing?", 3)
+        assert (found.id, found.preview, found.message_count) == (
+            "root",
+            "why does the pelican not sing?",
+            3,
+        )
         assert found.status.value == "live"
     db.end_session("root", "compression")
     db.create_session("tip", "cli", parent_session_id="root")
     db.append_message("tip", "user", "go on about the pelican")
-    db.create_session("agent", "subagent", parent_session_id="tip", model_config={"_delegate_from": "tip"})
+    db.create_session(
+        "agent", "subagent", parent_session_id="tip", model_config={"_delegate_from": "tip"}
+    )
     db.append_message("agent", "user", "count the pelicans")
-    db.create_session("branch", "cli", parent_session_id="tip", model_config={"_branched_from": "tip"})
+    db.create_session(
+        "branch", "cli", parent_session_id="tip", model_config={"_branched_from": "tip"}
+    )
     db.append_message("branch", "user", "another way to sing")
     with store.reader() as reader:
         catalog = read_catalog(reader, time.time())
@@ -67,11 +79,15 @@ def test_what_hermes_writes_is_what_we_read(tmp_path: Path) -> None:
         assert (ours["tip"].branches, ours["tip"].subagents) == (1, 1)
         for session in ("root", "tip", "agent", "branch"):
             assert catalog.forest.chain_of(session).tip.id == db.get_compression_tip(session)
-            assert predict_resume(catalog.forest, session, reader.schema.version) == db.resolve_resume_session_id(
-                session
+            assert predict_resume(
+                catalog.forest, session, reader.schema.version
+            ) == db.resolve_resume_session_id(session)
+            shown = read_messages(
+                reader, read_outline(reader, [catalog.forest.sessions[session]], Reading.LIVE).rows
             )
-            shown = read_messages(reader, read_outline(reader, [catalog.forest.sessions[session]], Reading.LIVE).rows)
-            assert [message.id for message in shown] == [row["id"] for row in db.get_messages(session)]
+            assert [message.id for message in shown] == [
+                row["id"] for row in db.get_messages(session)
+            ]
         hits = {hit.message_id for hit in search(reader, parse("pelican")).hits}
         assert hits == {row["id"] for row in db.search_messages("pelican", limit=50)}
     db.close()
@@ -80,7 +96,8 @@ def test_what_hermes_writes_is_what_we_read(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_reading_all_the_time_does_not_disturb_a_writer(tmp_path: Path) -> None:
-    """Hundreds of leases while another process appends as fast as it can: no error on either side."""
+    """Hundreds of leases while another process appends as fast as it can: no error on either
+    side."""
     path = tmp_path / "state.db"
     hermes_state.SessionDB(path).close()
     enough, until = tmp_path / "enough", time.monotonic() + 3.0
@@ -95,7 +112,9 @@ def test_reading_all_the_time_does_not_disturb_a_writer(tmp_path: Path) -> None:
                 assert total >= seen
                 seen = total
             leases += 1
-            if leases > 20 and seen > 50 and time.monotonic() > until:  # however slow the machine is
+            if (
+                leases > 20 and seen > 50 and time.monotonic() > until
+            ):  # however slow the machine is
                 enough.touch()
             if store.wal_path.exists():
                 current = store.wal_path.stat().st_ino

@@ -71,10 +71,13 @@ def test_an_older_forest_keeps_what_a_newer_one_gives_up() -> None:
 
 
 def test_rings_and_what_hangs_on_itself_are_each_reached_once() -> None:
-    """Four damaged families: a ring of continuations, one of branches, one that hangs on its own tip, a self-parent."""
+    """Four damaged families: a ring of continuations, one of branches, one that hangs on its own
+    tip, a self-parent."""
 
     def session(name: str, parent: str, reason: str | None = None, **fields: Any) -> Session:
-        return Session(name, "cli", parent, started_at=float(ord(name[-1])), end_reason=reason, **fields)
+        return Session(
+            name, "cli", parent, started_at=float(ord(name[-1])), end_reason=reason, **fields
+        )
 
     forest = Forest(
         [
@@ -87,7 +90,10 @@ def test_rings_and_what_hangs_on_itself_are_each_reached_once() -> None:
             session("self", "self"),
         ]
     )
-    found = {chain.root.id: ([each.id for each in chain.segments], chain.relation) for chain in forest.chains()}
+    found = {
+        chain.root.id: ([each.id for each in chain.segments], chain.relation)
+        for chain in forest.chains()
+    }
     assert found == {
         "ring-a": (["ring-a", "ring-b"], Relation.ORPHAN),
         "branch-b": (["branch-b"], Relation.BRANCHED),
@@ -99,14 +105,25 @@ def test_rings_and_what_hangs_on_itself_are_each_reached_once() -> None:
 
 
 @pytest.mark.parametrize("is_long", [False, True])
-def test_large_families_cost_no_more_for_each_session(monkeypatch: pytest.MonkeyPatch, is_long: bool) -> None:
+def test_large_families_cost_no_more_for_each_session(
+    monkeypatch: pytest.MonkeyPatch, is_long: bool
+) -> None:
     """One session with very many children, and one conversation of very many segments."""
     count, asked = 3_000, Counter[str]()
     sessions = [Session("s0", "cli", started_at=0.0, ended_at=1.0, end_reason="compression")]
     for number in range(1, count):
         parent = f"s{number - 1}" if is_long else "s0"
         reason = "compression" if is_long else None
-        sessions.append(Session(f"s{number}", "cli", parent, started_at=1.0 + number, ended_at=2.0, end_reason=reason))
+        sessions.append(
+            Session(
+                f"s{number}",
+                "cli",
+                parent,
+                started_at=1.0 + number,
+                ended_at=2.0,
+                end_reason=reason,
+            )
+        )
 
     def counted(child: Session, parent: Session | None) -> Relation:
         asked[child.id] += 1
@@ -120,7 +137,8 @@ def test_large_families_cost_no_more_for_each_session(monkeypatch: pytest.Monkey
 
 
 def test_a_tree_shows_what_hangs_on_which_segment(tmp_path: Path) -> None:
-    """Segments stand in one column, subagents below the one that asked for them, each named by its task."""
+    """Segments stand in one column, subagents below the one that asked for them, each named by its
+    task."""
     delegated = {"source": "subagent", "model_config": '{"_delegate_from": "one"}'}
     chained = {"end_reason": "compression", "ended_at": T0 + 50}
     make_store(
@@ -128,10 +146,32 @@ def test_a_tree_shows_what_hangs_on_which_segment(tmp_path: Path) -> None:
         sessions=[
             {"id": "one", "title": "Ferry", "started_at": T0, **chained},
             {"id": "two", "title": "Ferry #2", "started_at": T0 + 60, "parent_session_id": "one"},
-            {"id": "task", "started_at": T0 + 10, "parent_session_id": "one", **delegated, **chained},
-            {"id": "inner", "started_at": T0 + 12, "parent_session_id": "task", "source": "subagent"},
-            {"id": "task2", "started_at": T0 + 60, "parent_session_id": "task", "source": "subagent"},
-            {"id": "named", "title": "Scout", "started_at": T0 + 70, "parent_session_id": "two", "source": "subagent"},
+            {
+                "id": "task",
+                "started_at": T0 + 10,
+                "parent_session_id": "one",
+                **delegated,
+                **chained,
+            },
+            {
+                "id": "inner",
+                "started_at": T0 + 12,
+                "parent_session_id": "task",
+                "source": "subagent",
+            },
+            {
+                "id": "task2",
+                "started_at": T0 + 60,
+                "parent_session_id": "task",
+                "source": "subagent",
+            },
+            {
+                "id": "named",
+                "title": "Scout",
+                "started_at": T0 + 70,
+                "parent_session_id": "two",
+                "source": "subagent",
+            },
             {"id": "mute", "started_at": T0 + 80, "parent_session_id": "two", "source": "subagent"},
         ],
         messages=[
@@ -161,7 +201,9 @@ def test_a_tree_shows_what_hangs_on_which_segment(tmp_path: Path) -> None:
 def test_a_tree_draws_every_node_of_a_deep_family_once() -> None:
     """However deep a damaged store nests them, and whatever a parent id names."""
     line = [Session(f"s{at}", "cli", f"s{at - 1}" if at else "gone") for at in range(3000)]
-    nodes = [Node(each, each.parent_id, Relation.DELEGATED, False, Status.ENDED, 0) for each in line]
+    nodes = [
+        Node(each, each.parent_id, Relation.DELEGATED, False, Status.ENDED, 0) for each in line
+    ]
     drawn = draw_tree(nodes)
     assert [each.node for each in drawn] == nodes
     assert [drawn[at].guides for at in (0, 1, 2)] == ["", "└ ", "  └ "]
@@ -171,7 +213,9 @@ def test_a_tree_draws_every_node_of_a_deep_family_once() -> None:
 def test_the_server_is_automation_in_both_spellings(source: str, tmp_path: Path) -> None:
     """Hermes stores one, its guide writes the other: on the first page and in every view."""
     sessions = [{"id": "a", "source": source}, {"id": "b", "source": "cli"}]
-    path = make_store(tmp_path / "state.db", "22", sessions, [{"session_id": each} for each in "ab"])
+    path = make_store(
+        tmp_path / "state.db", "22", sessions, [{"session_id": each} for each in "ab"]
+    )
     with Store(path).reader() as reader:
         catalog = read_catalog(reader, T0)
         first = read_first_page(reader, T0)

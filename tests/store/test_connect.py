@@ -1,4 +1,5 @@
-"""Connections: how long a handle lives, what a broken-off write looks like, and what an open reader sees."""
+"""Connections: how long a handle lives, what a broken-off write looks like, and what an open reader
+sees."""
 
 from __future__ import annotations
 
@@ -31,7 +32,9 @@ from hermes_browse.store.sessions.models import View
 Copy = Callable[[str], Path]
 
 
-needs_proc = pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="counts handles in /proc")
+needs_proc = pytest.mark.skipif(
+    not os.path.isdir("/proc/self/fd"), reason="counts handles in /proc"
+)
 
 
 @needs_proc
@@ -74,14 +77,17 @@ def test_no_handle_is_left_by_an_open_that_fails(
             return connection
 
         monkeypatch.setattr(sqlite3, "connect", vanish)
-    expected = {"noise": NotAStoreError, "foreign": NotAStoreError, "gone": StoreUnreadableError}[spoil]
+    expected = {"noise": NotAStoreError, "foreign": NotAStoreError, "gone": StoreUnreadableError}[
+        spoil
+    ]
     with pytest.raises(expected):
         Store(path).open()
     assert handles(path) == []
 
 
 def test_a_reader_in_use_is_one_inode(fixture_store: Copy) -> None:
-    """A file put in place meanwhile is another store: the open reader reads the old one, the next the new one."""
+    """A file put in place meanwhile is another store: the open reader reads the old one, the next
+    the new one."""
     path = fixture_store("state-v22")
     store = Store(path)
     before = store.fingerprint()
@@ -123,7 +129,10 @@ def test_every_commit_moves_the_fingerprint(fixture_store: Copy, journal: str) -
         connection.execute(f"PRAGMA journal_mode = {journal}")
         marks = [store.fingerprint()]
         for number in range(5):
-            connection.execute("INSERT INTO state_meta (key, value) VALUES (?, ?)", [f"k{number}", "v" * 500 * number])
+            connection.execute(
+                "INSERT INTO state_meta (key, value) VALUES (?, ?)",
+                [f"k{number}", "v" * 500 * number],
+            )
             marks.append(store.fingerprint())
             assert store.fingerprint() == marks[-1]
     assert len(set(marks)) == len(marks)
@@ -133,7 +142,11 @@ def test_nothing_can_be_written_through_a_reader(fixture_store: Copy) -> None:
     """Not even into a temporary table."""
     path = fixture_store("state-v22")
     with Store(path).reader() as reader:
-        for statement in ("DELETE FROM messages", "CREATE TEMP TABLE t (id)", "PRAGMA user_version = 7"):
+        for statement in (
+            "DELETE FROM messages",
+            "CREATE TEMP TABLE t (id)",
+            "PRAGMA user_version = 7",
+        ):
             with pytest.raises(StoreError):
                 reader.rows(statement)
         assert reader.value("PRAGMA user_version") == 0
@@ -156,7 +169,10 @@ connection.close()
 def locked(path: Path) -> Iterator[Callable[[], None]]:
     """Another process has the store locked until the function given is called."""
     with subprocess.Popen(
-        [sys.executable, "-c", _HOLDER, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", _HOLDER, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as holder:
         assert holder.stdin is not None and holder.stdout is not None
         assert holder.stdout.readline().strip() == "locked"
@@ -188,7 +204,8 @@ def test_locked_by_another_process(fixture_store: Copy) -> None:
 def test_what_fails_because_it_was_interrupted_is_no_fault_of_the_store(
     fixture_store: Copy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """SQLite may say that a virtual table could not be set up; a search would go on without its index."""
+    """SQLite may say that a virtual table could not be set up; a search would go on without its
+    index."""
     with Store(fixture_store("state-v22")).reader() as reader:
 
         class Interrupted:
@@ -223,7 +240,9 @@ def test_a_write_that_was_broken_off(fixture_store: Copy, tmp_path: Path) -> Non
     path, crashed = fixture_store("state-v22"), tmp_path / "crashed.db"
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE")
-        connection.execute("PRAGMA cache_size = 2")  # what does not fit is written before the commit
+        connection.execute(
+            "PRAGMA cache_size = 2"
+        )  # what does not fit is written before the commit
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("UPDATE sessions SET title = 'half of it ' || id")
         connection.execute("UPDATE messages SET content = 'half of it'")
@@ -234,17 +253,24 @@ def test_a_write_that_was_broken_off(fixture_store: Copy, tmp_path: Path) -> Non
     with pytest.raises(StoreUnreadableError, match="interrupted write") as caught:
         store.open()
     assert "Start a chat in Hermes" in caught.value.remedy and "-journal" in caught.value.remedy
-    with closing(sqlite3.connect(crashed)) as connection:  # as Hermes would: its first look puts it right
-        assert connection.execute("SELECT count(*) FROM messages WHERE content = 'half of it'").fetchone() == (0,)
+    with closing(
+        sqlite3.connect(crashed)
+    ) as connection:  # as Hermes would: its first look puts it right
+        assert connection.execute(
+            "SELECT count(*) FROM messages WHERE content = 'half of it'"
+        ).fetchone() == (0,)
     with store.reader() as reader:
         assert read_catalog(reader, 0.0).forest.counts()[View.ALL] == 56
 
 
-_AS_NOBODY = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="wants to give up privileges")
+_AS_NOBODY = pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="wants to give up privileges"
+)
 
 
 def test_a_write_is_broken_off_while_a_reader_is_open(fixture_store: Copy, tmp_path: Path) -> None:
-    """The next statement says the same as an open does: nothing of permissions, which are as they should be."""
+    """The next statement says the same as an open does: nothing of permissions, which are as they
+    should be."""
     path, spare = fixture_store("state-v22"), tmp_path / "journal"
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE")
@@ -292,7 +318,9 @@ def test_beside_a_live_writer_in_a_folder_one_may_not_write_to(fixture_store: Co
         path = Path(shutil.move(fixture_store("state-v22"), folder / "state.db"))
         with closing(sqlite3.connect(path, isolation_level=None)) as writer:
             writer.execute("PRAGMA journal_mode = WAL")
-            writer.execute("INSERT INTO sessions (id, source, started_at) VALUES ('newest', 'cli', 1.0)")
+            writer.execute(
+                "INSERT INTO sessions (id, source, started_at) VALUES ('newest', 'cli', 1.0)"
+            )
             for each in folder.iterdir():
                 each.chmod(0o644)
             folder.chmod(0o555)

@@ -17,7 +17,8 @@ TEXTS = ("", "ok", "a lantern", None)
 
 
 def counted(path: Path) -> tuple[dict[str, int], dict[str, int], list[str]]:
-    """What is counted, what the outlines show, and the sessions whose outlines were needed to count."""
+    """What is counted, what the outlines show, and the sessions whose outlines were needed to
+    count."""
     needed: list[str] = []
 
     def outline(reader: object, segments: list[Session]) -> Outline:
@@ -33,7 +34,8 @@ def counted(path: Path) -> tuple[dict[str, int], dict[str, int], list[str]]:
 
 
 def random_messages(chance: random.Random, session_id: str, shape: str) -> list[dict[str, object]]:
-    """Compacted and rewound rows, repeated tails, equal times, orders or none, times that are none, hidden rows."""
+    """Compacted and rewound rows, repeated tails, equal times, orders or none, times that are none,
+    hidden rows."""
     tidy, ordered = chance.random() < 0.5, chance.random() < 0.5
     rows: list[dict[str, object]] = []
     for number in range(chance.randrange(1, 14)):
@@ -46,15 +48,26 @@ def random_messages(chance: random.Random, session_id: str, shape: str) -> list[
             "compacted": chance.choice((0, 1)),
         }
         if shape == "31":
-            row["display_order"] = number if tidy and ordered else chance.choice((None, number, number // 2))
+            row["display_order"] = (
+                number if tidy and ordered else chance.choice((None, number, number // 2))
+            )
             row["display_kind"] = chance.choice((None, None, None, "hidden"))
             row["display_metadata"] = chance.choice((None,) * 20 + ('{"model_only": true}', "{}"))
         rows.append(row)
     if chance.random() < 0.4:  # the tail a compaction keeps, said again behind a summary
-        tail = [each | {"active": 0, "compacted": 1, "timestamp": T0 + 50 + at} for at, each in enumerate(rows[-3:])]
+        tail = [
+            each | {"active": 0, "compacted": 1, "timestamp": T0 + 50 + at}
+            for at, each in enumerate(rows[-3:])
+        ]
         rows[-3:] = tail
-        rows.append(tail[0] | {"content": "[CONTEXT SUMMARY]: x", "active": 1, "compacted": 0, "timestamp": T0 + 70})
-        rows += [each | {"active": 1, "compacted": 0, "timestamp": T0 + 80 + at} for at, each in enumerate(tail)]
+        rows.append(
+            tail[0]
+            | {"content": "[CONTEXT SUMMARY]: x", "active": 1, "compacted": 0, "timestamp": T0 + 70}
+        )
+        rows += [
+            each | {"active": 1, "compacted": 0, "timestamp": T0 + 80 + at}
+            for at, each in enumerate(tail)
+        ]
     return rows
 
 
@@ -72,7 +85,8 @@ def test_counts_are_those_of_the_outline(tmp_path: Path, shape: str, seed: int) 
 
 
 def test_a_compacted_chat_is_counted_without_its_texts(tmp_path: Path) -> None:
-    """Its times differ and nothing is repeated: no outline is read, and no statement for each message."""
+    """Its times differ and nothing is repeated: no outline is read, and no statement for each
+    message."""
     messages = [
         {"session_id": session, "content": f"{session} {number}", "timestamp": T0 + number, "active": int(number > 40),
          "compacted": int(number <= 40)}
@@ -85,7 +99,9 @@ def test_a_compacted_chat_is_counted_without_its_texts(tmp_path: Path) -> None:
     with Store(path).reader() as reader:
         before = reader.statements
         count_rows(reader, ["a", "b"])
-        assert reader.statements - before == 5  # rows, times, where each session goes on, what is repeated there
+        assert (
+            reader.statements - before == 5
+        )  # rows, times, where each session goes on, what is repeated there
 
 
 @pytest.mark.parametrize("summary", [True, False])
@@ -97,7 +113,10 @@ def test_a_repeated_tail_is_counted_once(tmp_path: Path, summary: bool) -> None:
         {"session_id": "a", "content": text, "timestamp": T0 + at, "active": 0, "compacted": 1}
         for at, text in enumerate(said)
     ]
-    messages += [{"session_id": "a", "content": text, "timestamp": T0 + 100 + at} for at, text in enumerate(live)]
+    messages += [
+        {"session_id": "a", "content": text, "timestamp": T0 + 100 + at}
+        for at, text in enumerate(live)
+    ]
     path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], messages)
     found, shown, needed = counted(path)
     assert found == shown == {"a": 7 + summary} and needed == ["a"]

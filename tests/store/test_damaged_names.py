@@ -1,4 +1,5 @@
-"""A name in the schema that is no UTF-8: SQLite's message is not either, and is an error of SQLite all the same."""
+"""A name in the schema that is no UTF-8: SQLite's message is not either, and is an error of SQLite
+all the same."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ def path(tmp_path: Path) -> Path:
     path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], journal="delete")
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA writable_schema=ON")
-    connection.execute("UPDATE sqlite_master SET name = CAST(x'73657373696fc173' AS TEXT) WHERE name = 'sessions'")
+    connection.execute(
+        "UPDATE sqlite_master SET name = CAST(x'73657373696fc173' AS TEXT) WHERE name = 'sessions'"
+    )
     connection.commit()
     connection.close()
     return path
@@ -38,9 +41,17 @@ def test_it_is_damage(path: Path) -> None:
 @pytest.mark.parametrize(
     "command", ["list", "doctor", "show", "export", "rename", "delete", "search", "prune", "stats"]
 )
-def test_commands_say_what_to_do(path: Path, capsys: pytest.CaptureFixture[str], command: str) -> None:
+def test_commands_say_what_to_do(
+    path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
     """Every command, and none asks to look into the log."""
-    given = {"show": ["a"], "export": ["a"], "rename": ["a", "b"], "delete": ["--yes", "a"], "search": ["a"]}
+    given = {
+        "show": ["a"],
+        "export": ["a"],
+        "rename": ["a", "b"],
+        "delete": ["--yes", "a"],
+        "search": ["a"],
+    }
     code = main(["--db", str(path), command, *given.get(command, [])])
     said = capsys.readouterr()
     assert code in (1, 3) and "unexpected" not in said.err

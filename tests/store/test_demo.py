@@ -1,4 +1,5 @@
-"""The sample store: true to Hermes 0.22 in shape, the same at every build, and complete; the home it stands in."""
+"""The sample store: true to Hermes 0.22 in shape, the same at every build, and complete; the home
+it stands in."""
 
 from __future__ import annotations
 
@@ -60,9 +61,12 @@ def _objects(path: Path) -> set[tuple[str, str]]:
 
 
 def _statements(path: Path) -> dict[str, str]:
-    """CREATE statements of indexes, triggers and search tables by name, as one line without what does not matter."""
+    """CREATE statements of indexes, triggers and search tables by name, as one line without what
+    does not matter."""
     connection = sqlite3.connect(f"file:{path}?immutable=1", uri=True)
-    rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+    rows = connection.execute(
+        "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
+    ).fetchall()
     connection.close()
     wanted = {name: sql for name, sql in rows if not sql.upper().startswith("CREATE TABLE")}
     return {
@@ -73,8 +77,15 @@ def _statements(path: Path) -> dict[str, str]:
 
 def _columns(path: Path) -> dict[str, list[tuple[object, ...]]]:
     connection = sqlite3.connect(f"file:{path}?immutable=1", uri=True)
-    tables = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()]
-    found = {table: connection.execute(f'PRAGMA table_info("{table}")').fetchall() for table in tables}
+    tables = [
+        row[0]
+        for row in connection.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table'"
+        ).fetchall()
+    ]
+    found = {
+        table: connection.execute(f'PRAGMA table_info("{table}")').fetchall() for table in tables
+    }
     connection.close()
     return found
 
@@ -82,7 +93,10 @@ def _columns(path: Path) -> dict[str, list[tuple[object, ...]]]:
 def _rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
     connection = sqlite3.connect(path)
     tables = [*store_writer.TABLES, "sqlite_sequence", store_writer.WORDS, store_writer.TRIGRAM]
-    found = {table: connection.execute(f"SELECT * FROM {table} ORDER BY rowid").fetchall() for table in tables}
+    found = {
+        table: connection.execute(f"SELECT * FROM {table} ORDER BY rowid").fetchall()
+        for table in tables
+    }
     connection.close()
     return found
 
@@ -96,20 +110,26 @@ class TestShape:
         assert _columns(sample) == _columns(real)
         assert _statements(sample) == _statements(real)
         connection = sqlite3.connect(f"file:{real}?immutable=1", uri=True)
-        assert connection.execute("SELECT version FROM schema_version").fetchall() == [(store_writer.VERSION,)]
+        assert connection.execute("SELECT version FROM schema_version").fetchall() == [
+            (store_writer.VERSION,)
+        ]
         connection.close()
 
     @pytest.mark.parametrize("path", [None, DATA / "state-v31-hermes-0.22.2.db"])
     def test_the_file_is_stamped_with_its_generation(self, path: Path | None, sample: Path) -> None:
         connection = sqlite3.connect(f"file:{path or sample}?immutable=1", uri=True)
         stamp = connection.execute("PRAGMA application_id").fetchone()[0]
-        generation = connection.execute("SELECT value FROM state_meta WHERE key = 'db_file_generation'").fetchone()[0]
+        generation = connection.execute(
+            "SELECT value FROM state_meta WHERE key = 'db_file_generation'"
+        ).fetchone()[0]
         connection.close()
         assert stamp == int(generation[:8], 16) & 0x7FFFFFFF
 
     def test_the_file_is_whole_private_and_in_wal_mode(self, sample: Path) -> None:
         assert [path.name for path in sample.parent.iterdir()] == ["state.db"]
-        assert sample.read_bytes()[18:20] == b"\x02\x02"  # write and read version 2: WAL (sqlite.org/fileformat.html)
+        assert (
+            sample.read_bytes()[18:20] == b"\x02\x02"
+        )  # write and read version 2: WAL (sqlite.org/fileformat.html)
         if os.name == "posix":
             assert stat.S_IMODE(sample.stat().st_mode) == 0o600
 
@@ -144,7 +164,9 @@ class TestSoundness:
         connection = sqlite3.connect(shutil.copy(sample, tmp_path / "copy.db"))
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         # The one session whose parent is gone is there on purpose.
-        assert [row[0] for row in connection.execute("PRAGMA foreign_key_check").fetchall()] == ["sessions"]
+        assert [row[0] for row in connection.execute("PRAGMA foreign_key_check").fetchall()] == [
+            "sessions"
+        ]
         for name in (store_writer.WORDS, store_writer.TRIGRAM):
             # With rank 1 the index is compared with the rows it is made from.
             connection.execute(f"INSERT INTO {name}({name}, rank) VALUES ('integrity-check', 1)")
@@ -165,7 +187,8 @@ class TestSoundness:
         connection.close()
 
     def test_counters_are_those_hermes_would_keep(self, store: sqlite3.Connection) -> None:
-        # Compacted rows leave the counter, rewound rows stay in it (0.19 `archive_and_compact`, `rewind_to_message`).
+        # Compacted rows leave the counter, rewound rows stay in it (0.19 `archive_and_compact`,
+        # `rewind_to_message`).
         wrong = store.execute(
             "SELECT s.id FROM sessions s WHERE s.message_count <> "
             "(SELECT count(*) FROM messages m WHERE m.session_id = s.id AND m.compacted = 0)"
@@ -187,14 +210,21 @@ class TestSoundness:
         demo_store(path, now=now)
         connection = sqlite3.connect(path)
         newest = connection.execute("SELECT max(timestamp) FROM messages").fetchone()[0]
-        latest = connection.execute("SELECT max(max(started_at, COALESCE(ended_at, 0))) FROM sessions").fetchone()[0]
+        latest = connection.execute(
+            "SELECT max(max(started_at, COALESCE(ended_at, 0))) FROM sessions"
+        ).fetchone()[0]
         connection.close()
         assert now - 5 * MINUTE < newest < now
         assert latest < now
 
     def test_written_scenes_left_no_marks_behind(self, store: sqlite3.Connection) -> None:
         # A word that is no mark, by a slip of the pen, would be text of the row before.
-        texts = [row[0] for row in store.execute("SELECT content FROM messages WHERE content IS NOT NULL").fetchall()]
+        texts = [
+            row[0]
+            for row in store.execute(
+                "SELECT content FROM messages WHERE content IS NOT NULL"
+            ).fetchall()
+        ]
         marks = re.compile(r"^\+?[a-z_]+!?(\([^)]*\))?> ", re.MULTILINE)
         assert [text for text in texts if marks.search(text)] == []
 
@@ -219,13 +249,18 @@ class TestRepeatability:
         shutil.copy(sample, first)
         assert _rows(again) == _rows(first)
 
-    def test_another_moment_moves_everything_with_it(self, store: sqlite3.Connection, tmp_path: Path) -> None:
+    def test_another_moment_moves_everything_with_it(
+        self, store: sqlite3.Connection, tmp_path: Path
+    ) -> None:
         later = tmp_path / "later.db"
         demo_store(later, now=NOW + 40 * DAY)
         connection = sqlite3.connect(later)
         query = "SELECT content, round(timestamp - ?, 3) FROM messages ORDER BY id"
         # The day of the run stands in the id of a session, and nowhere in what is said.
-        assert connection.execute(query, [NOW + 40 * DAY]).fetchall() == store.execute(query, [NOW]).fetchall()
+        assert (
+            connection.execute(query, [NOW + 40 * DAY]).fetchall()
+            == store.execute(query, [NOW]).fetchall()
+        )
         connection.close()
 
 
@@ -240,7 +275,9 @@ class TestHome:
     def test_every_profile_is_a_sample_with_conversations_of_its_own(self, here: Location) -> None:
         profiles = here.profiles()
         assert [each.profile for each in profiles] == [DEFAULT_PROFILE, "harbour"]
-        assert all(each.demo for each in profiles), "what belongs to one must never reach the user's own trash"
+        assert all(each.demo for each in profiles), (
+            "what belongs to one must never reach the user's own trash"
+        )
         assert [each.name for each in profiles] == ["demo", "demo · harbour"]
         titles = set()
         for each in profiles:
@@ -253,12 +290,23 @@ class TestHome:
         with Store(here.path).reader() as reader:
             catalog = read_catalog(reader, NOW)
             radar = read_radar(reader, here.path.parent / "config.yaml", NOW)
-        days = [fate.prune_in_days for _, fate in radar.soonest(catalog) if fate.prune_in_days is not None]
+        days = [
+            fate.prune_in_days
+            for _, fate in radar.soonest(catalog)
+            if fate.prune_in_days is not None
+        ]
         assert days[0] < 1 and sum(each < 100 for each in days) >= 5
-        old = [each for each in catalog.forest.chains() if (each.last_active or NOW) < NOW - 541 * DAY]
-        assert {(each.pinned, each.tip.ended_at is None) for each in old} == {(True, False), (False, True)}
+        old = [
+            each for each in catalog.forest.chains() if (each.last_active or NOW) < NOW - 541 * DAY
+        ]
+        assert {(each.pinned, each.tip.ended_at is None) for each in old} == {
+            (True, False),
+            (False, True),
+        }
 
-    def test_jobs_are_named_where_hermes_names_them(self, here: Location, store: sqlite3.Connection) -> None:
+    def test_jobs_are_named_where_hermes_names_them(
+        self, here: Location, store: sqlite3.Connection
+    ) -> None:
         jobs = json.loads((here.path.parent / "cron" / "jobs.json").read_text())["jobs"]
         named = {each["id"]: each["name"] for each in jobs}
         runs = store.execute("SELECT id, title FROM sessions WHERE source = 'cron'").fetchall()

@@ -153,7 +153,9 @@ def test_the_sample_shows(feature: str, store: sqlite3.Connection) -> None:
 
 @pytest.mark.parametrize("source", ["telegram", "discord", "slack", "whatsapp", "signal"])
 def test_every_messenger_has_a_room_and_a_key(source: str, store: sqlite3.Connection) -> None:
-    rooms = store.execute("SELECT session_key, chat_type, user_id FROM sessions WHERE source = ?", [source]).fetchall()
+    rooms = store.execute(
+        "SELECT session_key, chat_type, user_id FROM sessions WHERE source = ?", [source]
+    ).fetchall()
     assert rooms
     for key, kind, user in rooms:
         assert key.startswith(f"agent:main:{source}:{kind}:")

@@ -1,4 +1,5 @@
-"""The details of a conversation: counts that agree with what is shown, on real stores and on made ones."""
+"""The details of a conversation: counts that agree with what is shown, on real stores and on made
+ones."""
 
 from __future__ import annotations
 
@@ -55,12 +56,17 @@ def test_the_newest_value_counts_and_costs_are_told_apart(tmp_path: Path) -> Non
     builder.message("b", "user", "two")
     found = details_of(builder.write(), "b")
     assert found.facts["billing_provider"] == "new" and found.facts["cost_status"] == "actual"
-    assert found.facts["chat_id"] == "1" and found.facts["chat_name"] == "Boats" and found.facts["user_name"] == "Noor"
+    assert (
+        found.facts["chat_id"] == "1"
+        and found.facts["chat_name"] == "Boats"
+        and found.facts["user_name"] == "Noor"
+    )
     assert (found.estimated_usd, found.actual_usd, found.api_calls) == (1.5, 0.25, 5)
 
 
 def test_what_the_model_still_sees_is_measured_as_it_is_sent(tmp_path: Path) -> None:
-    """Rewound and compacted rows are not sent; what was sent instead of the text counts; images are told apart."""
+    """Rewound and compacted rows are not sent; what was sent instead of the text counts; images are
+    told apart."""
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s", system_prompt="p" * 10)
     builder.message("s", "user", "é" * 10)
@@ -87,7 +93,14 @@ def test_models_are_summed_over_segments_and_tasks_stand_apart(tmp_path: Path) -
             "session_model_usage", session_id=session, model="m", billing_provider="p", task="", api_call_count=2,
             input_tokens=10, output_tokens=5, estimated_cost_usd=0.5,
         )  # fmt: skip
-    builder.row("session_model_usage", session_id="b", model="m", billing_provider="p", task="title", api_call_count=1)
+    builder.row(
+        "session_model_usage",
+        session_id="b",
+        model="m",
+        billing_provider="p",
+        task="title",
+        api_call_count=1,
+    )
     found = details_of(builder.write(), "b")
     assert [(use.task, use.calls, use.tokens, use.cost_usd) for use in found.models] == [
         ("", 4, 30, 1.0),

@@ -54,7 +54,9 @@ def test_the_path_comes_first(home: Path, tmp_path: Path, monkeypatch: pytest.Mo
     assert hermes_word(made) == "hermes"
 
 
-def test_the_login_shell_knows_where(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_login_shell_knows_where(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whatever else it prints; an alias is no program."""
     made = _program(tmp_path / "far" / "hermes")
     (home / ".profile").write_text(f"echo Welcome; echo /etc/motd; PATH={tmp_path / 'far'}:$PATH\n")
@@ -64,7 +66,9 @@ def test_the_login_shell_knows_where(home: Path, tmp_path: Path, monkeypatch: py
     assert find_hermes() is None
 
 
-def test_a_login_shell_that_hangs_or_is_none(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_login_shell_that_hangs_or_is_none(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It is not waited for, and nothing else is run."""
     monkeypatch.setattr("hermes_browse.store.hermes.find_hermes._PATIENCE", 0.2)
     (home / ".profile").write_text("sleep 60\n")

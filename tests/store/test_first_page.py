@@ -1,4 +1,5 @@
-"""The first page asks little: few statements, each row once, names of all conversations together."""
+"""The first page asks little: few statements, each row once, names of all conversations
+together."""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ NOW = T0 + 1e6
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("sessions", "messages"), [(400, 4_000), (3_000, 30_000)])
-def test_a_page_with_its_names_is_a_handful_of_statements(tmp_path: Path, sessions: int, messages: int) -> None:
+def test_a_page_with_its_names_is_a_handful_of_statements(
+    tmp_path: Path, sessions: int, messages: int
+) -> None:
     with Store(big_store(tmp_path / "state.db", sessions, messages)).reader() as reader:
         first = read_first_page(reader, NOW, limit=36)
         assert reader.statements <= 10
@@ -41,13 +44,19 @@ def test_no_row_is_read_whole_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     """Children of what is known are known themselves, most of them."""
     read: Counter[str] = Counter()
 
-    def counted(reader: Reader, ids: Sequence[str], *, busy: frozenset[str] = frozenset()) -> list[Session]:
+    def counted(
+        reader: Reader, ids: Sequence[str], *, busy: frozenset[str] = frozenset()
+    ) -> list[Session]:
         read.update(ids)
         return read_sessions(reader, ids, busy=busy)
 
     monkeypatch.setattr("hermes_browse.store.sessions.first_page.read_sessions", counted)
     sessions = [
-        {"id": f"s{at}", "started_at": T0 + at, "parent_session_id": f"s{at - 1}" if at % 3 else None}
+        {
+            "id": f"s{at}",
+            "started_at": T0 + at,
+            "parent_session_id": f"s{at - 1}" if at % 3 else None,
+        }
         for at in range(600)
     ]
     with Store(make_store(tmp_path / "state.db", "22", sessions, [])).reader() as reader:
@@ -59,29 +68,45 @@ def test_no_row_is_read_whole_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert first.order()[:20] == exact
 
 
-def _long_lives(imported: int, per_session: int) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
-    """Forty chats that have gone on since the spring, then others of years ago that were imported under newer ids."""
+def _long_lives(
+    imported: int, per_session: int
+) -> tuple[list[dict[str, object]], list[dict[str, object]]]:
+    """Forty chats that have gone on since the spring, then others of years ago that were imported
+    under newer ids."""
     sessions: list[dict[str, object]] = [
         {"id": f"used{at}", "source": "cli", "started_at": T0 + at} for at in range(40)
     ]
     messages: list[dict[str, object]] = [
-        {"session_id": f"used{at % 40}", "content": "hello", "timestamp": T0 + 5e5 + at * 60} for at in range(400)
+        {"session_id": f"used{at % 40}", "content": "hello", "timestamp": T0 + 5e5 + at * 60}
+        for at in range(400)
     ]
     for number in range(imported // per_session):
-        sessions.append({"id": f"old{number}", "source": "cli", "started_at": T0 - 1e6 - number * 1e4})
+        sessions.append(
+            {"id": f"old{number}", "source": "cli", "started_at": T0 - 1e6 - number * 1e4}
+        )
         messages += [
-            {"session_id": f"old{number}", "content": "hello", "timestamp": T0 - 1e6 - number * 1e4 + at}
+            {
+                "session_id": f"old{number}",
+                "content": "hello",
+                "timestamp": T0 - 1e6 - number * 1e4 + at,
+            }
             for at in range(per_session)
         ]
     return sessions, messages
 
 
-@pytest.mark.parametrize(("imported", "per_session"), [(600, 2), (600, 300), (2000, 2000), (4000, 20)])
+@pytest.mark.parametrize(
+    ("imported", "per_session"), [(600, 2), (600, 300), (2000, 2000), (4000, 20)]
+)
 def test_the_newest_are_those_by_time(tmp_path: Path, imported: int, per_session: int) -> None:
     """Not those whose messages have the largest ids: what was imported last may be years old."""
     sessions, messages = _long_lives(imported, per_session)
-    young = [{"id": f"young{at}", "source": "cli", "started_at": T0 + 4e5 + at} for at in range(200)]  # never spoken in
-    with Store(make_store(tmp_path / "state.db", "22", sessions + young, messages)).reader() as reader:
+    young = [
+        {"id": f"young{at}", "source": "cli", "started_at": T0 + 4e5 + at} for at in range(200)
+    ]  # never spoken in
+    with Store(
+        make_store(tmp_path / "state.db", "22", sessions + young, messages)
+    ).reader() as reader:
         first = read_first_page(reader, NOW, limit=20)
         assert not first.exact
         assert first.order()[:20] == read_catalog(reader, NOW).order()[:20]
@@ -105,7 +130,9 @@ HARD: dict[str, list[dict[str, object]]] = {
 
 def test_names_are_those_that_are_looked_for_one_by_one(tmp_path: Path) -> None:
     messages = [
-        {"session_id": name, "timestamp": T0 + at, **row} for name, rows in HARD.items() for at, row in enumerate(rows)
+        {"session_id": name, "timestamp": T0 + at, **row}
+        for name, rows in HARD.items()
+        for at, row in enumerate(rows)
     ]
     # The row that stands first was not written first.
     messages += [

@@ -1,4 +1,5 @@
-"""Where our answers differ from those of the Hermes that wrote the store: exactly where the table says, and why."""
+"""Where our answers differ from those of the Hermes that wrote the store: exactly where the table
+says, and why."""
 
 from __future__ import annotations
 
@@ -27,24 +28,54 @@ VERSIONS = (11, 14, 22, 31)
 OLD, NEW, ALL = (11, 14), (22, 31), VERSIONS
 
 DIFFERENCES: list[tuple[tuple[int, ...], str, set[str], str]] = [
-    (OLD, "tip", {"sss001"}, "the stale of two continuations, by its start; since 0.18 the real one, as ours"),
+    (
+        OLD,
+        "tip",
+        {"sss001"},
+        "the stale of two continuations, by its start; since 0.18 the real one, as ours",
+    ),
     (OLD, "root", {"sss003"}, "for the same reason listed as the tip of sss001"),
     (OLD, "data", {"sss003"}, "for the same reason with the title and start of its root"),
-    (OLD, "resume", {"aaa001", "aaa002", "ggg002", "sss001"}, "0.14 and 0.16 open what they are given, not its tip"),
+    (
+        OLD,
+        "resume",
+        {"aaa001", "aaa002", "ggg002", "sss001"},
+        "0.14 and 0.16 open what they are given, not its tip",
+    ),
     (OLD, "resume", {"bbb001", "ccc001"}, "0.14 and 0.16 do not go on to an unmarked child"),
     ((11,), "shown by us alone", {"bbb003"}, "a branch by a marker, which 0.14 does not know"),
     (OLD, "shown by us alone", {"sss002"}, "the continuation that 0.14 and 0.16 do not take"),
     (NEW, "shown by us alone", {"sss003"}, "a stale sibling is in no list of Hermes"),
     (ALL, "shown by us alone", {"888003"}, "its parent is gone, so it is in no list of Hermes"),
-    ((31,), "shown by us alone", {"333003"}, "after a reset with neither key nor marker: in no list of Hermes"),
+    (
+        (31,),
+        "shown by us alone",
+        {"333003"},
+        "after a reset with neither key nor marker: in no list of Hermes",
+    ),
     (NEW, "family", {"888003"}, "Hermes names a root that does not exist"),
-    (ALL, "preview", {"aaa003", "ggg003"}, "the first thing said in the conversation, not in its tip"),
+    (
+        ALL,
+        "preview",
+        {"aaa003", "ggg003"},
+        "the first thing said in the conversation, not in its tip",
+    ),
     (NEW, "preview", {"sss002"}, "the first thing said in the conversation, not in its tip"),
     ((31,), "preview", {"666002"}, "what was said, not the summary of it"),
     (ALL, "preview", {"777004"}, "runs of white space are one space"),
-    (ALL, "preview", {"cron_job42_20260109_030000"}, "what the job is asked, without the preamble of all jobs"),
+    (
+        ALL,
+        "preview",
+        {"cron_job42_20260109_030000"},
+        "what the job is asked, without the preamble of all jobs",
+    ),
     (ALL, "live", {"888002"}, "session_meta is the gateway's bookkeeping"),
-    ((31,), "displayed", {"555001", "888002"}, "Hermes, too, leaves these out only where it paints"),
+    (
+        (31,),
+        "displayed",
+        {"555001", "888002"},
+        "Hermes, too, leaves these out only where it paints",
+    ),
 ]
 """Schemas, case, what differs (the ends of ids), and why we stay with it."""
 
@@ -52,7 +83,11 @@ DIFFERENCES: list[tuple[tuple[int, ...], str, set[str], str]] = [
 def listed(said: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every row of every list Hermes was asked for that shows conversations, not sessions."""
     for name, rows in said.items():
-        if name.startswith("list_") and name not in ("list_children", "list_no_projection") and rows:
+        if (
+            name.startswith("list_")
+            and name not in ("list_children", "list_no_projection")
+            and rows
+        ):
             for row in rows:
                 yield name, row
 
@@ -68,21 +103,35 @@ def differing(said: dict[str, Any], catalog: Catalog, reader: Reader) -> Iterato
             continue
         if ours.root_id != (row["_lineage_root_id"] or row["id"]):
             yield "root", row["id"]
-        mine = (ours.title, ours.source, ours.root.started_at, ours.tip.end_reason, ours.tip.message_count)
-        if mine != tuple(row[key] for key in ("title", "source", "started_at", "end_reason", "message_count")):
+        mine = (
+            ours.title,
+            ours.source,
+            ours.root.started_at,
+            ours.tip.end_reason,
+            ours.tip.message_count,
+        )
+        if mine != tuple(
+            row[key] for key in ("title", "source", "started_at", "end_reason", "message_count")
+        ):
             yield "data", row["id"]
         if ours.last_active != row["last_active"]:
             yield "last active", row["id"]
         if not ours.preview.startswith(row["preview"].removesuffix("...")):
             yield "preview", row["id"]
     default = {row["id"] for row in said["list_default"]}
-    shown = {chain.tip.id for view in (View.CHATS, View.AUTOMATION) for chain in catalog.forest.in_view(view)}
+    shown = {
+        chain.tip.id
+        for view in (View.CHATS, View.AUTOMATION)
+        for chain in catalog.forest.in_view(view)
+    }
     yield from (("shown by Hermes alone", each) for each in default - shown)
     yield from (("shown by us alone", each) for each in shown - default)
     theirs = [row["id"] for row in said["list_by_last_active"]]
     ours_in_order = [chain_of(root).tip.id for root in catalog.order(View.ALL)]
     ours_in_order = [each for each in ours_in_order if each in theirs]
-    yield from (("order", one) for one, other in zip(theirs, ours_in_order, strict=True) if one != other)
+    yield from (
+        ("order", one) for one, other in zip(theirs, ours_in_order, strict=True) if one != other
+    )
     for session, lineage in said["lineage"].items():
         if chain_of(session).tip.id != lineage["compression_tip"]:
             yield "tip", session

@@ -14,7 +14,9 @@ import pytest
 
 from hermes_browse.store.hermes.holders import holders
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="the system does not tell")
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/fd").is_dir(), reason="the system does not tell"
+)
 
 _HOLD = """
 import sqlite3, sys
@@ -32,7 +34,9 @@ def held(fixture_store: Callable[[str], Path], tmp_path: Path) -> Iterator[tuple
     program = tmp_path / "hermes"
     program.write_text(_HOLD.replace("sys.argv[1]", "sys.argv[2]"))
     process = subprocess.Popen(
-        [sys.executable, str(program), "gateway", str(store)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, str(program), "gateway", str(store)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     )
     assert process.stdout is not None and process.stdout.readline() == b"open\n"
     yield store, process.pid
@@ -40,7 +44,8 @@ def held(fixture_store: Callable[[str], Path], tmp_path: Path) -> Iterator[tuple
 
 
 def test_another_process_is_named(held: tuple[Path, int], tmp_path: Path) -> None:
-    """With what Hermes was told to do, and no more of its words; also by way of a link to the store."""
+    """With what Hermes was told to do, and no more of its words; also by way of a link to the
+    store."""
     store, pid = held
     link = tmp_path / "link.db"
     link.symlink_to(store)
@@ -66,7 +71,11 @@ def test_ours_is_none(fixture_store: Callable[[str], Path]) -> None:
     store = fixture_store("state-v22")
     with closing(sqlite3.connect(store)) as connection:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
-        assert any(os.readlink(each) == str(store) for each in Path("/proc/self/fd").iterdir() if each.is_symlink())
+        assert any(
+            os.readlink(each) == str(store)
+            for each in Path("/proc/self/fd").iterdir()
+            if each.is_symlink()
+        )
         assert holders(store) == []
 
 
@@ -80,14 +89,20 @@ def test_where_the_system_does_not_tell(tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("script", "wanted"),
     [
-        ("printf 'p41\\nchermes\\nf3\\np7\\ncsqlite3\\nf4\\nf5\\n'", [(7, "sqlite3"), (41, "hermes")]),
+        (
+            "printf 'p41\\nchermes\\nf3\\np7\\ncsqlite3\\nf4\\nf5\\n'",
+            [(7, "sqlite3"), (41, "hermes")],
+        ),
         ("exit 1", []),
         ("echo broken >&2; exit 1", None),
         ("exit 3", None),
     ],
 )
 def test_where_lsof_tells(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, wanted: list[tuple[int, str]] | None
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    script: str,
+    wanted: list[tuple[int, str]] | None,
 ) -> None:
     """Processes with their names; nobody is not the same as not knowing."""
     store, program = tmp_path / "state.db", tmp_path / "lsof"

@@ -52,7 +52,9 @@ def test_nothing_is_set(native: Path) -> None:
     assert locate().home == native and locate().name == "default"
 
 
-def test_a_root_and_a_profile_in_the_environment(native: Path, custom: Path, hermes_home: Set) -> None:
+def test_a_root_and_a_profile_in_the_environment(
+    native: Path, custom: Path, hermes_home: Set
+) -> None:
     """A profile's own folder names it; white space is no home."""
     hermes_home(str(custom))
     assert locate() == Location(custom / "state.db", custom, "default")
@@ -67,7 +69,8 @@ def test_a_root_and_a_profile_in_the_environment(native: Path, custom: Path, her
 
 
 def test_the_sticky_profile(native: Path, custom: Path, hermes_home: Set) -> None:
-    """Taken for a root, even one that HERMES_HOME names; not for a profile's home, nor against a flag."""
+    """Taken for a root, even one that HERMES_HOME names; not for a profile's home, nor against a
+    flag."""
     (native / "active_profile").write_text("coder\n")
     (custom / "active_profile").write_text("coder")
     assert active_profile(native) == "coder"
@@ -82,14 +85,18 @@ def test_the_sticky_profile(native: Path, custom: Path, hermes_home: Set) -> Non
     assert locate() == Location(native / "profiles/coder/state.db", native, "coder")
 
 
-@pytest.mark.parametrize("content", [b"gone", b"", b"../../etc", b"\xff\xfe", b"Coder", b"default", b"a" * 65])
+@pytest.mark.parametrize(
+    "content", [b"gone", b"", b"../../etc", b"\xff\xfe", b"Coder", b"default", b"a" * 65]
+)
 def test_a_sticky_profile_that_is_none(native: Path, content: bytes) -> None:
     """One that has been removed, or is no name, is passed over."""
     (native / "active_profile").write_bytes(content)
     assert locate() == Location(native / "state.db", native, "default")
 
 
-@pytest.mark.parametrize("name", ["gone", "..", "../coder", "Coder", "", "a/b", "-p", "coder\n", "a" * 65])
+@pytest.mark.parametrize(
+    "name", ["gone", "..", "../coder", "Coder", "", "a/b", "-p", "coder\n", "a" * 65]
+)
 def test_unknown_profiles_are_named(native: Path, name: str) -> None:
     """With the ones there are; an empty name is as good as none."""
     if not name:
@@ -116,7 +123,8 @@ def test_a_flag_beats_the_environment(native: Path, custom: Path, hermes_home: S
 
 
 def test_loose_files_are_refused_to_hermes(native: Path, custom: Path) -> None:
-    """A copy, and everything below the default root that is no profile of it, cannot be resumed from."""
+    """A copy, and everything below the default root that is no profile of it, cannot be resumed
+    from."""
     for path in (
         custom / "copy.db",
         native / "backup/state.db",
@@ -130,7 +138,11 @@ def test_loose_files_are_refused_to_hermes(native: Path, custom: Path) -> None:
         with pytest.raises(RefusedError, match="Hermes cannot resume"):
             location.refuse_without_home("resume")
     backup = locate(home=str(native / "backup"))
-    assert backup == Location(native / "backup/state.db") and backup.home is None and backup.name == "state.db"
+    assert (
+        backup == Location(native / "backup/state.db")
+        and backup.home is None
+        and backup.name == "state.db"
+    )
 
 
 def test_a_link_to_a_folder_of_the_default_root(native: Path, tmp_path: Path) -> None:
@@ -144,7 +156,8 @@ def test_a_link_to_a_folder_of_the_default_root(native: Path, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    "place", ["", "profiles/coder", "profiles/work", "backup", "backup/profiles/coder", "profiles/Bad Name"]
+    "place",
+    ["", "profiles/coder", "profiles/work", "backup", "backup/profiles/coder", "profiles/Bad Name"],
 )
 @pytest.mark.parametrize("way", ["database", "home", "environment"])
 def test_hermes_opens_the_very_store(
@@ -154,7 +167,8 @@ def test_hermes_opens_the_very_store(
     folder = native / place
     hermes_home(str(folder if way == "environment" else native))
     location = locate(
-        home=str(folder) if way == "home" else None, database=str(folder / "state.db") if way == "database" else None
+        home=str(folder) if way == "home" else None,
+        database=str(folder / "state.db") if way == "database" else None,
     )
     assert location.path == folder / "state.db"
     if location.root is not None:
@@ -163,10 +177,16 @@ def test_hermes_opens_the_very_store(
         assert place not in ("", "profiles/coder", "profiles/work")
 
 
-def test_hermes_opens_the_very_store_elsewhere(custom: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hermes_opens_the_very_store_elsewhere(
+    custom: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The same in a root outside the home."""
     for location in profiles(custom):
-        assert opened_by_hermes(location, monkeypatch) == location.path == locate_file(location.path).path
+        assert (
+            opened_by_hermes(location, monkeypatch)
+            == location.path
+            == locate_file(location.path).path
+        )
         assert locate_file(location.path) == location
 
 

@@ -50,10 +50,14 @@ def change(path: Path, *statements: str) -> Path:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """The hostile store, and more of it: NULL roles, ids that are blobs, notes and names that are no text."""
+    """The hostile store, and more of it: NULL roles, ids that are blobs, notes and names that are
+    no text."""
     found = builders.hostile_store(tmp_path / "state.db")
     # A salvaged table has lost its constraints.
-    change(found, "UPDATE sqlite_master SET sql = replace(sql, ' NOT NULL', '') WHERE name IN ('messages', 'sessions')")
+    change(
+        found,
+        "UPDATE sqlite_master SET sql = replace(sql, ' NOT NULL', '') WHERE name IN ('messages', 'sessions')",
+    )
     return change(
         found,
         "UPDATE messages SET role = NULL WHERE session_id = 'config-1'",
@@ -87,18 +91,24 @@ def catalog(reader: Reader) -> Catalog:
 def printed(text: str) -> bool:
     """Whether a text is safe on one line of a terminal."""
     return not any(
-        unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") or letter in "\u202e\u2066" for letter in text
+        unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") or letter in "\u202e\u2066"
+        for letter in text
     )
 
 
 def test_every_session_is_in_one_chain_and_reachable(reader: Reader, catalog: Catalog) -> None:
-    """All rows but the one without an id, which is said; each under a conversation that is on top of something."""
+    """All rows but the one without an id, which is said; each under a conversation that is on top
+    of something."""
     rows = reader.value("SELECT count(*) FROM sessions WHERE id IS NOT NULL")
     segments = [segment.id for chain in catalog.forest.chains() for segment in chain.segments]
     assert len(segments) == len(set(segments)) == rows
     assert any("no id" in each.text for each in warnings_of(reader))
     reached: set[str] = set()
-    stack = [chain for view in (View.CHATS, View.AUTOMATION, View.ARCHIVED) for chain in catalog.forest.in_view(view)]
+    stack = [
+        chain
+        for view in (View.CHATS, View.AUTOMATION, View.ARCHIVED)
+        for chain in catalog.forest.in_view(view)
+    ]
     while stack:
         chain = stack.pop()
         if chain.root.id not in reached:
@@ -108,11 +118,15 @@ def test_every_session_is_in_one_chain_and_reachable(reader: Reader, catalog: Ca
     counts = catalog.forest.counts()
     for view in View:
         hidden = catalog.hidden(view, counts[view])
-        assert counts[view] + hidden.automation + hidden.archived + hidden.other == catalog.forest.counts()[View.ALL]
+        assert (
+            counts[view] + hidden.automation + hidden.archived + hidden.other
+            == catalog.forest.counts()[View.ALL]
+        )
 
 
 def test_rings_and_selves(catalog: Catalog) -> None:
-    """One's own parent is an orphan; of a ring of compressions one session is the root, with the rest behind it."""
+    """One's own parent is an orphan; of a ring of compressions one session is the root, with the
+    rest behind it."""
     alone = catalog.forest.chain_of("self")
     assert (alone.relation, alone.note) == (Relation.ORPHAN, "its parent is itself")
     ring = catalog.forest.chain_of("ring-a")
@@ -125,10 +139,18 @@ def test_rings_and_selves(catalog: Catalog) -> None:
 
 
 def test_markers_that_were_inherited(tmp_path: Path) -> None:
-    """A continuation keeps the marker of the session it continues: it counts only where it names the parent."""
+    """A continuation keeps the marker of the session it continues: it counts only where it names
+    the parent."""
     ended = {"end_reason": "compression", "ended_at": builders.T0 + 300}
-    rows: list[dict[str, object]] = [{"id": "root", **ended}, {"id": "tip", "parent_session_id": "root"}]
-    for name, marker in (("branch", "_branched_from"), ("agent", "_delegate_from"), ("reset", "_reset_from")):
+    rows: list[dict[str, object]] = [
+        {"id": "root", **ended},
+        {"id": "tip", "parent_session_id": "root"},
+    ]
+    for name, marker in (
+        ("branch", "_branched_from"),
+        ("agent", "_delegate_from"),
+        ("reset", "_reset_from"),
+    ):
         config = {"model_config": {marker: "root"}}
         rows.append({"id": name, "parent_session_id": "root", **config, **ended})
         rows.append({"id": f"{name}-2", "parent_session_id": name, **config})
@@ -153,7 +175,11 @@ def test_markers_that_are_none(catalog: Catalog) -> None:
 
 def test_times_that_are_none(catalog: Catalog) -> None:
     """Words, blobs and the far future are no time; an ISO time is one."""
-    times = {each.id: each.started_at for each in catalog.forest.sessions.values() if each.id.startswith("time-")}
+    times = {
+        each.id: each.started_at
+        for each in catalog.forest.sessions.values()
+        if each.id.startswith("time-")
+    }
     assert times == {
         "time-0": None, "time-1": builders.T0, "time-2": None, "time-3": None, "time-4": None, "time-5": -1.0,
         "time-6": 0.0, "time-7": None,
@@ -168,7 +194,8 @@ def test_every_order_has_every_row(reader: Reader, catalog: Catalog) -> None:
             order = catalog.order(View.ALL, sort=sort, reverse=reverse, amounts=sizes)
             assert sorted(order) == sorted(chain.root.id for chain in catalog.forest.chains())
     first = read_first_page(reader, NOW, view=View.ALL)
-    # The quick page seeks by text, so the id that is a blob is for the exact reading, which it says is still to come.
+    # The quick page seeks by text, so the id that is a blob is for the exact reading, which it says
+    # is still to come.
     assert first.order(View.ALL) == [each for each in catalog.order(View.ALL) if each != BLOB]
     assert not first.exact
 
@@ -181,7 +208,8 @@ def test_previews_are_printable_and_counts_are_counts(reader: Reader, catalog: C
         assert each.message_count == shown, each.id
         assert each.preview or not each.rows, each.id
         assert all(
-            printed(line.text.replace("\n", " ").replace("\t", " ")) for line in read_recap(reader, each.segments)
+            printed(line.text.replace("\n", " ").replace("\t", " "))
+            for line in read_recap(reader, each.segments)
         )
 
 
@@ -204,8 +232,15 @@ def test_every_message_reads(reader: Reader, catalog: Catalog, reading: Reading)
 
 def test_broken_texts_are_shown_as_far_as_they_go(reader: Reader) -> None:
     """Invalid bytes as U+FFFD, numbers as digits, cut JSON as it stands."""
-    texts = [each.text for each in read_messages(reader, read_outline(reader, [Session("counts", "")]).rows)]
-    assert texts[1] == "42" and texts[3] == "invalid \ufffd\ufffd text" and texts[0].endswith("\x00blob")
+    texts = [
+        each.text
+        for each in read_messages(reader, read_outline(reader, [Session("counts", "")]).rows)
+    ]
+    assert (
+        texts[1] == "42"
+        and texts[3] == "invalid \ufffd\ufffd text"
+        and texts[0].endswith("\x00blob")
+    )
     messages = read_messages(reader, read_outline(reader, [Session("control", "")]).rows)
     assert messages[-1].text == '\x00json:[{"type": "text", '
     assert messages[2].tool_calls == ()
@@ -213,10 +248,14 @@ def test_broken_texts_are_shown_as_far_as_they_go(reader: Reader) -> None:
 
 
 def test_lineage_and_resume_of_each(reader: Reader, catalog: Catalog, path: Path) -> None:
-    """The tree is finite and holds its focus; a plan is one printable line, or a refusal with a reason."""
+    """The tree is finite and holds its focus; a plan is one printable line, or a refusal with a
+    reason."""
     location = locate_file(path)
     for session in catalog.forest.sessions.values():
-        assert predict_resume(catalog.forest, session.id, reader.schema.version) in catalog.forest.sessions
+        assert (
+            predict_resume(catalog.forest, session.id, reader.schema.version)
+            in catalog.forest.sessions
+        )
         if session.id == BLOB:  # no text finds it again
             continue
         lineage = read_lineage(reader, session.id, NOW)
@@ -232,7 +271,8 @@ def test_lineage_and_resume_of_each(reader: Reader, catalog: Catalog, path: Path
 
 
 def test_odd_ids_are_found_by_themselves(reader: Reader, catalog: Catalog) -> None:
-    """Flags, paths, patterns and the empty id name exactly their session; a pattern matches nothing else."""
+    """Flags, paths, patterns and the empty id name exactly their session; a pattern matches nothing
+    else."""
     for session_id in builders.HOSTILE_IDS:
         assert resolve_session(reader, session_id) == session_id
         assert read_neighbourhood(reader, [session_id], NOW).of_session(session_id) is not None
@@ -244,7 +284,8 @@ def test_odd_ids_are_found_by_themselves(reader: Reader, catalog: Catalog) -> No
 
 
 @pytest.mark.parametrize(
-    "text", ["ring", "wh", "nul", "blob", "in*", "said", "\udcff", "\x00", '"', "id:% config", "日本"]
+    "text",
+    ["ring", "wh", "nul", "blob", "in*", "said", "\udcff", "\x00", '"', "id:% config", "日本"],
 )
 def test_search_goes_through_it(reader: Reader, text: str) -> None:
     """By index or by scan, with ranges that lie inside their snippets."""

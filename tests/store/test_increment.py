@@ -31,29 +31,44 @@ def picture(catalog: Catalog) -> dict[str, object]:
     chains = {chain.root.id: chain for chain in forest.chains()}
     return {
         "chains": {
-            root: ([segment.id for segment in chain.segments], chain.relation, chain.note, chain.last_active)
+            root: (
+                [segment.id for segment in chain.segments],
+                chain.relation,
+                chain.note,
+                chain.last_active,
+            )
             for root, chain in chains.items()
         },
         "chain of": {each: forest.chain_of(each).root.id for each in forest.sessions},
         "conversations": {root: catalog.conversation(root) for root in chains},
         "views": {
-            (view, sort, reverse): list(catalog.order(view, sort=sort, reverse=reverse, amounts={"s1": 3, "s2": 5}))
+            (view, sort, reverse): list(
+                catalog.order(view, sort=sort, reverse=reverse, amounts={"s1": 3, "s2": 5})
+            )
             for view in View
             for sort in Sort
             for reverse in (False, True)
         },
         "sources": list(catalog.order(View.ALL, sources=["cron", "tool"])),
         "in view": {view: [chain.root.id for chain in forest.in_view(view)] for view in View},
-        "is in": {each: [view for view in View if forest.is_in(each, view)] for each in ("nobody", *forest.sessions)},
+        "is in": {
+            each: [view for view in View if forest.is_in(each, view)]
+            for each in ("nobody", *forest.sessions)
+        },
         "above": {
-            root: [each.root.id for each in (forest.parent_chain(chain), *forest.child_chains(chain)) if each]
+            root: [
+                each.root.id
+                for each in (forest.parent_chain(chain), *forest.child_chains(chain))
+                if each
+            ]
             for root, chain in chains.items()
         },
         "roots": {each: forest.root_of(each) for each in ("nobody", *forest.sessions)},
         "counts": forest.counts(),
         "named": {word: names(catalog, word) for word in ("", "c2", "an", "kid")},
         "children": {
-            parent: sorted(child.id for child in forest.children_of(parent)) for parent in ("gone", *forest.sessions)
+            parent: sorted(child.id for child in forest.children_of(parent))
+            for parent in ("gone", *forest.sessions)
         },
     }
 
@@ -88,18 +103,26 @@ sessions = st.builds(
 
 @settings(max_examples=examples(400))
 @given(st.lists(sessions, max_size=8))
-def test_every_session_is_in_one_conversation_and_that_in_its_lists(given_rows: list[Session]) -> None:
+def test_every_session_is_in_one_conversation_and_that_in_its_lists(
+    given_rows: list[Session],
+) -> None:
     """Of any links, damaged ones too; each list goes by activity, then by the id of the tip."""
     catalog = Catalog(Forest(given_rows, NOW))
     forest = catalog.forest
     found = list(forest.chains())
-    assert sorted(segment.id for each in found for segment in each.segments) == sorted(forest.sessions)
-    assert all(catalog.conversation(segment.id) is each for each in found for segment in each.segments)
+    assert sorted(segment.id for each in found for segment in each.segments) == sorted(
+        forest.sessions
+    )
+    assert all(
+        catalog.conversation(segment.id) is each for each in found for segment in each.segments
+    )
     by_rank = [each.root_id for each in sorted(found, key=rank)]
     assert list(forest.listed(View.ALL)) == by_rank
     apart = (None, View.CHATS, View.AUTOMATION, View.ARCHIVED)
     for view in apart:
-        assert list(forest.listed(view)) == [root for root in by_rank if catalog.conversation(root).view is view]
+        assert list(forest.listed(view)) == [
+            root for root in by_rank if catalog.conversation(root).view is view
+        ]
     for each in found:
         for child in forest.child_chains(each):
             assert forest.parent_chain(child) is each
@@ -108,8 +131,13 @@ def test_every_session_is_in_one_conversation_and_that_in_its_lists(given_rows: 
 @pytest.fixture(params=["14", "22", "31"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """Three hundred conversations, the first of which was used longest ago."""
-    rows = [{"id": f"c{number}", "source": "cli", "started_at": T0 + number} for number in range(300)]
-    said = [{"session_id": f"c{number}", "content": "hi", "timestamp": T0 + number} for number in range(300)]
+    rows = [
+        {"id": f"c{number}", "source": "cli", "started_at": T0 + number} for number in range(300)
+    ]
+    said = [
+        {"session_id": f"c{number}", "content": "hi", "timestamp": T0 + number}
+        for number in range(300)
+    ]
     return make_store(tmp_path / "state.db", str(request.param), rows, said)
 
 
@@ -138,7 +166,9 @@ def test_changes_are_seen(store: Path, what: str) -> None:
         assert step is not None and picture(step[0]) == picture(read_catalog(reader, NOW))
         assert picture(read_catalog(reader, NOW, catalog)) == picture(read_catalog(reader, NOW))
         again = read_increment(reader, *step, NOW)
-        assert again is not None and picture(again[0]) == picture(step[0]), "nothing has changed since"
+        assert again is not None and picture(again[0]) == picture(step[0]), (
+            "nothing has changed since"
+        )
         sessions_of = again[0].forest.sessions
         assert all(sessions_of[each] is known for each, known in step[0].forest.sessions.items())
 
@@ -146,7 +176,10 @@ def test_changes_are_seen(store: Path, what: str) -> None:
 def test_a_continuation_joins_its_conversation(store: Path) -> None:
     with Store(store).reader() as reader:
         catalog, state = read_catalog(reader, NOW), read_state(reader)
-    change(store, "UPDATE sessions SET ended_at = 1767258700.0, end_reason = 'compression' WHERE id = 'c299'")
+    change(
+        store,
+        "UPDATE sessions SET ended_at = 1767258700.0, end_reason = 'compression' WHERE id = 'c299'",
+    )
     change(
         store,
         "INSERT INTO sessions (id, source, started_at, parent_session_id) "
@@ -155,7 +188,10 @@ def test_a_continuation_joins_its_conversation(store: Path) -> None:
     with Store(store).reader() as reader:
         step = read_increment(reader, catalog, state, NOW)
         assert step is not None
-        assert [segment.id for segment in step[0].forest.chain_of("c299").segments] == ["c299", "c299b"]
+        assert [segment.id for segment in step[0].forest.chain_of("c299").segments] == [
+            "c299",
+            "c299b",
+        ]
 
 
 def test_what_is_gone_asks_for_all(store: Path) -> None:
@@ -182,7 +218,10 @@ def test_what_is_known_to_be_touched_needs_no_reading_of_all(store: Path) -> Non
         step = read_increment(reader, catalog, state, NOW, ["c7", "c9"])
         assert step is not None and "c7" not in step[0].forest.sessions
         assert picture(step[0]) == picture(read_catalog(reader, NOW))
-    change(store, "INSERT INTO sessions (rowid, id, source, started_at) VALUES (8, 'c7', 'cli', 1767225607.0)")
+    change(
+        store,
+        "INSERT INTO sessions (rowid, id, source, started_at) VALUES (8, 'c7', 'cli', 1767225607.0)",
+    )
     with Store(store).reader() as reader:
         after = read_increment(reader, *step, NOW, ["c7"])
         assert after is not None
@@ -197,10 +236,15 @@ _STEP = st.tuples(
 
 @settings(max_examples=examples(40))
 @given(st.lists(st.lists(_STEP, min_size=1, max_size=3), max_size=6))
-def test_a_catalog_that_is_kept_up_to_date_is_the_one_read_anew(steps: list[list[tuple[str, int, int]]]) -> None:
+def test_a_catalog_that_is_kept_up_to_date_is_the_one_read_anew(
+    steps: list[list[tuple[str, int, int]]],
+) -> None:
     """Rows added, changed, deleted and put back while it is open."""
     rows = [{"id": f"c{number}", "source": "cli", "started_at": T0 + number} for number in range(6)]
-    said = [{"session_id": f"c{number}", "content": "hi", "timestamp": T0 + number} for number in range(6)]
+    said = [
+        {"session_id": f"c{number}", "content": "hi", "timestamp": T0 + number}
+        for number in range(6)
+    ]
     with TemporaryDirectory() as folder:
         store = Store(make_store(Path(folder) / "state.db", "22", rows, said, fts=False))
         with store.reader() as reader:
@@ -230,31 +274,47 @@ def _act(
     """Change a store in one way; returns what is known to have been touched."""
     ids = [str(row[0]) for row in connection.execute("SELECT id FROM sessions ORDER BY rowid")]
     if kind == "add" or not ids:
-        connection.execute("INSERT INTO sessions (id, source, started_at) VALUES (?, 'cron', ?)", [f"n{name}", T0 + 50])
+        connection.execute(
+            "INSERT INTO sessions (id, source, started_at) VALUES (?, 'cron', ?)",
+            [f"n{name}", T0 + 50],
+        )
         return set()
     one, other = (ids[each % len(ids)] for each in which)
     if kind == "message":
-        sql = "INSERT INTO messages (session_id, role, content, timestamp) VALUES (?, 'user', 'x', ?)"
+        sql = (
+            "INSERT INTO messages (session_id, role, content, timestamp) VALUES (?, 'user', 'x', ?)"
+        )
         connection.execute(sql, [one, T0 + 60 + which[1]])
     elif kind == "child":
         sql = "INSERT INTO sessions (id, source, started_at, parent_session_id) VALUES (?, ?, ?, ?)"
         connection.execute(sql, [f"k{name}", "subagent" if which[1] % 2 else "cli", T0 + 70, one])
     elif kind == "change":
-        connection.execute("UPDATE sessions SET title = ?, archived = 1 - archived WHERE id = ?", [f"T {name}", one])
+        connection.execute(
+            "UPDATE sessions SET title = ?, archived = 1 - archived WHERE id = ?",
+            [f"T {name}", one],
+        )
     elif kind == "compress":
-        connection.execute("UPDATE sessions SET ended_at = ?, end_reason = 'compression' WHERE id = ?", [T0 + 65, one])
+        connection.execute(
+            "UPDATE sessions SET ended_at = ?, end_reason = 'compression' WHERE id = ?",
+            [T0 + 65, one],
+        )
     elif kind == "move":
         connection.execute("UPDATE sessions SET parent_session_id = ? WHERE id = ?", [other, one])
     elif kind == "delete":
         put_away[one] = connection.execute(
             "SELECT rowid, id, source, started_at FROM sessions WHERE id = ?", [one]
         ).fetchone()
-        connection.execute("UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?", [one])
+        connection.execute(
+            "UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id = ?", [one]
+        )
         connection.execute("DELETE FROM messages WHERE session_id = ?", [one])
         connection.execute("DELETE FROM sessions WHERE id = ?", [one])
     elif put_away:
         one, row = put_away.popitem()
-        connection.execute("INSERT OR IGNORE INTO sessions (rowid, id, source, started_at) VALUES (?, ?, ?, ?)", row)
+        connection.execute(
+            "INSERT OR IGNORE INTO sessions (rowid, id, source, started_at) VALUES (?, ?, ?, ?)",
+            row,
+        )
     return {one}
 
 

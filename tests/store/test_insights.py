@@ -1,4 +1,5 @@
-"""Insights equal what plain SQL says of the same store, over every period and by every thing there is."""
+"""Insights equal what plain SQL says of the same store, over every period and by every thing there
+is."""
 
 from __future__ import annotations
 
@@ -21,7 +22,13 @@ from hermes_browse.store.insights.sums import Group, make_report, split_report
 
 FIXTURES = ("state-v11", "state-v14", "state-v22", "state-v31")
 GROUPINGS = (*UNITS, "hour", "model", "source", "project", "conversation")
-TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
+TOKENS = (
+    "input_tokens",
+    "output_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
+    "reasoning_tokens",
+)
 
 
 def facts_of(path: Path) -> Facts:
@@ -64,7 +71,8 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, fixture_store: Fixture
 
 @pytest.mark.parametrize("period", PERIODS)
 def test_the_whole_of_a_period(store: Path, period: str) -> None:
-    """Sessions, messages, tokens and both costs, to the last of them; the clock of the tests is in UTC."""
+    """Sessions, messages, tokens and both costs, to the last of them; the clock of the tests is in
+    UTC."""
     total = make_report(facts_of(store), "source", period, NOW).total
     days = {"7d": 6, "30d": 29, "90d": 89, "1y": 364}
     since = (NOW // DAY - days[period]) * DAY if period in days else -1e18
@@ -81,13 +89,16 @@ def test_the_whole_of_a_period(store: Path, period: str) -> None:
         "FROM sessions WHERE started_at >= ?"
     )
     actual, estimated, unknown = sql(store, money, since)[0]
-    assert total.actual_usd == pytest.approx(actual) and total.estimated_usd == pytest.approx(estimated)
+    assert total.actual_usd == pytest.approx(actual) and total.estimated_usd == pytest.approx(
+        estimated
+    )
     assert total.unknown == unknown
 
 
 @pytest.mark.parametrize("by", GROUPINGS)
 def test_groups_add_up_to_the_whole(store: Path, by: str) -> None:
-    """Nothing is lost and nothing is counted twice; by model a session may stand in several groups."""
+    """Nothing is lost and nothing is counted twice; by model a session may stand in several
+    groups."""
     found = make_report(facts_of(store), by, "all", NOW)
     assert found.rows and sum(each.messages for each in found.rows) == found.total.messages
     for place in range(5):
@@ -105,27 +116,36 @@ def test_groups_add_up_to_the_whole(store: Path, by: str) -> None:
         ("day", "strftime('%Y-%m-%d', {at}, 'unixepoch')"),
         ("week", "date({at}, 'unixepoch', 'weekday 0', '-6 days')"),
         ("month", "strftime('%Y-%m', {at}, 'unixepoch')"),
-        ("hour", "((strftime('%w', {at}, 'unixepoch') + 6) % 7) || strftime('-%H', {at}, 'unixepoch')"),
+        (
+            "hour",
+            "((strftime('%w', {at}, 'unixepoch') + 6) % 7) || strftime('-%H', {at}, 'unixepoch')",
+        ),
         ("source", "s.source"),
     ],
 )
 def test_groups_as_sql_makes_them(store: Path, by: str, key: str) -> None:
     """Messages by when they came, sessions and tokens by when the session began."""
     found = rows(facts_of(store), by)
-    statement = f"SELECT {key}, count(*) FROM messages m JOIN sessions s ON s.id = m.session_id GROUP BY 1"
+    statement = (
+        f"SELECT {key}, count(*) FROM messages m JOIN sessions s ON s.id = m.session_id GROUP BY 1"
+    )
     assert {name: each.messages for name, each in found.items() if each.messages} == dict(
         sql(store, statement.replace("{at}", "m.timestamp"))
     )
-    begun = f"SELECT {key}, count(*), sum(s.input_tokens) FROM sessions s GROUP BY 1".replace("{at}", "s.started_at")
-    assert sorted((name, each.sessions, each.tokens.input) for name, each in found.items() if each.sessions) == sorted(
-        sql(store, begun)
+    begun = f"SELECT {key}, count(*), sum(s.input_tokens) FROM sessions s GROUP BY 1".replace(
+        "{at}", "s.started_at"
     )
+    assert sorted(
+        (name, each.sessions, each.tokens.input) for name, each in found.items() if each.sessions
+    ) == sorted(sql(store, begun))
 
 
 def test_project_and_model_as_sql_makes_them(store: Path) -> None:
     """The root of the repository before the directory; the model's own rows where there are any."""
     columns = {str(row[1]) for row in sql(store, "PRAGMA table_info(sessions)")}
-    roots = ", ".join([*(each for each in ("git_repo_root", "cwd") if each in columns), "'unknown'", "'unknown'"])
+    roots = ", ".join(
+        [*(each for each in ("git_repo_root", "cwd") if each in columns), "'unknown'", "'unknown'"]
+    )
     found = rows(facts_of(store), "project")
     assert {name: each.sessions for name, each in found.items() if each.sessions} == dict(
         sql(store, f"SELECT COALESCE({roots}), count(*) FROM sessions GROUP BY 1")
@@ -134,19 +154,40 @@ def test_project_and_model_as_sql_makes_them(store: Path) -> None:
     if sql(store, "SELECT 1 FROM sqlite_master WHERE name = 'session_model_usage'"):
         used = sql(store, "SELECT model, sum(input_tokens) FROM session_model_usage GROUP BY 1")
         assert all(models[str(model)].tokens.input >= int(str(count)) for model, count in used)
-    plain = dict(sql(store, "SELECT COALESCE(model, 'unknown'), sum(input_tokens) FROM sessions GROUP BY 1"))
-    assert sum(each.tokens.input for each in models.values()) == sum(int(str(each)) for each in plain.values())
+    plain = dict(
+        sql(store, "SELECT COALESCE(model, 'unknown'), sum(input_tokens) FROM sessions GROUP BY 1")
+    )
+    assert sum(each.tokens.input for each in models.values()) == sum(
+        int(str(each)) for each in plain.values()
+    )
 
 
 def test_the_rows_per_model_are_used(tmp_path: Path) -> None:
-    """Another model's share goes to that model, what is left to the session's own; no session counts twice."""
-    usage = {"session_id": "a", "model": "small", "input_tokens": 30, "output_tokens": 4, "estimated_cost_usd": 0.1}
-    tables = {"session_model_usage": [usage, {**usage, "task": "title", "input_tokens": 10, "actual_cost_usd": 0.3}]}
+    """Another model's share goes to that model, what is left to the session's own; no session
+    counts twice."""
+    usage = {
+        "session_id": "a",
+        "model": "small",
+        "input_tokens": 30,
+        "output_tokens": 4,
+        "estimated_cost_usd": 0.1,
+    }
+    tables = {
+        "session_model_usage": [
+            usage,
+            {**usage, "task": "title", "input_tokens": 10, "actual_cost_usd": 0.3},
+        ]
+    }
     session = aged("a", 5, model="big", input_tokens=100, output_tokens=8, estimated_cost_usd=1.0)
-    facts = facts_of(make_store(tmp_path / "state.db", "22", [session], [said("a", 5)], tables=tables))
+    facts = facts_of(
+        make_store(tmp_path / "state.db", "22", [session], [said("a", 5)], tables=tables)
+    )
     found = rows(facts, "model")
     assert (found["small"].tokens.input, found["big"].tokens.input) == (40, 60)
-    assert (found["small"].estimated_usd, found["small"].actual_usd) == (pytest.approx(0.1), pytest.approx(0.3))
+    assert (found["small"].estimated_usd, found["small"].actual_usd) == (
+        pytest.approx(0.1),
+        pytest.approx(0.3),
+    )
     assert found["big"].estimated_usd == pytest.approx(0.6) and found["big"].messages == 1
     assert make_report(facts, "model", "all", NOW).total.sessions == 1
 
@@ -162,8 +203,15 @@ def test_what_is_unknown_is_said(tmp_path: Path) -> None:
         aged("paid", 1, **used | {"estimated_cost_usd": 9.0, "actual_cost_usd": 2.0}),
         aged("guessed", 1, **used | {"estimated_cost_usd": 0.5}),
     ]
-    total = make_report(facts_of(make_store(tmp_path / "state.db", "22", sessions)), "source", "7d", NOW).total
-    assert (total.unknown, total.included, total.actual_usd, total.estimated_usd) == (2, 1, 2.0, 0.5)
+    total = make_report(
+        facts_of(make_store(tmp_path / "state.db", "22", sessions)), "source", "7d", NOW
+    ).total
+    assert (total.unknown, total.included, total.actual_usd, total.estimated_usd) == (
+        2,
+        1,
+        2.0,
+        0.5,
+    )
 
 
 def test_one_key_over_time(tmp_path: Path) -> None:
@@ -193,14 +241,26 @@ def test_days_and_hours_are_local(tmp_path: Path) -> None:
     """2026-01-01 18:30 UTC is Friday, the second, 00:00 there."""
     late = 1_767_292_200.0
     messages = [{"session_id": "a", "content": "x", "timestamp": late + more} for more in (-1, 0)]
-    facts = facts_of(make_store(tmp_path / "state.db", "22", [{"id": "a", "started_at": late}], messages))
-    assert {key: each.messages for key, each in rows(facts, "day").items()} == {"2026-01-01": 1, "2026-01-02": 1}
-    assert {key: each.messages for key, each in rows(facts, "hour").items()} == {"3-23": 1, "4-00": 1}
+    facts = facts_of(
+        make_store(tmp_path / "state.db", "22", [{"id": "a", "started_at": late}], messages)
+    )
+    assert {key: each.messages for key, each in rows(facts, "day").items()} == {
+        "2026-01-01": 1,
+        "2026-01-02": 1,
+    }
+    assert {key: each.messages for key, each in rows(facts, "hour").items()} == {
+        "3-23": 1,
+        "4-00": 1,
+    }
     week = make_report(facts, "day", "7d", late + 6 * DAY)
-    assert [(each.key, each.messages) for each in week.rows] == [("2026-01-02", 1)], "seven days, with today"
+    assert [(each.key, each.messages) for each in week.rows] == [("2026-01-02", 1)], (
+        "seven days, with today"
+    )
 
 
-def test_days_end_at_midnight_when_clocks_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_days_end_at_midnight_when_clocks_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """2026-03-08 has 23 hours in New York, from 05:00 UTC on, and none from two to three."""
     monkeypatch.setenv("TZ", "America/New_York")
     time.tzset()
@@ -208,7 +268,9 @@ def test_days_end_at_midnight_when_clocks_change(tmp_path: Path, monkeypatch: py
         begin = 1_772_946_000.0
         times = [begin - 1, begin, begin + 7200, begin + 23 * 3600 - 1, begin + 23 * 3600]
         messages = [{"session_id": "a", "content": "x", "timestamp": each} for each in times]
-        facts = facts_of(make_store(tmp_path / "state.db", "22", [{"id": "a", "started_at": begin}], messages))
+        facts = facts_of(
+            make_store(tmp_path / "state.db", "22", [{"id": "a", "started_at": begin}], messages)
+        )
         days = {key: each.messages for key, each in rows(facts, "day").items()}
         hours = {key: each.messages for key, each in rows(facts, "hour").items()}
         since = make_report(facts, "day", "7d", begin + 6 * DAY + 12 * 3600).total.messages
@@ -223,9 +285,23 @@ def test_days_end_at_midnight_when_clocks_change(tmp_path: Path, monkeypatch: py
 
 def test_buckets_without_a_gap() -> None:
     """Of each unit, over the end of a year."""
-    assert all_buckets("2025-12-30", "2026-01-02", "day") == ["2025-12-30", "2025-12-31", "2026-01-01", "2026-01-02"]
-    assert all_buckets("2025-12-22", "2026-01-05", "week") == ["2025-12-22", "2025-12-29", "2026-01-05"]
-    assert all_buckets("2025-11", "2026-02", "month") == ["2025-11", "2025-12", "2026-01", "2026-02"]
+    assert all_buckets("2025-12-30", "2026-01-02", "day") == [
+        "2025-12-30",
+        "2025-12-31",
+        "2026-01-01",
+        "2026-01-02",
+    ]
+    assert all_buckets("2025-12-22", "2026-01-05", "week") == [
+        "2025-12-22",
+        "2025-12-29",
+        "2026-01-05",
+    ]
+    assert all_buckets("2025-11", "2026-02", "month") == [
+        "2025-11",
+        "2025-12",
+        "2026-01",
+        "2026-02",
+    ]
     assert all_buckets("unknown", "2026-02", "month") == []
 
 
@@ -261,14 +337,19 @@ def test_tools(tmp_path: Path) -> None:
     failed = json.dumps({"output": "", "exit_code": 2})
     messages = [
         said(
-            "a", 1, role="assistant", tool_calls=[tool_call("read"), {**tool_call("run"), "id": "c1"}, tool_call("run")]
+            "a",
+            1,
+            role="assistant",
+            tool_calls=[tool_call("read"), {**tool_call("run"), "id": "c1"}, tool_call("run")],
         ),
         said("a", 1, '{"content": "fine"}', role="tool", tool_name="read"),
         said("a", 1, failed, role="tool", tool_call_id="c1"),
         said("b", 40, "Error: no such file", role="tool", tool_name="read"),
         said("b", 40, failed, role="tool", tool_call_id="c1"),
     ]
-    facts = tools_of(make_store(tmp_path / "state.db", "22", [aged("a", 1), aged("b", 40)], messages))
+    facts = tools_of(
+        make_store(tmp_path / "state.db", "22", [aged("a", 1), aged("b", 40)], messages)
+    )
     found = {each.key: each for each in make_report(facts, "tool", "all", NOW).rows}
     assert {key: (each.calls, each.messages, each.failed) for key, each in found.items()} == {
         "read": (1, 2, 1),
@@ -277,7 +358,12 @@ def test_tools(tmp_path: Path) -> None:
     }
     assert found["read"].failure_rate == 0.5 and found["read"].conversations == {"a", "b"}
     week = make_report(facts, "tool", "7d", NOW)
-    assert (week.total.calls, week.total.messages, week.total.failed, week.total.sessions) == (3, 2, 1, 1)
+    assert (week.total.calls, week.total.messages, week.total.failed, week.total.sessions) == (
+        3,
+        2,
+        1,
+        1,
+    )
     course = split_report(facts, "month", "tool", "all", NOW)["read"]
     assert [(course[key].calls, course[key].messages) for key in sorted(course)] == [(0, 1), (1, 1)]
 
@@ -290,12 +376,16 @@ def test_tools_as_sql_counts_them(store: Path) -> None:
         assert found[str(name)].messages >= int(str(count))
     assert (
         sum(each.messages for each in found.values())
-        == sql(store, "SELECT count(*) FROM messages m JOIN sessions s ON s.id = m.session_id WHERE m.role = 'tool'")[
-            0
-        ][0]
+        == sql(
+            store,
+            "SELECT count(*) FROM messages m JOIN sessions s ON s.id = m.session_id WHERE m.role = 'tool'",
+        )[0][0]
     )
     calls = sum(
         len(json.loads(str(row[0])))
-        for row in sql(store, "SELECT tool_calls FROM messages WHERE tool_calls IS NOT NULL AND json_valid(tool_calls)")
+        for row in sql(
+            store,
+            "SELECT tool_calls FROM messages WHERE tool_calls IS NOT NULL AND json_valid(tool_calls)",
+        )
     )
     assert sum(each.calls for each in found.values()) >= calls > 0 or not calls

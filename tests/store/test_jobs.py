@@ -16,7 +16,11 @@ from hermes_browse.store.sessions.models import View
 from hermes_browse.tui.list.list_model import CatalogRows, RowDetails
 from hermes_browse.tui.list.list_rows import JobRow
 
-RUNS = ["cron_daily_20241206_175337", "cron_daily_20241206_175337_67384", "cron_daily_20241206_175337_297"]
+RUNS = [
+    "cron_daily_20241206_175337",
+    "cron_daily_20241206_175337_67384",
+    "cron_daily_20241206_175337_297",
+]
 
 
 @pytest.mark.parametrize(
@@ -50,13 +54,20 @@ def test_the_list_folds_what_the_map_folds(tmp_path: Path) -> None:
 
 
 def test_the_name_of_a_job(tmp_path: Path) -> None:
-    """From the title Hermes gives to a run, whatever is behind it; from its file, if that can be read."""
+    """From the title Hermes gives to a run, whatever is behind it; from its file, if that can be
+    read."""
     assert name_in_title("Morning · paper · Nov 22 07:00 #12") == "Morning · paper"
     assert [name_in_title(each) for each in (None, "", "cron aa11", "Notes · of May")] == [""] * 4
     path = tmp_path / "cron" / "jobs.json"
     path.parent.mkdir()
     assert read_job_names(tmp_path) == {}
-    jobs = [{"id": "a", "name": "A\tjob"}, {"id": 7, "name": "x"}, {"id": "b", "name": " "}, {"id": "c"}, None]
+    jobs = [
+        {"id": "a", "name": "A\tjob"},
+        {"id": 7, "name": "x"},
+        {"id": "b", "name": " "},
+        {"id": "c"},
+        None,
+    ]
     for text in (json.dumps({"jobs": jobs}), "\ufeff" + json.dumps(jobs)):
         path.write_text(text, encoding="utf-8")
         assert read_job_names(tmp_path) == {"a": "A\tjob"}

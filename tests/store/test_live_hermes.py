@@ -1,4 +1,5 @@
-"""Random lives of a store: the real Hermes 0.19 writes, and after each step both give the same answers."""
+"""Random lives of a store: the real Hermes 0.19 writes, and after each step both give the same
+answers."""
 
 from __future__ import annotations
 
@@ -60,7 +61,8 @@ class Life:
         return int(self.db.append_message(session, role, text, timestamp=self.stamp, **columns))
 
     def step(self, what: str, number: int) -> None:
-        """One thing that happens, to a session chosen by a number; what Hermes refuses does not happen."""
+        """One thing that happens, to a session chosen by a number; what Hermes refuses does not
+        happen."""
         row: dict[str, Any] | None = None
         session = self.ids[number % len(self.ids)] if self.ids else ""
         row = self.db.get_session(session) if session else None
@@ -92,20 +94,31 @@ class Life:
             case "unmarked":
                 self.start(source, session)
             case "end":
-                self.db.end_session(session, ("cli_close", "new_session", "session_reset")[number % 3])
+                self.db.end_session(
+                    session, ("cli_close", "new_session", "session_reset")[number % 3]
+                )
             case "reopen":
                 self.db.reopen_session(session)
             case "archive":
                 self.db.set_session_archived(session, number % 2 == 0)
             case "title":
-                self.db.set_session_title(session, self.db.get_next_title_in_lineage("Har_bour 50%"))
+                self.db.set_session_title(
+                    session, self.db.get_next_title_in_lineage("Har_bour 50%")
+                )
             case "rewind":
-                asked = [each["id"] for each in self.db.get_messages(session) if each["role"] == "user"]
+                asked = [
+                    each["id"] for each in self.db.get_messages(session) if each["role"] == "user"
+                ]
                 if asked:
                     self.db.rewind_to_message(session, asked[-1])
             case "compact":
-                summary = {"role": "user", "content": "[CONTEXT COMPACTION — REFERENCE ONLY] so far"}
-                self.db.archive_and_compact(session, [summary, {"role": "assistant", "content": f"on with {number}"}])
+                summary = {
+                    "role": "user",
+                    "content": "[CONTEXT COMPACTION — REFERENCE ONLY] so far",
+                }
+                self.db.archive_and_compact(
+                    session, [summary, {"role": "assistant", "content": f"on with {number}"}]
+                )
             case "delete":
                 self.db.delete_session(session)
 
@@ -117,9 +130,15 @@ STEPS = (
 
 
 def same_lists(db: Any, catalog: Catalog) -> None:
-    """All Hermes lists is a conversation of ours with its data, and what it lists nowhere has a note with us."""
+    """All Hermes lists is a conversation of ours with its data, and what it lists nowhere has a
+    note with us."""
     listed: set[str] = set()
-    for options in ({}, {"include_archived": True}, {"archived_only": True}, {"order_by_last_active": True}):
+    for options in (
+        {},
+        {"include_archived": True},
+        {"archived_only": True},
+        {"order_by_last_active": True},
+    ):
         for row in db.list_sessions_rich(limit=10_000, **options):
             ours = catalog.of_session(row["id"])
             assert ours is not None and ours.id == row["id"], options
@@ -128,10 +147,14 @@ def same_lists(db: Any, catalog: Catalog) -> None:
             assert row["title"] in (ours.title, None)
             assert ours.root.started_at == row["started_at"]
             assert (ours.tip.end_reason, ours.tip.ended_at) == (row["end_reason"], row["ended_at"])
-            assert ours.tip.last_active == row["last_active"] and ours.tip.message_count == row["message_count"]
+            assert (
+                ours.tip.last_active == row["last_active"]
+                and ours.tip.message_count == row["message_count"]
+            )
             view = View.AUTOMATION if row["source"] in AUTOMATION_SOURCES else View.CHATS
             chain = catalog.forest.chain_of(row["id"])
-            # Below a session that ended as branched Hermes lists a subagent as a branch; ours stands under its parent.
+            # Below a session that ended as branched Hermes lists a subagent as a branch; ours
+            # stands under its parent.
             under = chain.is_attached_subagent and row["source"] in ("subagent", "tool")
             assert under or chain.view is (View.ARCHIVED if row["archived"] else view)
             listed.add(row["id"])
@@ -146,7 +169,9 @@ def same_sessions(db: Any, catalog: Catalog, reader: Reader, ids: list[str]) -> 
     assert sorted(catalog.forest.sessions) == sorted(kept)
     for session in kept:
         assert catalog.forest.chain_of(session).tip.id == db.get_compression_tip(session)
-        assert predict_resume(catalog.forest, session, reader.schema.version) == db.resolve_resume_session_id(session)
+        assert predict_resume(
+            catalog.forest, session, reader.schema.version
+        ) == db.resolve_resume_session_id(session)
         row = [catalog.forest.sessions[session]]
         live = [each["id"] for each in db.get_messages(session)]
         every = [each["id"] for each in db.get_messages(session, include_inactive=True)]
@@ -184,7 +209,9 @@ def test_every_life_of_a_store_is_read_as_hermes_reads_it(steps: list[tuple[str,
             for each in with_details(reader, catalog.select(View.ALL)):
                 assert each.message_count == len(read_outline(reader, each.segments).rows)
             found = search(reader, parse("lantern"), scope=Scope(), limit=0).hits
-            hits = {hit.message_id for hit in found if hit.state is not State.REWOUND}  # ours finds those too, marked
+            hits = {
+                hit.message_id for hit in found if hit.state is not State.REWOUND
+            }  # ours finds those too, marked
             assert hits == {row["id"] for row in db.search_messages("lantern", limit=10_000)}
         db.close()
 
@@ -209,8 +236,15 @@ print(count, flush=True)
 
 @pytest.mark.slow
 def test_a_writer_without_a_log_is_not_disturbed(tmp_path: Path) -> None:
-    """In DELETE mode a reader keeps each commit waiting while it reads: ours are too short to be felt."""
-    path = make_store(tmp_path / "state.db", "31", [{"id": "a"}], [{"session_id": "a", "content": "zebra"}], "delete")
+    """In DELETE mode a reader keeps each commit waiting while it reads: ours are too short to be
+    felt."""
+    path = make_store(
+        tmp_path / "state.db",
+        "31",
+        [{"id": "a"}],
+        [{"session_id": "a", "content": "zebra"}],
+        "delete",
+    )
     store, seen, leases = Store(path), 0, 0
     enough, until = tmp_path / "enough", time.monotonic() + 2.0
     with writing_until(enough, _WRITER, path) as writer:

@@ -16,10 +16,15 @@ _WORDS = st.lists(st.text(alphabet="abB \nßİ日", max_size=3), max_size=3)
 @given(_TITLES, _WORDS)
 def test_as_each_name_by_itself(titles: list[str | None], words: list[str]) -> None:
     """A conversation is found when title and id together contain all words, the newest first."""
-    sessions = [Session(f"id{at}", "cli", title=title, last_active=float(at)) for at, title in enumerate(titles)]
+    sessions = [
+        Session(f"id{at}", "cli", title=title, last_active=float(at))
+        for at, title in enumerate(titles)
+    ]
     catalog = Catalog(Forest(sessions))
     names = {each.id: f"{each.title or ''} {each.id}".casefold() for each in reversed(sessions)}
-    expected = [key for key, name in names.items() if all(each.casefold() in name for each in words)]
+    expected = [
+        key for key, name in names.items() if all(each.casefold() in name for each in words)
+    ]
     assert list(catalog.named(words)) == expected
     assert list(catalog.named(words)) == expected, "the second time too"
 

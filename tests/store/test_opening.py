@@ -92,7 +92,9 @@ def test_a_newer_schema_is_read_and_said(fixture_store: Copy) -> None:
         assert any("newer" in each.text for each in warnings_of(reader))
 
 
-@pytest.mark.parametrize("name", ["with space.db", "50%25.db", "what?.db", "a#b.db", "日本.db", "it's;--.db"])
+@pytest.mark.parametrize(
+    "name", ["with space.db", "50%25.db", "what?.db", "a#b.db", "日本.db", "it's;--.db"]
+)
 def test_any_name(fixture_store: Copy, tmp_path: Path, name: str) -> None:
     """The path is data, also inside an SQLite address."""
     path = fixture_store("state-v22").rename(tmp_path / name)
@@ -111,15 +113,21 @@ def test_reading_changes_no_byte(fixture_store: Copy) -> None:
 
 
 def test_delete_journal_mode(fixture_store: Copy) -> None:
-    """The default of new stores since 0.20: nothing appears beside the file, and a writer is never kept waiting."""
+    """The default of new stores since 0.20: nothing appears beside the file, and a writer is never
+    kept waiting."""
     path = fixture_store("state-v22")
     connection = sqlite3.connect(path, isolation_level=None)
     assert connection.execute("PRAGMA journal_mode=DELETE").fetchone() == ("delete",)
     with Store(path).reader() as reader:
         assert read_catalog(reader, 0.0).forest.counts()[View.ALL] == 56
         connection.execute("PRAGMA busy_timeout=0")
-        connection.execute("UPDATE sessions SET title = 'changed' WHERE id = '20260116_090000_abc001'")
-        assert reader.value("SELECT title FROM sessions WHERE id = '20260116_090000_abc001'") == "changed"
+        connection.execute(
+            "UPDATE sessions SET title = 'changed' WHERE id = '20260116_090000_abc001'"
+        )
+        assert (
+            reader.value("SELECT title FROM sessions WHERE id = '20260116_090000_abc001'")
+            == "changed"
+        )
     connection.close()
     assert not list(path.parent.glob("*.db-*"))
 
@@ -163,7 +171,8 @@ def test_a_damaged_file_is_named(fixture_store: Copy) -> None:
 
 
 def read_as_nobody(path: Path) -> str:
-    """What a user without privileges gets: how the store was opened and the number of sessions, or the error."""
+    """What a user without privileges gets: how the store was opened and the number of sessions, or
+    the error."""
 
     def work() -> str:
         with Store(path).reader() as reader:
@@ -172,7 +181,9 @@ def read_as_nobody(path: Path) -> str:
     return as_nobody(work)
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="wants to give up privileges")
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="wants to give up privileges"
+)
 def test_folders_one_may_not_write_to(fixture_store: Copy) -> None:
     """A snapshot where no log holds newer rows; a sentence where one does and cannot be read."""
     folder = Path(tempfile.mkdtemp())

@@ -1,4 +1,5 @@
-"""Our answers held against those that the Hermes which wrote the store gave itself; each difference is named."""
+"""Our answers held against those that the Hermes which wrote the store gave itself; each difference
+is named."""
 
 from __future__ import annotations
 
@@ -28,9 +29,11 @@ from hermes_browse.store.sessions.session import Session
 DATA = Path(__file__).parent.parent / "data"
 VERSIONS = (11, 14, 22, 31)
 STALE_TIP = {"20260104_090000_sss001": "20260104_092000_sss003"}
-"""Hermes up to 0.17 follows the stale sibling of a race by its time; since 0.18 it takes the real one, as we do."""
+"""Hermes up to 0.17 follows the stale sibling of a race by its time; since 0.18 it takes the real
+one, as we do."""
 BOOKKEEPING = {77}
-"""Rows of the gateway that Hermes hands out with all others and sends to no model (session_meta)."""
+"""Rows of the gateway that Hermes hands out with all others and sends to no model
+(session_meta)."""
 SCAFFOLDING = {
     "20260114_100000_888002": {77},  # session_meta: the gateway's own notes
     "20260119_130000_555001": {138, 143},  # display_kind hidden, model_only
@@ -60,7 +63,13 @@ def oracle(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Oracle]:
         yield Oracle(version, said, reader, read_catalog(reader, said["now"]))
 
 
-LISTS = ("list_default", "list_cli", "list_by_last_active", "list_include_archived", "list_archived_only")
+LISTS = (
+    "list_default",
+    "list_cli",
+    "list_by_last_active",
+    "list_include_archived",
+    "list_archived_only",
+)
 
 
 @pytest.mark.parametrize("name", [*LISTS, "list_include_hidden", "list_source_cli", "list_limit5"])
@@ -85,7 +94,11 @@ def test_everything_hermes_lists_is_a_conversation_of_ours(oracle: Oracle, name:
 
 def test_the_default_list_is_in_our_chats_or_automation(oracle: Oracle) -> None:
     """Nothing Hermes shows by default hides in another view of ours."""
-    shown = {chain.tip.id for view in (View.CHATS, View.AUTOMATION) for chain in oracle.catalog.forest.in_view(view)}
+    shown = {
+        chain.tip.id
+        for view in (View.CHATS, View.AUTOMATION)
+        for chain in oracle.catalog.forest.in_view(view)
+    }
     listed = {row["id"] for row in oracle.said["list_default"]}
     differing = set(STALE_TIP.values()) if oracle.version < 17 else set()
     assert listed - differing <= shown
@@ -94,7 +107,9 @@ def test_the_default_list_is_in_our_chats_or_automation(oracle: Oracle) -> None:
 def test_every_session_is_in_exactly_one_chain(oracle: Oracle) -> None:
     """Reachable, and counted once."""
     count = oracle.reader.value("SELECT count(*) FROM sessions")
-    segments = [segment.id for chain in oracle.catalog.forest.chains() for segment in chain.segments]
+    segments = [
+        segment.id for chain in oracle.catalog.forest.chains() for segment in chain.segments
+    ]
     assert len(segments) == len(set(segments)) == count == oracle.said["counts"]["sessions"]
     counts = oracle.catalog.forest.counts()
     for view in View:
@@ -132,10 +147,14 @@ def test_messages_are_those_of_hermes(oracle: Oracle) -> None:
         live = [each for each in messages["message_ids"] if each not in BOOKKEEPING]
         assert ids(oracle, session_id, Reading.LIVE) == live, session_id
         if messages["inactive_ids"] is not None:
-            assert ids(oracle, session_id, Reading.EVERYTHING) == messages["inactive_ids"], session_id
+            assert ids(oracle, session_id, Reading.EVERYTHING) == messages["inactive_ids"], (
+                session_id
+            )
     for session_id, displayed in oracle.said.get("display_ids", {}).items():
         hidden = SCAFFOLDING.get(session_id, set())
-        assert ids(oracle, session_id, Reading.SAID) == [each for each in displayed if each not in hidden]
+        assert ids(oracle, session_id, Reading.SAID) == [
+            each for each in displayed if each not in hidden
+        ]
 
 
 def test_the_repeated_tail_of_a_compaction_is_shown_once(oracle: Oracle) -> None:
@@ -183,14 +202,17 @@ def test_system_prompts_are_found_where_they_stand(oracle: Oracle, tmp_path: Pat
     writer = sqlite3.connect(tmp_path / "state.db")
     with writer:
         if "system_prompts" in oracle.reader.schema.tables:
-            writer.execute("UPDATE sessions SET system_prompt_hash = NULL WHERE id = ?", [session_id])
+            writer.execute(
+                "UPDATE sessions SET system_prompt_hash = NULL WHERE id = ?", [session_id]
+            )
         writer.execute("UPDATE sessions SET system_prompt = 'be kind' WHERE id = ?", [session_id])
     assert read_system_prompt(oracle.reader, session_id) == "be kind"
     if "system_prompts" in oracle.reader.schema.tables:
         with writer:
             writer.execute("INSERT INTO system_prompts (hash, prompt) VALUES ('h1', 'be brief')")
             writer.execute(
-                "UPDATE sessions SET system_prompt = NULL, system_prompt_hash = 'h1' WHERE id = ?", [session_id]
+                "UPDATE sessions SET system_prompt = NULL, system_prompt_hash = 'h1' WHERE id = ?",
+                [session_id],
             )
         assert read_system_prompt(oracle.reader, session_id) == "be brief"
     writer.close()

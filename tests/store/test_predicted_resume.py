@@ -1,4 +1,5 @@
-"""What `hermes --resume` opens: our prediction against what Hermes said, for families its fixtures lack."""
+"""What `hermes --resume` opens: our prediction against what Hermes said, for families its fixtures
+lack."""
 
 from __future__ import annotations
 
@@ -35,17 +36,20 @@ PAIRS: dict[str, tuple[str | None, str | None, dict[str, str]]] = {
     "compressed-reset": ("compression", "chat", {"_reset_from": "compressed-reset-parent"}),
     "compressed-agent": ("compression", "chat", {"_delegate_from": "elsewhere"}),
 }
-"""By name: how a parent with the key `chat` ended, the key of its only child, and the child's markers."""
+"""By name: how a parent with the key `chat` ended, the key of its only child, and the child's
+markers."""
 
 STAYS = {
     22: {"compressed-agent"},
     31: {"reset", "daily", "marked", "inherited", "compressed-reset", "compressed-agent"},
 }
-"""Where Hermes 0.19 and 0.22.2 opened the parent (run on these very rows); of all others they opened the child."""
+"""Where Hermes 0.19 and 0.22.2 opened the parent (run on these very rows); of all others they
+opened the child."""
 
 
 def family(version: int, rows: list[Row], path: Path) -> Path:
-    """A copy of a store that Hermes wrote, with these sessions in it as well, each begun a minute after the last."""
+    """A copy of a store that Hermes wrote, with these sessions in it as well, each begun a minute
+    after the last."""
     shutil.copy(next(DATA.glob(f"state-v{version}-*.db")), path)
     with closing(sqlite3.connect(path)) as connection, connection:
         for number, (session, parent, reason, key, markers, spoken) in enumerate(rows):
@@ -81,12 +85,17 @@ def pairs() -> list[Row]:
 
 
 @pytest.mark.parametrize("version", [22, 31])
-def test_a_chat_after_a_reset_is_one_of_its_own_only_where_hermes_says_so(version: int, tmp_path: Path) -> None:
-    """A key alone makes no reset: the parent must have ended by one (0.22), and 0.19 knows of none."""
+def test_a_chat_after_a_reset_is_one_of_its_own_only_where_hermes_says_so(
+    version: int, tmp_path: Path
+) -> None:
+    """A key alone makes no reset: the parent must have ended by one (0.22), and 0.19 knows of
+    none."""
     path = family(version, pairs(), tmp_path / "state.db")
     with Store(path).reader() as reader:
         forest = read_catalog(reader, T0).forest
-        opened = {name: predict_resume(forest, f"{name}-parent", reader.schema.version) for name in PAIRS}
+        opened = {
+            name: predict_resume(forest, f"{name}-parent", reader.schema.version) for name in PAIRS
+        }
         assert read_lineage(reader, "open-parent", T0).predicted == "open-child"
     expected = {name: f"{name}-{'parent' if name in STAYS[version] else 'child'}" for name in PAIRS}
     assert opened == expected
@@ -107,13 +116,26 @@ def test_a_store_of_unknown_schema_follows_the_newest_rules(tmp_path: Path) -> N
 def random_rows(seed: int) -> list[Row]:
     """Sixty families of up to nine sessions, likely and unlikely ones."""
     dice, rows = random.Random(seed), list[Row]()
-    reasons = ["compression", "compression", "branched", "session_reset", "idle", "cli_close", None, None]
+    reasons = [
+        "compression",
+        "compression",
+        "branched",
+        "session_reset",
+        "idle",
+        "cli_close",
+        None,
+        None,
+    ]
     for number in range(60):
         ids: list[str] = []
         for place in range(dice.randint(1, 9)):
             session = f"f{number:02}-{place}"
             parent = dice.choice(ids) if ids and dice.random() < 0.85 else None
-            names = [name for name in ("_branched_from", "_delegate_from", "_reset_from") if dice.random() < 0.12]
+            names = [
+                name
+                for name in ("_branched_from", "_delegate_from", "_reset_from")
+                if dice.random() < 0.12
+            ]
             markers = {name: dice.choice([parent or "x", "elsewhere"]) for name in names}
             key = dice.choice([None, "", "k1", "k1", "k2"])
             rows.append((session, parent, dice.choice(reasons), key, markers, dice.random() < 0.7))

@@ -12,11 +12,18 @@ from hermes_browse.store.messages.preview import read_preview
 from hermes_browse.store.sessions.session import Session
 
 
-@pytest.mark.parametrize(("rewound", "shown"), [(0, "text 0"), (2, "text 2"), (5, "text 5"), (6, "text 0")])
+@pytest.mark.parametrize(
+    ("rewound", "shown"), [(0, "text 0"), (2, "text 2"), (5, "text 5"), (6, "text 0")]
+)
 def test_what_was_taken_back_comes_last(tmp_path: Path, rewound: int, shown: str) -> None:
     """Where all of it was, the first of all is shown."""
     messages = [
-        {"session_id": "a", "content": f"text {at}", "timestamp": T0 + at, "active": int(at >= rewound)}
+        {
+            "session_id": "a",
+            "content": f"text {at}",
+            "timestamp": T0 + at,
+            "active": int(at >= rewound),
+        }
         for at in range(6)
     ]
     path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], messages)

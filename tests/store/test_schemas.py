@@ -1,4 +1,5 @@
-"""Every layout of a store reads the same: columns, tables and indexes are looked for, never counted on."""
+"""Every layout of a store reads the same: columns, tables and indexes are looked for, never counted
+on."""
 
 from __future__ import annotations
 
@@ -39,10 +40,22 @@ from hermes_browse.store.sessions.resolve import resolve_last, resolve_session, 
 NOW = T0 + 86_400.0
 
 SESSIONS: list[dict[str, object]] = [
-    {"id": "root", "title": "Harbour", "end_reason": "compression", "ended_at": T0 + 30, "cwd": "/src", "model": "m"},
+    {
+        "id": "root",
+        "title": "Harbour",
+        "end_reason": "compression",
+        "ended_at": T0 + 30,
+        "cwd": "/src",
+        "model": "m",
+    },
     {"id": "tip", "parent_session_id": "root", "title": "Harbour #2", "started_at": T0 + 31},
     {"id": "agent", "parent_session_id": "tip", "source": "subagent", "started_at": T0 + 40},
-    {"id": "branch", "parent_session_id": "tip", "model_config": {"_branched_from": "tip"}, "started_at": T0 + 50},
+    {
+        "id": "branch",
+        "parent_session_id": "tip",
+        "model_config": {"_branched_from": "tip"},
+        "started_at": T0 + 50,
+    },
     {"id": "job", "source": "cron", "started_at": T0 + 60},
 ]
 MESSAGES: list[dict[str, object]] = [
@@ -53,7 +66,13 @@ MESSAGES: list[dict[str, object]] = [
         "content": "",
         "tool_calls": [tool_call("terminal", {"command": "ls"})],
     },
-    {"session_id": "root", "role": "tool", "content": "rope", "tool_name": "terminal", "tool_call_id": "call_1"},
+    {
+        "session_id": "root",
+        "role": "tool",
+        "content": "rope",
+        "tool_name": "terminal",
+        "tool_call_id": "call_1",
+    },
     {"session_id": "tip", "content": [{"type": "text", "text": "灯台の光 lantern"}]},
     {"session_id": "tip", "role": "assistant", "content": "it shines", "reasoning": "light"},
     {"session_id": "agent", "content": "count the boats"},
@@ -72,7 +91,10 @@ def read_all(reader: Reader) -> tuple[int, int, int]:
     sessions = list(catalog.forest.sessions)
     sizes = content_bytes(reader, sessions)
     for sort in Sort:
-        assert len(catalog.order(View.ALL, sort=sort, amounts=sizes)) == catalog.forest.counts()[View.ALL]
+        assert (
+            len(catalog.order(View.ALL, sort=sort, amounts=sizes))
+            == catalog.forest.counts()[View.ALL]
+        )
     conversations = with_details(reader, catalog.select(View.ALL))
     first = read_first_page(reader, NOW, view=View.ALL)
     assert set(first.forest.sessions) <= set(sessions)
@@ -84,7 +106,9 @@ def read_all(reader: Reader) -> tuple[int, int, int]:
         assert each.id in {node.session.id for node in read_lineage(reader, each.id, NOW).nodes}
         assert read_neighbourhood(reader, [each.id], NOW).of_session(each.id) is not None
         assert resolve_session(reader, each.id) == each.id
-    messages = len(read_outline(reader, list(catalog.forest.sessions.values()), Reading.EVERYTHING).rows)
+    messages = len(
+        read_outline(reader, list(catalog.forest.sessions.values()), Reading.EVERYTHING).rows
+    )
     assert messages == reader.value("SELECT count(*) FROM messages")
     resolve_title(reader, "Harbour")
     resolve_last(reader)
@@ -110,7 +134,8 @@ def read_all(reader: Reader) -> tuple[int, int, int]:
 @pytest.mark.parametrize("journal", ["wal", "delete"])
 @pytest.mark.parametrize("name", shapes.NAMES)
 def test_every_shape_reads_the_same(name: str, journal: str, tmp_path: Path) -> None:
-    """One conversation in two segments with a branch and a subagent, one job; texts, calls and hits alike."""
+    """One conversation in two segments with a branch and a subagent, one job; texts, calls and hits
+    alike."""
     path = make_store(tmp_path / "state.db", name, SESSIONS, MESSAGES, journal)
     store = Store(path)
     with store.reader() as reader:
@@ -118,7 +143,12 @@ def test_every_shape_reads_the_same(name: str, journal: str, tmp_path: Path) -> 
         catalog = read_catalog(reader, NOW)
         found = catalog.of_session("root")
         assert found is not None and [each.id for each in found.segments] == ["root", "tip"]
-        assert (found.title, found.branches, found.subagents, found.model) == ("Harbour #2", 1, 1, "m")
+        assert (found.title, found.branches, found.subagents, found.model) == (
+            "Harbour #2",
+            1,
+            1,
+            "m",
+        )
         assert found.cwd == ("/src" if "cwd" in reader.schema.session_columns else None)
         assert catalog.forest.chain_of("agent").relation is Relation.DELEGATED
         (detailed,) = with_details(reader, [found])
@@ -127,20 +157,40 @@ def test_every_shape_reads_the_same(name: str, journal: str, tmp_path: Path) -> 
         assert [each.role for each in shown] == ["user", "assistant", "tool", "user", "assistant"]
         assert shown[1].tool_calls[0].name == "terminal" and shown[2].tool_name == "terminal"
         assert shown[3].text == "灯台の光 lantern" and shown[4].reasoning == "light"
-        words = {"lantern": {1, 4, 7}, "灯台": {4}, "tide": {8}, "lant*": {1, 4, 7}, "antern": set[int]()}
+        words = {
+            "lantern": {1, 4, 7},
+            "灯台": {4},
+            "tide": {8},
+            "lant*": {1, 4, 7},
+            "antern": set[int](),
+        }
         for text, ids in words.items():
-            assert {hit.message_id for hit in search(reader, parse(text), scope=Scope(), limit=0).hits} == ids, text
+            assert {
+                hit.message_id for hit in search(reader, parse(text), scope=Scope(), limit=0).hits
+            } == ids, text
         summary = summarize(reader, store, Location(path))
-        assert (summary.schema_version, summary.journal_mode) == (shapes.shape(name).version, journal)
+        assert (summary.schema_version, summary.journal_mode) == (
+            shapes.shape(name).version,
+            journal,
+        )
         assert (summary.sessions, summary.messages, summary.warnings) == (5, 8, ())
 
 
-FIXTURES = {path.name.split("-")[1].removeprefix("v"): path for path in sorted(shapes.DATA.glob("state-v*.db"))}
+FIXTURES = {
+    path.name.split("-")[1].removeprefix("v"): path
+    for path in sorted(shapes.DATA.glob("state-v*.db"))
+}
 """By the name of their shape."""
 
 _OPTIONAL = {
-    name: [f"sessions.{column}" for column in shapes.shape(name).columns("sessions") if column != "id"]
-    + [f"messages.{column}" for column in shapes.shape(name).columns("messages") if column not in ("id", "session_id")]
+    name: [
+        f"sessions.{column}" for column in shapes.shape(name).columns("sessions") if column != "id"
+    ]
+    + [
+        f"messages.{column}"
+        for column in shapes.shape(name).columns("messages")
+        if column not in ("id", "session_id")
+    ]
     + ["schema_version", "state_meta"]
     for name in FIXTURES
 }
@@ -167,7 +217,9 @@ def rows(name: str, table: str) -> list[dict[str, object]]:
 
 def layout(path: Path, name: str, without: Sequence[str], changes: Sequence[str] = ()) -> Path:
     """The rows of a fixture in a layout that lacks some things and has others."""
-    counters = [each for each in without if each in _COUNTERS]  # the builder fills them in, so they go at the end
+    counters = [
+        each for each in without if each in _COUNTERS
+    ]  # the builder fills them in, so they go at the end
     missing = [each for each in without if each not in counters]
     if name == "31" and {"sessions.source", "sessions.model_config"} & set(missing):
         missing.insert(0, "messages_fts_trigram_src")  # the view that reads them
@@ -200,8 +252,12 @@ def test_any_layout_reads(name: str, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("name", FIXTURES)
 def test_only_the_keys_are_needed(name: str, tmp_path: Path) -> None:
-    """With every other column gone each session is a conversation, and the messages stand in their order."""
+    """With every other column gone each session is a conversation, and the messages stand in their
+    order."""
     path = layout(tmp_path / "state.db", name, _OPTIONAL[name])
     with Store(path).reader() as reader:
-        assert reader.schema.session_columns == {"id"} and reader.schema.message_columns == {"id", "session_id"}
+        assert reader.schema.session_columns == {"id"} and reader.schema.message_columns == {
+            "id",
+            "session_id",
+        }
         assert read_all(reader) == (len(rows(name, "sessions")), len(rows(name, "messages")), 0)

@@ -1,4 +1,5 @@
-"""What a search compares and counts is what a person sees; what one index alone does not hold is found too."""
+"""What a search compares and counts is what a person sees; what one index alone does not hold is
+found too."""
 
 from __future__ import annotations
 
@@ -13,18 +14,28 @@ _CHAT = [{"id": "a", "source": "cli", "started_at": NOW, "message_count": 2}]
 
 
 def _compacted(path: Path) -> Path:
-    """A conversation of twelve messages, of which Hermes counts the two that the model still sees."""
+    """A conversation of twelve messages, of which Hermes counts the two that the model still
+    sees."""
     rows = [
-        {"session_id": "a", "content": f"walrus {at}", "timestamp": NOW + at, "active": at > 9, "compacted": at <= 9}
+        {
+            "session_id": "a",
+            "content": f"walrus {at}",
+            "timestamp": NOW + at,
+            "active": at > 9,
+            "compacted": at <= 9,
+        }
         for at in range(12)
     ]
     return make_store(path, "22", _CHAT, rows)
 
 
 @pytest.mark.parametrize(
-    ("query", "hits"), [("walrus msgs>10", 12), ("walrus msgs=12", 12), ("walrus msgs<5", 0), ("walrus -msgs<5", 12)]
+    ("query", "hits"),
+    [("walrus msgs>10", 12), ("walrus msgs=12", 12), ("walrus msgs<5", 0), ("walrus -msgs<5", 12)],
 )
-def test_messages_are_compared_by_the_number_that_is_shown(tmp_path: Path, query: str, hits: int) -> None:
+def test_messages_are_compared_by_the_number_that_is_shown(
+    tmp_path: Path, query: str, hits: int
+) -> None:
     assert len(found(_compacted(tmp_path / "state.db"), query)) == hits
 
 

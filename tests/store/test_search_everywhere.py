@@ -1,4 +1,5 @@
-"""On every shape of the search index, whole, missing or broken: whatever is typed gives the rows a plain scan gives."""
+"""On every shape of the search index, whole, missing or broken: whatever is typed gives the rows a
+plain scan gives."""
 
 from __future__ import annotations
 
@@ -28,7 +29,12 @@ _LONG = 9000
 _SESSIONS = [
     {"id": "chat", "source": "cli"},
     {"id": "job", "source": "cron"},
-    {"id": "sub", "source": "subagent", "parent_session_id": "chat", "model_config": '{"_delegate_from": "chat"}'},
+    {
+        "id": "sub",
+        "source": "subagent",
+        "parent_session_id": "chat",
+        "model_config": '{"_delegate_from": "chat"}',
+    },
 ]
 _SAID: list[dict[str, object]] = [
     {"content": "the docker deploy failed, don't retry"},
@@ -39,10 +45,23 @@ _SAID: list[dict[str, object]] = [
     {"content": "桂林山水 … 50% of a/b"},
     {"content": "a 🦊 b, 5 ₽ kopek"},
     {"content": ""},
-    {"content": None, "role": "assistant", "tool_calls": [tool_call("docker_run", '{"path": "src/main.py"}')]},
+    {
+        "content": None,
+        "role": "assistant",
+        "tool_calls": [tool_call("docker_run", '{"path": "src/main.py"}')],
+    },
     {"content": "日本語の検索 ok", "role": "tool", "tool_name": "docker", "tool_call_id": "c1"},
-    {"content": "x" * _LONG + " docker 大别山 past the cut", "role": "tool", "tool_name": "terminal"},
-    {"content": [{"type": "text", "text": "see dock, 大别山 in the picture"}, {"type": "image_url", "image_url": {}}]},
+    {
+        "content": "x" * _LONG + " docker 大别山 past the cut",
+        "role": "tool",
+        "tool_name": "terminal",
+    },
+    {
+        "content": [
+            {"type": "text", "text": "see dock, 大别山 in the picture"},
+            {"type": "image_url", "image_url": {}},
+        ]
+    },
 ]
 _ROWS: list[dict[str, object]] = [
     {"session_id": session, "timestamp": NOW + number} | row
@@ -56,10 +75,15 @@ _PIECES = ["docker", "the", "don't", "c++", "src/main.py", "café", "cafe", "a",
 def _run(path: Path, *statements: str) -> None:
     with closing(sqlite3.connect(path)) as connection, connection:
         tables = {
-            name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE name LIKE 'messages_fts%'")
+            name
+            for (name,) in connection.execute(
+                "SELECT name FROM sqlite_master WHERE name LIKE 'messages_fts%'"
+            )
         }
         for statement in statements:
-            if any(name in statement.split() for name in tables) or not re.search("messages_fts", statement):
+            if any(name in statement.split() for name in tables) or not re.search(
+                "messages_fts", statement
+            ):
                 connection.execute(statement)
 
 
@@ -67,9 +91,13 @@ _TRIGRAM = [f"DROP TRIGGER messages_fts_trigram_{what}" for what in ("insert", "
 _STATES: dict[str, Callable[[Path], None]] = {
     "whole": lambda path: None,
     "no trigrams": lambda path: _run(path, *_TRIGRAM, "DROP TABLE messages_fts_trigram"),
-    "parts missing": lambda path: _run(path, "DROP TABLE messages_fts_data", "DROP TABLE messages_fts_trigram_data"),
+    "parts missing": lambda path: _run(
+        path, "DROP TABLE messages_fts_data", "DROP TABLE messages_fts_trigram_data"
+    ),
     "pages missing": lambda path: _run(
-        path, "DELETE FROM messages_fts_data WHERE id > 10", "DELETE FROM messages_fts_trigram_data WHERE id > 10"
+        path,
+        "DELETE FROM messages_fts_data WHERE id > 10",
+        "DELETE FROM messages_fts_trigram_data WHERE id > 10",
     ),
     "sizes missing": lambda path: _run(path, "DROP TABLE messages_fts_docsize"),
     "marked stale": lambda path: _run(
@@ -85,13 +113,23 @@ _STATES: dict[str, Callable[[Path], None]] = {
     ),
 }
 _CASES = [(shape, state) for shape in NAMES for state in [*_STATES, "no index"]]
-_SLOW = settings(max_examples=examples(30), suppress_health_check=[HealthCheck.function_scoped_fixture])
+_SLOW = settings(
+    max_examples=examples(30), suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
-@pytest.fixture(scope="module", params=slow_but(_CASES[::2], _CASES), ids=lambda case: f"{case[0]} {case[1]}")
+@pytest.fixture(
+    scope="module", params=slow_but(_CASES[::2], _CASES), ids=lambda case: f"{case[0]} {case[1]}"
+)
 def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     shape, state = request.param
-    path = make_store(tmp_path_factory.mktemp("shape") / "state.db", shape, _SESSIONS, _ROWS, fts=state != "no index")
+    path = make_store(
+        tmp_path_factory.mktemp("shape") / "state.db",
+        shape,
+        _SESSIONS,
+        _ROWS,
+        fts=state != "no index",
+    )
     if state in _STATES:
         _STATES[state](path)
     return path
@@ -123,7 +161,10 @@ def _contains(text: str, piece: str) -> bool:
         return piece.strip("*") in text
     if not re.search(r"[^\W_]", piece) or any("\u2e80" <= letter <= "\ud7ff" for letter in piece):
         return piece in text
-    ends = (r"(?<![^\W_])" if piece[0].isalnum() else "", r"(?![^\W_])" if piece[-1].isalnum() else "")
+    ends = (
+        r"(?<![^\W_])" if piece[0].isalnum() else "",
+        r"(?![^\W_])" if piece[-1].isalnum() else "",
+    )
     return re.search(ends[0] + re.escape(piece) + ends[1], text) is not None
 
 
@@ -141,7 +182,9 @@ def _contains(text: str, piece: str) -> bool:
 def test_hits_are_what_a_plain_scan_finds(
     reader: Reader, texts: _Texts, groups: list[list[str]], excluded: list[str]
 ) -> None:
-    typed = " OR ".join(" ".join(group) for group in groups) + "".join(f" -{piece}" for piece in excluded)
+    typed = " OR ".join(" ".join(group) for group in groups) + "".join(
+        f" -{piece}" for piece in excluded
+    )
     expected = {
         key
         for key, text in texts.items()
@@ -150,9 +193,12 @@ def test_hits_are_what_a_plain_scan_finds(
     }
     answer = search(reader, parse(typed), limit=0)
     found = [hit.message_id for hit in answer.hits]
-    # The sessions of this store were put into it one after another, as an import does: ids do not follow time.
+    # The sessions of this store were put into it one after another, as an import does: ids do not
+    # follow time.
     places = dict(reader.rows("SELECT id, timestamp FROM messages"))
-    assert answer.complete and found == sorted(set(found), key=lambda key: (places[key], key), reverse=True)
+    assert answer.complete and found == sorted(
+        set(found), key=lambda key: (places[key], key), reverse=True
+    )
     wrong = (set(found) - expected, expected - set(found))
     assert wrong == (set(), set()), (typed, answer.engine, answer.notes)
     assert count(reader, parse(typed), cap=0).count == len(found)
@@ -165,9 +211,11 @@ def test_hits_are_what_a_plain_scan_finds(
 @_SLOW
 @given(
     st.text(max_size=40)
-    | st.lists(st.sampled_from([*_PIECES, '"', "(", ")", "OR", "NOT", "-", "*", "in:reasoning", "role:tool"])).map(
-        " ".join
-    )
+    | st.lists(
+        st.sampled_from(
+            [*_PIECES, '"', "(", ")", "OR", "NOT", "-", "*", "in:reasoning", "role:tool"]
+        )
+    ).map(" ".join)
 )
 @example("\ud800")
 @example('"\x00" OR -"')
@@ -182,7 +230,12 @@ def test_anything_typed_is_a_search(reader: Reader, texts: _Texts, typed: str) -
                 continue
             text = fold(texts[hit.message_id])
             wanted = [
-                [re.findall(r"[^\W_]+", fold(unicodedata.normalize("NFC", term.text))) for term in group]
+                [
+                    re.findall(r"[^\W_]+", fold(unicodedata.normalize("NFC", term.text)))
+                    for term in group
+                ]
                 for group in query.groups
             ]
-            assert any(all(word in text for words in group for word in words) for group in wanted), hit
+            assert any(
+                all(word in text for words in group for word in words) for group in wanted
+            ), hit

@@ -1,4 +1,5 @@
-"""Our hits against those of the real Hermes, on stores it wrote, and against a plain reading of all rows."""
+"""Our hits against those of the real Hermes, on stores it wrote, and against a plain reading of all
+rows."""
 
 from __future__ import annotations
 
@@ -26,7 +27,20 @@ LITERAL = {
 
 DROPPED = (
     *("don't", "what?", "hi!", "50%", "a/b", "foo,bar", "x=y", "[z]", "<tag>", "#12", "O'Reilly"),
-    *("bob@example.com", "🚀", "src/", "C++", "TODO:", "'; DROP", "100%", "=>", "会", "한국어", "read_file", "()"),
+    *(
+        "bob@example.com",
+        "🚀",
+        "src/",
+        "C++",
+        "TODO:",
+        "'; DROP",
+        "100%",
+        "=>",
+        "会",
+        "한국어",
+        "read_file",
+        "()",
+    ),
 )
 """Queries some Hermes silently answers with nothing, and other odd ones."""
 
@@ -81,7 +95,9 @@ def _stands_alone(text: str, needle: str) -> bool:
     at = text.find(needle)
     while at >= 0:
         before, after = text[at - 1 : at], text[at + len(needle) : at + len(needle) + 1]
-        cut = (needle[0].isalnum() and before.isalnum()) or (needle[-1].isalnum() and after.isalnum())
+        cut = (needle[0].isalnum() and before.isalnum()) or (
+            needle[-1].isalnum() and after.isalnum()
+        )
         if not cut or not needle.isascii():
             return True
         at = text.find(needle, at + 1)
@@ -94,7 +110,9 @@ def test_what_hermes_drops_is_found_where_it_stands(query: str, store: Path) -> 
 
     texts = rows(store)
     needles = query.split()
-    expected = [row for row in texts if all(_stands_alone(texts[row], needle) for needle in needles)]
+    expected = [
+        row for row in texts if all(_stands_alone(texts[row], needle) for needle in needles)
+    ]
     assert found(store, query) == sorted(expected, reverse=True)
 
 
@@ -132,11 +150,18 @@ def test_taken_back_and_compacted_rows_are_hits_that_say_so(tmp_path: Path) -> N
 def test_hidden_rows_are_no_hits(tmp_path: Path) -> None:
     store = copy_fixture(31, tmp_path)
     connection = sqlite3.connect(store)
-    hidden = {row[0] for row in connection.execute("SELECT id FROM messages WHERE display_kind = 'hidden'")}
-    hidden |= {row[0] for row in connection.execute("SELECT id FROM messages WHERE role = 'session_meta'")}
+    hidden = {
+        row[0]
+        for row in connection.execute("SELECT id FROM messages WHERE display_kind = 'hidden'")
+    }
+    hidden |= {
+        row[0] for row in connection.execute("SELECT id FROM messages WHERE role = 'session_meta'")
+    }
     connection.close()
     assert hidden
-    assert not hidden & set(found(store, "role:user role:assistant role:system role:tool role:session_meta"))
+    assert not hidden & set(
+        found(store, "role:user role:assistant role:system role:tool role:session_meta")
+    )
 
 
 @pytest.mark.parametrize("query", ["docker", "C++", "大别山", "deploy*", "🚀"])

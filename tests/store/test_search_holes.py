@@ -1,4 +1,5 @@
-"""What an index does not hold, or holds a part of, is read; where that is too much the answer says so."""
+"""What an index does not hold, or holds a part of, is read; where that is too much the answer says
+so."""
 
 from __future__ import annotations
 
@@ -39,22 +40,37 @@ def test_nothing_is_missing_in_a_store_that_hermes_wrote(version: int, tmp_path:
     assert answer.complete and not any("hold" in note for note in answer.notes)
 
 
-@pytest.mark.parametrize("shape", slow_but(["22", "31-migrated"], ["11", "22", "26", "31", "31-migrated"]))
 @pytest.mark.parametrize(
-    "lost", slow_but(["id BETWEEN 20 AND 60"], ["id % 2", "id BETWEEN 20 AND 60", "id < 40", "id > 70"])
+    "shape", slow_but(["22", "31-migrated"], ["11", "22", "26", "31", "31-migrated"])
 )
-def test_rows_that_are_missing_anywhere_in_the_index_are_scanned(tmp_path: Path, shape: str, lost: str) -> None:
-    texts = ["docker deployment, don't", "大别山项目 会议", "🚀 launch C++", "桂林 docker", "nothing here"]
+@pytest.mark.parametrize(
+    "lost",
+    slow_but(["id BETWEEN 20 AND 60"], ["id % 2", "id BETWEEN 20 AND 60", "id < 40", "id > 70"]),
+)
+def test_rows_that_are_missing_anywhere_in_the_index_are_scanned(
+    tmp_path: Path, shape: str, lost: str
+) -> None:
+    texts = [
+        "docker deployment, don't",
+        "大别山项目 会议",
+        "🚀 launch C++",
+        "桂林 docker",
+        "nothing here",
+    ]
     rows = [{"session_id": "s", "content": f"{text} {at}"} for at, text in enumerate(texts * 20)]
     whole = make_store(tmp_path / "whole.db", shape, [{"id": "s", "source": "cli"}], rows)
     holed = make_store(tmp_path / "holed.db", shape, [{"id": "s", "source": "cli"}], rows)
     inline = shape in ("11", "22", "31-migrated")
     for table in ("messages_fts", "messages_fts_trigram"):
         if inline:
-            change(holed, f"DELETE FROM {table} WHERE rowid IN (SELECT id FROM messages WHERE {lost})")
+            change(
+                holed, f"DELETE FROM {table} WHERE rowid IN (SELECT id FROM messages WHERE {lost})"
+            )
         else:
             columns = (
-                "content, tool_name, tool_calls" if table == "messages_fts" or shape == "26" else "content, tool_name"
+                "content, tool_name, tool_calls"
+                if table == "messages_fts" or shape == "26"
+                else "content, tool_name"
             )
             change(
                 holed,
@@ -63,7 +79,9 @@ def test_rows_that_are_missing_anywhere_in_the_index_are_scanned(tmp_path: Path,
             )
     with Store(holed).reader() as reader:
         coverage = read_coverage(reader)
-        assert coverage.messages - coverage.indexed == reader.value(f"SELECT count(*) FROM messages WHERE {lost}")
+        assert coverage.messages - coverage.indexed == reader.value(
+            f"SELECT count(*) FROM messages WHERE {lost}"
+        )
     for query in QUERIES:
         answer, expected = ask(holed, query), found(whole, query)
         assert ids(answer) == expected and answer.complete and answer.total == len(expected)
@@ -86,7 +104,9 @@ def test_rows_put_back_where_no_trigger_puts_them_into_the_index(tmp_path: Path)
     assert hits() == 30
     change(path, "CREATE TABLE gone AS SELECT * FROM messages WHERE id BETWEEN 5 AND 9")
     change(
-        path, "DELETE FROM messages WHERE id BETWEEN 5 AND 9", "DELETE FROM messages_fts WHERE rowid BETWEEN 5 AND 9"
+        path,
+        "DELETE FROM messages WHERE id BETWEEN 5 AND 9",
+        "DELETE FROM messages_fts WHERE rowid BETWEEN 5 AND 9",
     )
     assert hits() == 25
     change(path, "INSERT INTO messages SELECT * FROM gone")
@@ -129,18 +149,26 @@ def test_too_much_behind_the_cut_is_said(tmp_path: Path, monkeypatch: pytest.Mon
     path = _long(tmp_path / "state.db", 20)
     answer = ask(path, "tailneedle1")
     assert not answer.complete and not answer.stopped and answer.total is None
-    assert answer.notes == ("Hermes' index has only the beginning of 20 messages; 5 of them were read in full.",)
+    assert answer.notes == (
+        "Hermes' index has only the beginning of 20 messages; 5 of them were read in full.",
+    )
     with Store(path).reader() as reader:
         assert count(reader, parse("tailneedle1")).at_least
 
 
-def test_all_are_ranked_where_all_are_wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_are_ranked_where_all_are_wanted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("hermes_browse.store.search.engine._RELEVANT", 20)
-    path = write_store(tmp_path / "state.db", [f"docker {'docker ' * (at == 3)}row {at}" for at in range(100)])
+    path = write_store(
+        tmp_path / "state.db", [f"docker {'docker ' * (at == 3)}row {at}" for at in range(100)]
+    )
     whole = ask(path, "docker", sort="relevance")
     assert len(whole.hits) == whole.total == 100 and whole.complete and ids(whole)[0] == 4
     assert sorted(ids(whole)) == sorted(found(path, "docker"))
-    assert len(ask(path, "docker", sort="relevance", limit=50).hits) == 50, "as many are ranked as are asked for"
+    assert len(ask(path, "docker", sort="relevance", limit=50).hits) == 50, (
+        "as many are ranked as are asked for"
+    )
     few = ask(path, "docker", sort="relevance", limit=5)
     assert few.notes == ("Ranked among the newest 20 hits.",)
 
@@ -155,7 +183,8 @@ def test_what_stands_inside_words_is_found(tmp_path: Path) -> None:
 
 def test_messages_that_were_taken_back_are_found_and_can_be_left_out(tmp_path: Path) -> None:
     path = write_store(
-        tmp_path / "state.db", ["narwhal", {"content": "narwhal", "active": 0}, {"content": "narwhal", "active": None}]
+        tmp_path / "state.db",
+        ["narwhal", {"content": "narwhal", "active": 0}, {"content": "narwhal", "active": None}],
     )
     assert found(path, "narwhal") == [3, 2, 1]
     assert found(path, "narwhal is:rewound") == [2]

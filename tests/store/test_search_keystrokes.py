@@ -92,7 +92,9 @@ def by_index(path: Path, match: str, limit: int) -> list[int]:
     """What FTS5 itself gives."""
     connection = sqlite3.connect(path)
     try:
-        sql = "SELECT rowid FROM messages_fts WHERE messages_fts MATCH ? ORDER BY rowid DESC LIMIT ?"
+        sql = (
+            "SELECT rowid FROM messages_fts WHERE messages_fts MATCH ? ORDER BY rowid DESC LIMIT ?"
+        )
         return [row[0] for row in connection.execute(sql, [match, limit])]
     finally:
         connection.close()
@@ -137,21 +139,41 @@ def test_nothing_kept_outlives_a_change(tmp_path: Path) -> None:
         before = typed(reader, "dock", 5)[0]
         newest = before.hits[0].message_id
         connection = sqlite3.connect(path)
-        connection.execute("UPDATE messages SET content = 'docker said anew' WHERE id = ?", [newest])
-        connection.execute("UPDATE messages SET content = 'nothing here' WHERE id = ?", [newest - 1])
+        connection.execute(
+            "UPDATE messages SET content = 'docker said anew' WHERE id = ?", [newest]
+        )
+        connection.execute(
+            "UPDATE messages SET content = 'nothing here' WHERE id = ?", [newest - 1]
+        )
         connection.execute(
             "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('s','user','dock!',4e9)"
         )
         connection.commit()
         connection.close()
         after = typed(reader, "dock", 5)[0]
-    assert [hit.message_id for hit in after.hits] == [newest + 1, newest, newest - 2, newest - 3, newest - 4]
+    assert [hit.message_id for hit in after.hits] == [
+        newest + 1,
+        newest,
+        newest - 2,
+        newest - 3,
+        newest - 4,
+    ]
     assert after.hits[1].snippet == "docker said anew"
 
 
 def test_rows_once_read_are_not_shown_to_a_search_that_may_not_see_them(store: Path) -> None:
     with Store(store).reader() as reader:
         assert typed(reader, "docker")[0].hits
-        assert search(reader, parse("docker"), prefix_last=True, scope=Scope(Condition("m.role = 'tool'"))).hits == ()
-        assert search(reader, parse("docker"), prefix_last=True, scope=Scope(sessions=frozenset())).hits == ()
+        assert (
+            search(
+                reader, parse("docker"), prefix_last=True, scope=Scope(Condition("m.role = 'tool'"))
+            ).hits
+            == ()
+        )
+        assert (
+            search(
+                reader, parse("docker"), prefix_last=True, scope=Scope(sessions=frozenset())
+            ).hits
+            == ()
+        )
         assert search(reader, parse("docker in:reasoning"), prefix_last=True).hits == ()

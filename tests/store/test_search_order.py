@@ -1,4 +1,5 @@
-"""Newest and oldest go by time, also where ids do not: imported, merged and restored stores, clocks set back."""
+"""Newest and oldest go by time, also where ids do not: imported, merged and restored stores, clocks
+set back."""
 
 from __future__ import annotations
 
@@ -26,8 +27,12 @@ QUERIES = ["docker", "d*", "docker ro*", "role:user", "桂 OR docker", "row -nee
 
 def _by_time(path: Path, keys: list[int], *, oldest: bool = False) -> list[int]:
     with Store(path).reader() as reader:
-        times = {int(str(key)): stamp for key, stamp in reader.rows("SELECT id, timestamp FROM messages")}
-    return sorted(keys, key=lambda key: (times[key] is not None, times[key], key), reverse=not oldest)
+        times = {
+            int(str(key)): stamp for key, stamp in reader.rows("SELECT id, timestamp FROM messages")
+        }
+    return sorted(
+        keys, key=lambda key: (times[key] is not None, times[key], key), reverse=not oldest
+    )
 
 
 _ORDERS = ("shuffled", "imported", "one late", "backwards")
@@ -82,7 +87,9 @@ def test_without_an_index_the_same_order(store: Path, query: str) -> None:
     with Store(store).reader() as reader:
         with_index = [hit.message_id for hit in search(reader, parse(query), limit=100).hits]
         reader.schema = reader.schema.without_search()
-        assert [hit.message_id for hit in search(reader, parse(query), limit=100).hits] == with_index
+        assert [
+            hit.message_id for hit in search(reader, parse(query), limit=100).hits
+        ] == with_index
 
 
 def test_what_comes_later_is_put_in_its_place(tmp_path: Path) -> None:
@@ -116,7 +123,8 @@ def test_what_comes_later_is_put_in_its_place(tmp_path: Path) -> None:
 
 def test_an_old_id_for_a_new_row_is_noticed_where_ids_follow_time(tmp_path: Path) -> None:
     path = write_store(
-        tmp_path / "state.db", [{"id": key, "content": "docker", "timestamp": NOW + key} for key in (1, 9)]
+        tmp_path / "state.db",
+        [{"id": key, "content": "docker", "timestamp": NOW + key} for key in (1, 9)],
     )
     opened = Store(path)
     with opened.reader() as reader:
@@ -142,7 +150,8 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @given(st.lists(st.one_of(st.none(), st.integers(0, 6)), min_size=12, max_size=12), st.booleans())
 def test_any_times_in_any_order(small: Path, stamps: list[int | None], oldest: bool) -> None:
     times = " ".join(
-        f"WHEN {3 * at + 1} THEN {'NULL' if stamp is None else NOW + stamp}" for at, stamp in enumerate(stamps)
+        f"WHEN {3 * at + 1} THEN {'NULL' if stamp is None else NOW + stamp}"
+        for at, stamp in enumerate(stamps)
     )
     change(small, f"UPDATE messages SET timestamp = CASE id {times} END")
     sort = "oldest" if oldest else "newest"
@@ -153,19 +162,40 @@ def test_any_times_in_any_order(small: Path, stamps: list[int | None], oldest: b
 
 
 def test_ids_far_apart_keep_the_order_of_time(tmp_path: Path) -> None:
-    rows = [{"id": key, "content": "docker", "timestamp": NOW + at} for key, at in ((5, 3), (2**50, 1), (2**50 + 7, 2))]
+    rows = [
+        {"id": key, "content": "docker", "timestamp": NOW + at}
+        for key, at in ((5, 3), (2**50, 1), (2**50 + 7, 2))
+    ]
     path = write_store(tmp_path / "far.db", rows)
     assert found(path, "docker") == [5, 2**50 + 7, 2**50]
 
 
 @pytest.mark.skipif(find_spec("hermes_state") is None, reason="Hermes is not installed here")
-def test_a_store_imported_by_hermes_goes_by_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Hermes 0.19 writes our export of a whole store into a new one: each conversation under new ids."""
+def test_a_store_imported_by_hermes_goes_by_time(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Hermes 0.19 writes our export of a whole store into a new one: each conversation under new
+    ids."""
     old = copy_fixture(22, tmp_path)
     with Store(old).reader() as reader:
         names = [str(row[0]) for row in reader.rows("SELECT id FROM sessions ORDER BY id DESC")]
     lines = tmp_path / "all.jsonl"
-    assert main(["--db", str(old), "export", *names, "--format", "jsonl", "--no-redact", "--output", str(lines)]) == 0
+    assert (
+        main(
+            [
+                "--db",
+                str(old),
+                "export",
+                *names,
+                "--format",
+                "jsonl",
+                "--no-redact",
+                "--output",
+                str(lines),
+            ]
+        )
+        == 0
+    )
     capsys.readouterr()
     sessions = [json.loads(line) for line in lines.read_text().splitlines()]
     (tmp_path / "sessions.json").write_text(json.dumps(sessions))
@@ -183,4 +213,6 @@ def test_a_store_imported_by_hermes_goes_by_time(tmp_path: Path, capsys: pytest.
             whole = found(new, query, sort=sort)
             assert whole == _by_time(new, whole, oldest=sort == "oldest")
             assert ids(ask(new, query, sort=sort, limit=3)) == whole[:3]
-    assert found(new, "role:user") != sorted(found(new, "role:user"), reverse=True), "or the store proves nothing"
+    assert found(new, "role:user") != sorted(found(new, "role:user"), reverse=True), (
+        "or the store proves nothing"
+    )

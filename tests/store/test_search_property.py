@@ -50,7 +50,9 @@ def raw(store: Path) -> Iterator[sqlite3.Connection]:
     connection.close()
 
 
-SLOW = settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
+SLOW = settings(
+    max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 def _found(reader: Reader, text: str, **options: object) -> list[int]:
@@ -62,7 +64,9 @@ def _found(reader: Reader, text: str, **options: object) -> list[int]:
 @SLOW
 @given(
     st.text(max_size=60)
-    | st.lists(st.sampled_from([*PIECES, '"', "(", ")", "OR", "NOT", "AND", "-", "*", ":"])).map(" ".join)
+    | st.lists(st.sampled_from([*PIECES, '"', "(", ")", "OR", "NOT", "AND", "-", "*", ":"])).map(
+        " ".join
+    )
 )
 @example("\ud800")
 @example('"\x00" OR -"')
@@ -75,7 +79,9 @@ def test_anything_typed_is_a_search(reader: Reader, text: str) -> None:
     for prefix_last in (False, True):
         answer = search(reader, query, limit=0, prefix_last=prefix_last)
         assert answer.complete
-        assert [hit.message_id for hit in answer.hits] == sorted((h.message_id for h in answer.hits), reverse=True)
+        assert [hit.message_id for hit in answer.hits] == sorted(
+            (h.message_id for h in answer.hits), reverse=True
+        )
         for hit in answer.hits:
             assert all(0 <= start < end <= len(hit.snippet) for start, end in hit.match)
 
@@ -87,7 +93,10 @@ def _contains(text: str, piece: str) -> bool:
         return piece in text
     if re.fullmatch(r"[^\W_]+", piece):
         return piece in re.findall(r"[^\W_]+", text)
-    ends = (r"(?<![^\W_])" if piece[0].isalnum() else "", r"(?![^\W_])" if piece[-1].isalnum() else "")
+    ends = (
+        r"(?<![^\W_])" if piece[0].isalnum() else "",
+        r"(?![^\W_])" if piece[-1].isalnum() else "",
+    )
     return re.search(ends[0] + re.escape(piece) + ends[1], text) is not None
 
 
@@ -96,8 +105,12 @@ def _contains(text: str, piece: str) -> bool:
     st.lists(st.lists(st.sampled_from(PIECES), min_size=1, max_size=3), min_size=1, max_size=2),
     st.lists(st.sampled_from(PIECES), max_size=1),
 )
-def test_hits_are_the_rows_that_contain_the_terms(reader: Reader, groups: list[list[str]], excluded: list[str]) -> None:
-    text = " OR ".join(" ".join(group) for group in groups) + "".join(f" -{piece}" for piece in excluded)
+def test_hits_are_the_rows_that_contain_the_terms(
+    reader: Reader, groups: list[list[str]], excluded: list[str]
+) -> None:
+    text = " OR ".join(" ".join(group) for group in groups) + "".join(
+        f" -{piece}" for piece in excluded
+    )
     expected = [
         number
         for number, row in enumerate(TEXTS * 4, 1)
@@ -115,13 +128,20 @@ def _match(raw: sqlite3.Connection, match: str) -> list[int]:
 
 
 WORDS = sorted(
-    {word for text in TEXTS for word in re.findall(r"[^\W_]+", text) if not re.search("[\u2e80-\ud7ff]", word)}
+    {
+        word
+        for text in TEXTS
+        for word in re.findall(r"[^\W_]+", text)
+        if not re.search("[\u2e80-\ud7ff]", word)
+    }
 )
 
 
 @SLOW
 @given(st.sampled_from(WORDS) | st.text("abcdeéñộσςЙß0123", min_size=1, max_size=4))
-def test_a_plain_word_finds_what_fts5_finds(reader: Reader, raw: sqlite3.Connection, word: str) -> None:
+def test_a_plain_word_finds_what_fts5_finds(
+    reader: Reader, raw: sqlite3.Connection, word: str
+) -> None:
     assert _found(reader, f'"{word}"') == _match(raw, f'"{word}"')
     if word.upper() not in ("AND", "OR", "NOT"):
         assert _found(reader, word) == _match(raw, f'"{word}"')
@@ -141,7 +161,11 @@ def test_typing_gives_the_page_of_fts5s_own_prefix_query(
 
 def test_letters_are_folded_as_the_index_folds_them() -> None:
     """Every letter of Unicode 3.2, which any FTS5 knows, against the vocabulary it makes of it."""
-    letters = [chr(code) for code in range(0x80, 0x10000) if unicodedata.ucd_3_2_0.category(chr(code))[0] == "L"]
+    letters = [
+        chr(code)
+        for code in range(0x80, 0x10000)
+        if unicodedata.ucd_3_2_0.category(chr(code))[0] == "L"
+    ]
     # Cherokee got its lower case after FTS5's tables were made.
     letters = [each for each in letters if not unicodedata.name(each, "").startswith("CHEROKEE")]
     letters.remove("\u1e9b")  # long s with a dot: FTS5 takes it for s, Unicode for s with a dot
@@ -149,7 +173,8 @@ def test_letters_are_folded_as_the_index_folds_them() -> None:
     connection.execute("CREATE VIRTUAL TABLE words USING fts5(word)")
     connection.execute("CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, instance)")
     connection.executemany(
-        "INSERT INTO words (rowid, word) VALUES (?, ?)", ((ord(each), f"q{each}q") for each in letters)
+        "INSERT INTO words (rowid, word) VALUES (?, ?)",
+        ((ord(each), f"q{each}q") for each in letters),
     )
     terms = dict(connection.execute("SELECT doc, term FROM vocabulary WHERE term LIKE 'q_q'"))
     connection.close()

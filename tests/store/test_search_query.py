@@ -54,7 +54,9 @@ def test_words(text: str, expected: list[list[str]]) -> None:
     assert groups(text) == expected
 
 
-@pytest.mark.parametrize("text", ["hello AND", "OR hello", "NOT hello", "and hello", "hello or", "not hello not"])
+@pytest.mark.parametrize(
+    "text", ["hello AND", "OR hello", "NOT hello", "and hello", "hello or", "not hello not"]
+)
 def test_a_dangling_operator_is_dropped_as_hermes_does(text: str) -> None:
     query = parse(text)
     assert groups(text) == [["hello"]]
@@ -117,7 +119,9 @@ def test_a_lone_quote_keeps_what_it_was_part_of() -> None:
 )
 def test_filters(text: str, expected: tuple[str, str, str, bool] | None) -> None:
     (found,) = parse(text, now=NOW).filters
-    assert (found.key, found.op, found.value, found.negated) == (expected or ("role", ":", "user", False))
+    assert (found.key, found.op, found.value, found.negated) == (
+        expected or ("role", ":", "user", False)
+    )
 
 
 @pytest.mark.parametrize(
@@ -174,7 +178,11 @@ _CALLS = '[{"function": {"name": "grep", "arguments": "{}"}}]'
         ("-on:today", {"timestamp": None}, True),
         ("tool:grep", {"tool_calls": _CALLS}, True),
         ("tool:GREP", {"tool_name": "grep"}, True),
-        ("tool:grep", {"tool_calls": '[{"function": {"name": "find", "arguments": "grep"}}]'}, False),
+        (
+            "tool:grep",
+            {"tool_calls": '[{"function": {"name": "find", "arguments": "grep"}}]'},
+            False,
+        ),
         ("tool:grep", {"tool_calls": '["grep"]'}, False),
         ("tool:grep", {"tool_calls": '[{"name": "grep"'}, False),
         ("has:code", {"content": "```x```"}, True),
@@ -188,14 +196,17 @@ _CALLS = '[{"function": {"name": "grep", "arguments": "{}"}}]'
         ("is:rewound", {"active": None}, False),
     ],
 )
-def test_conditions_on_messages(tmp_path: Path, text: str, row: dict[str, object], expected: bool) -> None:
+def test_conditions_on_messages(
+    tmp_path: Path, text: str, row: dict[str, object], expected: bool
+) -> None:
     path = write_store(tmp_path / "state.db", [{"content": "", "timestamp": NOW} | row])
     with Store(path).reader() as reader:
         assert bool(search(reader, parse(text, now=NOW), now=NOW).hits) is expected
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"), [("dock", True), ("dock ", False), ("dock source:cli", False), ('"dock"', False)]
+    ("text", "expected"),
+    [("dock", True), ("dock ", False), ("dock source:cli", False), ('"dock"', False)],
 )
 def test_the_last_word_is_a_prefix_until_a_space_follows(text: str, expected: bool) -> None:
     (each,) = compile_query(parse(text), prefix_last=True).matchers
@@ -204,7 +215,8 @@ def test_the_last_word_is_a_prefix_until_a_space_follows(text: str, expected: bo
 
 @pytest.mark.parametrize("kind", FILTERS, ids=lambda kind: kind.key)
 def test_each_filter_knows_all_of_itself(kind: FilterKind) -> None:
-    """Its example is one it takes, its values are too, its other names lead to it, and the guide has its example."""
+    """Its example is one it takes, its values are too, its other names lead to it, and the guide
+    has its example."""
     for example in kind.example.replace("…", "").split():
         (asked,) = parse(example, now=NOW, for_cleanup=kind.is_cleanup_only).filters
         assert asked.key == kind.key
@@ -214,4 +226,6 @@ def test_each_filter_knows_all_of_itself(kind: FilterKind) -> None:
     for name in kind.also_called:
         (problem,) = unknown_filters(parse(f"x {name}:y1"))
         assert f"is {kind.key}{kind.sign} meant?" in problem.text
-    assert bool(kind.reason(Filter(kind.key, ":", " "), NOW)), "no filter means anything without a value"
+    assert bool(kind.reason(Filter(kind.key, ":", " "), NOW)), (
+        "no filter means anything without a value"
+    )

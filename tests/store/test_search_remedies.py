@@ -55,7 +55,8 @@ def _advice(path: Path) -> str:
 
 
 def _carry_out(path: Path, advice: str) -> None:
-    """Do what is advised: the SQL with Python's own SQLite, Hermes' part with the installed Hermes."""
+    """Do what is advised: the SQL with Python's own SQLite, Hermes' part with the installed
+    Hermes."""
     command = shlex.split(advice.partition("sqlite3 ")[2])
     if command:
         assert Path(command[0]) == path
@@ -63,19 +64,26 @@ def _carry_out(path: Path, advice: str) -> None:
     home = os.environ | {"HERMES_HOME": str(path.parent), "HOME": str(path.parent)}
     if "hermes sessions repair" in advice:
         program = "import sys; from hermes_cli.main import main; sys.argv = ['hermes', 'sessions', 'repair']; main()"
-        subprocess.run([sys.executable, "-c", program], env=home, check=True, capture_output=True, timeout=120)
-    elif "start" in advice:
-        program = (
-            f"from pathlib import Path; from hermes_state import SessionDB; SessionDB(Path({str(path)!r})).close()"
+        subprocess.run(
+            [sys.executable, "-c", program], env=home, check=True, capture_output=True, timeout=120
         )
-        subprocess.run([sys.executable, "-c", program], env=home, check=True, capture_output=True, timeout=120)
+    elif "start" in advice:
+        program = f"from pathlib import Path; from hermes_state import SessionDB; SessionDB(Path({str(path)!r})).close()"
+        subprocess.run(
+            [sys.executable, "-c", program], env=home, check=True, capture_output=True, timeout=120
+        )
 
 
 def _scan(path: Path) -> list[int]:
     with closing(sqlite3.connect(path)) as connection:
-        rows = connection.execute("SELECT id, content, tool_name, tool_calls FROM messages").fetchall()
+        rows = connection.execute(
+            "SELECT id, content, tool_name, tool_calls FROM messages"
+        ).fetchall()
     word = re.compile(r"\bdocker\b", re.IGNORECASE)
-    return sorted((key for key, *texts in rows if any(word.search(text) for text in texts if text)), reverse=True)
+    return sorted(
+        (key for key, *texts in rows if any(word.search(text) for text in texts if text)),
+        reverse=True,
+    )
 
 
 @pytest.mark.slow
@@ -84,7 +92,9 @@ def _scan(path: Path) -> list[int]:
 def test_what_is_advised_mends_the_index(tmp_path: Path, how: str) -> None:
     path = copy_fixture(22, tmp_path).rename(tmp_path / "state.db")
     change(path, *_DAMAGES[how])
-    assert sorted(found(path, "docker"), reverse=True) == _scan(path), "found all the same, by a scan"
+    assert sorted(found(path, "docker"), reverse=True) == _scan(path), (
+        "found all the same, by a scan"
+    )
     advice = _advice(path)
     assert advice
     _carry_out(path, advice)

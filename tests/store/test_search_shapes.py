@@ -33,7 +33,11 @@ QUERIES = [
 
 
 def _drop(path: Path, *tables: str) -> Path:
-    triggers = [f"DROP TRIGGER IF EXISTS {each}_{what}" for each in tables for what in ("insert", "delete", "update")]
+    triggers = [
+        f"DROP TRIGGER IF EXISTS {each}_{what}"
+        for each in tables
+        for what in ("insert", "delete", "update")
+    ]
     return change(path, *triggers, *(f"DROP TABLE {each}" for each in tables))
 
 
@@ -104,7 +108,10 @@ def test_rows_written_without_triggers_are_scanned(whole: Path, other: Path, que
 
 
 _BREAK = {
-    "a missing shadow table": ("DROP TABLE messages_fts_data", "DROP TABLE messages_fts_trigram_data"),
+    "a missing shadow table": (
+        "DROP TABLE messages_fts_data",
+        "DROP TABLE messages_fts_trigram_data",
+    ),
     "a damaged index": (
         "DELETE FROM messages_fts_data WHERE id > 10",
         "DELETE FROM messages_fts_trigram_data WHERE id > 10",
@@ -122,7 +129,9 @@ _BREAK = {
 
 
 @pytest.mark.parametrize("how", _BREAK)
-@pytest.mark.parametrize("query", slow_but(["docker OR 桂林"], ["docker", "大别山", "docker OR 桂林"]))
+@pytest.mark.parametrize(
+    "query", slow_but(["docker OR 桂林"], ["docker", "大别山", "docker OR 桂林"])
+)
 def test_a_broken_index_is_done_without(tmp_path: Path, how: str, query: str) -> None:
     texts = ["docker up", "大别山项目", "nothing", "桂林 and docker"]
     whole = found(write_store(tmp_path / "whole.db", texts), query)
@@ -145,7 +154,9 @@ def change_schema(path: Path, *statements: str) -> Path:
     return path
 
 
-def test_a_store_that_is_busy_is_not_one_with_a_broken_index(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_is_busy_is_not_one_with_a_broken_index(
+    whole: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with Store(whole).reader() as reader:
 
         def locked(*_: object) -> list[tuple[object, ...]]:
@@ -170,7 +181,9 @@ def test_damage_beyond_the_index_is_told(whole: Path, monkeypatch: pytest.Monkey
 
 def test_an_external_index_over_content_alone(tmp_path: Path) -> None:
     """Schema 6 to 9: tool names and arguments are not in the index, so those messages are read."""
-    path = write_store(tmp_path / "v6.db", ["docker up", {"tool_name": "docker", "content": None}], fts=False)
+    path = write_store(
+        tmp_path / "v6.db", ["docker up", {"tool_name": "docker", "content": None}], fts=False
+    )
     change(
         path,
         "DROP TABLE messages_fts_trigram",
@@ -183,7 +196,9 @@ def test_an_external_index_over_content_alone(tmp_path: Path) -> None:
 
 
 def test_a_contentless_index(tmp_path: Path) -> None:
-    path = write_store(tmp_path / "none.db", ["docker up", "docker, don't"], fts=False, trigram=False)
+    path = write_store(
+        tmp_path / "none.db", ["docker up", "docker, don't"], fts=False, trigram=False
+    )
     change(
         path,
         "CREATE VIRTUAL TABLE messages_fts USING fts5(content, content='')",
@@ -216,7 +231,10 @@ def test_trigrams_that_leave_out_tools_and_automation(tmp_path: Path) -> None:
 
 def test_ids_with_holes_of_any_width(tmp_path: Path) -> None:
     far = 2**50
-    rows = [{"id": number, "content": text} for number, text in ((3, "old 桂林"), (far, "new"), (far + 9, "桂林"))]
+    rows = [
+        {"id": number, "content": text}
+        for number, text in ((3, "old 桂林"), (far, "new"), (far + 9, "桂林"))
+    ]
     path = write_store(tmp_path / "holes.db", rows, fts=False, trigram=False)
     assert found(path, "桂林") == [far + 9, 3]
     assert found(path, "桂林", sort="oldest") == [3, far + 9]
@@ -225,13 +243,17 @@ def test_ids_with_holes_of_any_width(tmp_path: Path) -> None:
         assert reader.statements < 40
 
 
-def test_no_statement_reads_the_whole_table_for_its_ends(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_statement_reads_the_whole_table_for_its_ends(
+    whole: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """`SELECT min(id), max(id)` is a scan in SQLite; two subqueries are two seeks."""
     asked: list[str] = []
     with Store(whole).reader() as reader:
         original = reader.rows
 
-        def recording(sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[tuple[object, ...]]:
+        def recording(
+            sql: str, parameters: Sequence[object] | dict[str, object] = ()
+        ) -> list[tuple[object, ...]]:
             asked.append(sql)
             return original(sql, parameters)
 
@@ -253,7 +275,9 @@ def test_an_empty_store(tmp_path: Path) -> None:
 
 
 def test_text_of_any_storage_class(tmp_path: Path) -> None:
-    path = write_store(tmp_path / "odd.db", ["plain docker", b"blob \xff docker", "", "nul\x00 and 桂林", "桂林"])
+    path = write_store(
+        tmp_path / "odd.db", ["plain docker", b"blob \xff docker", "", "nul\x00 and 桂林", "桂林"]
+    )
     change(
         path,
         "INSERT INTO messages (id, session_id, role, content) VALUES (9, 's', 'user', CAST(x'ff20c3a9' AS TEXT))",
@@ -268,7 +292,8 @@ def test_text_of_any_storage_class(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("fts", [True, False])
 @pytest.mark.parametrize(
-    ("query", "expected"), [("cafés", [1]), ("cafes", [1]), ("caf*", [1]), ("cafe", []), ("s*", []), ("cafés'", [1])]
+    ("query", "expected"),
+    [("cafés", [1]), ("cafes", [1]), ("caf*", [1]), ("cafe", []), ("s*", []), ("cafés'", [1])],
 )
 def test_decomposed_text(tmp_path: Path, fts: bool, query: str, expected: list[int]) -> None:
     """A mark that stands by itself belongs to the word it is in, as in FTS5."""
@@ -277,8 +302,13 @@ def test_decomposed_text(tmp_path: Path, fts: bool, query: str, expected: list[i
 
 
 def test_multimodal_messages(tmp_path: Path) -> None:
-    parts = [{"type": "text", "text": "看桂林山水, don't"}, {"type": "image_url", "image_url": {"url": "data:,x"}}]
-    path = write_store(tmp_path / "image.db", [{"content": "\x00json:" + json.dumps(parts)}], trigram=False)
+    parts = [
+        {"type": "text", "text": "看桂林山水, don't"},
+        {"type": "image_url", "image_url": {"url": "data:,x"}},
+    ]
+    path = write_store(
+        tmp_path / "image.db", [{"content": "\x00json:" + json.dumps(parts)}], trigram=False
+    )
     assert found(path, "image_url") == [1]
     (hit,) = ask(path, "桂林").hits
     assert hit.snippet[slice(*hit.match[0])] == "桂林"
@@ -288,19 +318,34 @@ def test_multimodal_messages(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("query", "expected"),
-    [("café", [2, 1]), ("CAFÉ", [2, 1]), ("caf*", [2, 1]), ("résumé café", [1]), ("cafe", [2]), ('"café, a"', [1])],
+    [
+        ("café", [2, 1]),
+        ("CAFÉ", [2, 1]),
+        ("caf*", [2, 1]),
+        ("résumé café", [1]),
+        ("cafe", [2]),
+        ('"café, a"', [1]),
+    ],
 )
 def test_accents_beside_a_picture(tmp_path: Path, query: str, expected: list[int]) -> None:
-    """`café` is found though the JSON spells it `caf\u00e9`, but not without its accent; the count agrees."""
-    parts = [{"type": "text", "text": "the café, a résumé"}, {"type": "image_url", "image_url": {"url": "data:,x"}}]
-    path = write_store(tmp_path / "image.db", [{"content": "\x00json:" + json.dumps(parts)}, "a Café noir"])
+    """`café` is found though the JSON spells it `caf\u00e9`, but not without its accent; the count
+    agrees."""
+    parts = [
+        {"type": "text", "text": "the café, a résumé"},
+        {"type": "image_url", "image_url": {"url": "data:,x"}},
+    ]
+    path = write_store(
+        tmp_path / "image.db", [{"content": "\x00json:" + json.dumps(parts)}, "a Café noir"]
+    )
     assert found(path, query) == expected
     with Store(path).reader() as reader:
         assert count(reader, parse(query)).count == len(expected)
 
 
 def test_null_counts_as_active(tmp_path: Path) -> None:
-    path = write_store(tmp_path / "null.db", [{"content": "docker", "active": None, "compacted": None}])
+    path = write_store(
+        tmp_path / "null.db", [{"content": "docker", "active": None, "compacted": None}]
+    )
     (hit,) = ask(path, "docker").hits
     assert hit.state.value == "live"
 

@@ -51,18 +51,32 @@ def _rows() -> Iterator[dict[str, object]]:
     for text in TEXTS:
         yield {"content": text}
         yield {"role": "tool", "tool_name": "terminal", "content": json.dumps({"output": text})}
-        yield {"role": "tool", "tool_name": "terminal", "content": json.dumps([{"out": text}], ensure_ascii=False)}
-        yield {"role": "assistant", "content": None, "tool_calls": [tool_call("run", json.dumps({"command": text}))]}
+        yield {
+            "role": "tool",
+            "tool_name": "terminal",
+            "content": json.dumps([{"out": text}], ensure_ascii=False),
+        }
+        yield {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [tool_call("run", json.dumps({"command": text}))],
+        }
         calls = [tool_call("run", json.dumps({"command": text}, ensure_ascii=False))]
         yield {"role": "assistant", "content": None, "tool_calls": calls}
-        yield {"content": [{"type": "text", "text": text}, {"type": "image_url", "image_url": {"url": "data:,x"}}]}
+        yield {
+            "content": [
+                {"type": "text", "text": text},
+                {"type": "image_url", "image_url": {"url": "data:,x"}},
+            ]
+        }
 
 
 def _plain(value: object) -> str:
     """Everything a JSON value says, its nested JSON texts of arguments as well."""
     if isinstance(value, dict):
         return " \n ".join(
-            f"{_plain(each)} {_plain(_loaded(each)) if key == 'arguments' else ''}" for key, each in value.items()
+            f"{_plain(each)} {_plain(_loaded(each)) if key == 'arguments' else ''}"
+            for key, each in value.items()
         )
     if isinstance(value, list):
         return " \n ".join(map(_plain, value))
@@ -85,12 +99,15 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     rows = [{"session_id": "s"} | row for row in _rows()]
     shape = request.param if request.param[0].isdigit() else "22"
     path = tmp_path_factory.mktemp("spelled") / "state.db"
-    return make_store(path, shape, [{"id": "s", "source": "cli"}], rows, fts=request.param != "no index")
+    return make_store(
+        path, shape, [{"id": "s", "source": "cli"}], rows, fts=request.param != "no index"
+    )
 
 
 @pytest.fixture(scope="module")
 def reader(store: Path) -> Iterator[Reader]:
-    """A reader that asks the indexes at once, where the newest rows would give the answer in a store so small."""
+    """A reader that asks the indexes at once, where the newest rows would give the answer in a
+    store so small."""
     with pytest.MonkeyPatch.context() as patch, Store(store).reader() as opened:
         for name in ("_NEWEST", "_TRIED"):
             patch.setattr(sources, name, 2)
@@ -106,9 +123,12 @@ class _Texts(dict[int, str]):
 
 @pytest.fixture(scope="module")
 def texts(reader: Reader) -> _Texts:
-    """What each row says: as stored, and as a person sees it; read here without the code under test."""
+    """What each row says: as stored, and as a person sees it; read here without the code under
+    test."""
     found = _Texts()
-    for key, content, name, calls in reader.rows("SELECT id, content, tool_name, tool_calls FROM messages"):
+    for key, content, name, calls in reader.rows(
+        "SELECT id, content, tool_name, tool_calls FROM messages"
+    ):
         said = str(content or "").removeprefix("\x00json:")
         parts = [said, str(name or ""), str(calls or ""), _plain(_loaded(calls))]
         parts += [_plain(_loaded(said))] if said[:1] in ("{", "[") else []
@@ -119,13 +139,19 @@ def texts(reader: Reader) -> _Texts:
 def _contains(text: str, piece: str) -> bool:
     """The meaning of a term, said once more and plainly."""
     if piece.startswith('"'):
-        return re.search(r"(?<![^\W_])" + r"[\W_]+".join(piece[1:-1].split()) + r"(?![^\W_])", text) is not None
+        return (
+            re.search(r"(?<![^\W_])" + r"[\W_]+".join(piece[1:-1].split()) + r"(?![^\W_])", text)
+            is not None
+        )
     if piece.startswith("*"):
         return fold(piece.strip("*")) in text
     starred, piece = piece.endswith("*"), fold(piece.rstrip("*"))
     if not re.search(r"[^\W_]", piece) or re.search("[\u2e80-\ud7ff]", piece):
         return piece in text
-    ends = (r"(?<![^\W_])" if piece[0].isalnum() else "", r"(?![^\W_])" if piece[-1].isalnum() and not starred else "")
+    ends = (
+        r"(?<![^\W_])" if piece[0].isalnum() else "",
+        r"(?![^\W_])" if piece[-1].isalnum() and not starred else "",
+    )
     return re.search(ends[0] + re.escape(piece) + ends[1], text) is not None
 
 
@@ -149,15 +175,25 @@ def _check(reader: Reader, texts: _Texts, typed: str, expected: set[int]) -> Non
 
 def test_each_piece_is_found_where_a_person_sees_it(reader: Reader, texts: _Texts) -> None:
     for piece in PIECES:
-        wanted = {key for key, text in texts.items() if all(_contains(text, each) for each in _parts(piece))}
+        wanted = {
+            key
+            for key, text in texts.items()
+            if all(_contains(text, each) for each in _parts(piece))
+        }
         _check(reader, texts, piece, wanted)
 
 
 @_SETTINGS
-@given(st.lists(_TERMS, min_size=1, max_size=3), st.lists(_TERMS, max_size=1), st.sampled_from([" ", " OR "]))
+@given(
+    st.lists(_TERMS, min_size=1, max_size=3),
+    st.lists(_TERMS, max_size=1),
+    st.sampled_from([" ", " OR "]),
+)
 @example(["wren", "line"], [], " ")
 @example(["café", "部署"], ["wren"], " OR ")
-def test_pieces_together(reader: Reader, texts: _Texts, asked: list[str], without: list[str], between: str) -> None:
+def test_pieces_together(
+    reader: Reader, texts: _Texts, asked: list[str], without: list[str], between: str
+) -> None:
     whole = all if between == " " else any
     expected = {
         key
@@ -165,7 +201,9 @@ def test_pieces_together(reader: Reader, texts: _Texts, asked: list[str], withou
         if whole(all(_contains(text, each) for each in _parts(piece)) for piece in asked)
         and not any(_contains(text, piece) for piece in without)
     }
-    quoted = (f'"{piece}"' if " " in piece and not piece.startswith('"') else piece for piece in without)
+    quoted = (
+        f'"{piece}"' if " " in piece and not piece.startswith('"') else piece for piece in without
+    )
     _check(reader, texts, between.join(asked) + "".join(f" -{piece}" for piece in quoted), expected)
 
 
@@ -178,8 +216,14 @@ def test_words_that_touch_an_emoji_are_found_inside(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("query", ["json", "JSON", "j", "js*", '"json"', "json image_url", "json*"])
 def test_the_mark_of_a_message_with_a_picture_is_no_hit(tmp_path: Path, query: str) -> None:
-    parts = [{"type": "text", "text": "a lantern"}, {"type": "image_url", "image_url": {"url": "data:,x"}}]
-    said = [{"type": "text", "text": "some json"}, {"type": "image_url", "image_url": {"url": "data:,x"}}]
+    parts = [
+        {"type": "text", "text": "a lantern"},
+        {"type": "image_url", "image_url": {"url": "data:,x"}},
+    ]
+    said = [
+        {"type": "text", "text": "some json"},
+        {"type": "image_url", "image_url": {"url": "data:,x"}},
+    ]
     rows = [{"content": "\x00json:" + json.dumps(each)} for each in (parts, said)]
     path = write_store(tmp_path / "image.db", [*rows, {"content": "\x00json:{broken"}])
     for prefix_last in (False, True):
@@ -188,12 +232,16 @@ def test_the_mark_of_a_message_with_a_picture_is_no_hit(tmp_path: Path, query: s
         assert all(hit.match for hit in hits)
         with Store(path).reader() as reader:
             assert count(reader, parse(query), prefix_last=prefix_last).count == len(hits)
-            assert search(reader, parse(query), limit=1, prefix_last=prefix_last).total in (len(hits), None)
+            assert search(reader, parse(query), limit=1, prefix_last=prefix_last).total in (
+                len(hits),
+                None,
+            )
 
 
 def test_the_snippet_shows_the_word_as_it_is_seen(tmp_path: Path) -> None:
     path = write_store(
-        tmp_path / "tool.db", [{"role": "tool", "content": json.dumps({"output": "total 0\npuffin.txt\nné"})}]
+        tmp_path / "tool.db",
+        [{"role": "tool", "content": json.dumps({"output": "total 0\npuffin.txt\nné"})}],
     )
     (hit,) = ask(path, "puffin.txt").hits
     assert [hit.snippet[start:end] for start, end in hit.match] == ["puffin.txt"]
@@ -201,24 +249,39 @@ def test_the_snippet_shows_the_word_as_it_is_seen(tmp_path: Path) -> None:
 
 
 def call_of(*calls: tuple[str, object]) -> dict[str, object]:
-    """A row that calls tools, as Hermes stores it; arguments that are no text are written as JSON."""
-    functions = [(name, each if isinstance(each, str) else json.dumps(each)) for name, each in calls]
-    listed = [{"id": "call_9f", "function": {"name": name, "arguments": said}} for name, said in functions]
+    """A row that calls tools, as Hermes stores it; arguments that are no text are written as
+    JSON."""
+    functions = [
+        (name, each if isinstance(each, str) else json.dumps(each)) for name, each in calls
+    ]
+    listed = [
+        {"id": "call_9f", "function": {"name": name, "arguments": said}} for name, said in functions
+    ]
     return {"role": "assistant", "content": "", "tool_calls": json.dumps(listed)}
 
 
 def result_of(tool: str, content: object) -> dict[str, object]:
     """What a tool gave, as Hermes stores it."""
-    return {"role": "tool", "tool_name": tool, "content": content if isinstance(content, str) else json.dumps(content)}
+    return {
+        "role": "tool",
+        "tool_name": tool,
+        "content": content if isinstance(content, str) else json.dumps(content),
+    }
 
 
 @pytest.mark.parametrize(
     ("row", "query", "snippet"),
     [
         (call_of(("terminal", {"command": "pytest -q"})), "pytest", "terminal: [pytest] -q"),
-        (call_of(("terminal", {"command": 'echo "né\\n"\nls'})), "né", 'terminal: echo "[né]\\n" ls'),
         (
-            call_of(("read_file", {"path": "a.py"}), ("patch", {"path": "b.py", "old": "x = 1", "n": 2})),
+            call_of(("terminal", {"command": 'echo "né\\n"\nls'})),
+            "né",
+            'terminal: echo "[né]\\n" ls',
+        ),
+        (
+            call_of(
+                ("read_file", {"path": "a.py"}), ("patch", {"path": "b.py", "old": "x = 1", "n": 2})
+            ),
             "b.py",
             "patch: [b.py] · old: x = 1 · n: 2",
         ),
@@ -226,18 +289,31 @@ def result_of(tool: str, content: object) -> dict[str, object]:
         (call_of(("terminal", '{"command": "cut \\u00')), "cut", "terminal: [cut] u00"),
         (call_of(("say", "no JSON")), "json", "say: no [JSON]"),
         (call_of(("terminal", {"command": "ls"})), "terminal", "[terminal]: ls"),
-        (result_of("terminal", {"output": "2 \x1b[31m failed\x1b[0m\nend"}), "failed", "terminal: 2 [failed] end"),
-        (result_of("terminal", {"output": "ok", "exit_code": 0, "error": None}), "ok", "terminal: [ok]"),
+        (
+            result_of("terminal", {"output": "2 \x1b[31m failed\x1b[0m\nend"}),
+            "failed",
+            "terminal: 2 [failed] end",
+        ),
+        (
+            result_of("terminal", {"output": "ok", "exit_code": 0, "error": None}),
+            "ok",
+            "terminal: [ok]",
+        ),
         (result_of("terminal", {"output": "", "exit_code": 2}), "2", "terminal: exit_code: [2]"),
         (result_of("web", "plain \x1b]0;x\x07text"), "text", "web: plain [text]"),
         ({"role": "user", "content": '{"output": "typed"}'}, "typed", '{"output": "[typed]"}'),
-        (result_of("terminal", {"output": "ok", "exit_code": 0}), "exit_code", '{"output": "ok", "[exit_code]": 0}'),
+        (
+            result_of("terminal", {"output": "ok", "exit_code": 0}),
+            "exit_code",
+            '{"output": "ok", "[exit_code]": 0}',
+        ),
     ],
 )
 def test_what_tools_were_asked_and_gave_is_shown_as_text(
     tmp_path: Path, row: dict[str, object], query: str, snippet: str
 ) -> None:
-    """The name of the tool, then text; lit where it stands. What stands in the JSON alone is shown in it."""
+    """The name of the tool, then text; lit where it stands. What stands in the JSON alone is shown
+    in it."""
     (hit,) = ask(write_store(tmp_path / "tool.db", [row]), query).hits
     lit = hit.snippet
     for start, end in reversed(hit.match):
@@ -255,7 +331,10 @@ def test_the_name_of_the_tool_stays_where_a_long_text_is_cut(tmp_path: Path) -> 
 
 def test_what_no_word_leads_to_is_found_inside(tmp_path: Path) -> None:
     """A word without its accents that JSON spells in escapes, and a word that touches an emoji."""
-    rows = [{"role": "tool", "content": json.dumps({"output": text})} for text in ("a café", "b", "🦊fox")]
+    rows = [
+        {"role": "tool", "content": json.dumps({"output": text})}
+        for text in ("a café", "b", "🦊fox")
+    ]
     path = write_store(tmp_path / "tool.db", rows)
     assert (found(path, "café"), found(path, "*cafe*"), found(path, "*fox*")) == ([1], [1], [3])
     assert found(path, "cafe") == []

@@ -28,7 +28,9 @@ MESSAGES = (
         "session_id": "a",
         "role": "assistant",
         "content": "",
-        "tool_calls": [tool_call("write_file", {"path": "src/auth.py", "content": "import x\n# lib/other.py"})],
+        "tool_calls": [
+            tool_call("write_file", {"path": "src/auth.py", "content": "import x\n# lib/other.py"})
+        ],
         "id": 2,
     },
     {
@@ -49,7 +51,11 @@ MESSAGES = (
     },
     {"session_id": "c", "role": "user", "content": "src/author.txt and Auth.py, cookie", "id": 5},
 )
-SESSIONS = ({"id": "a", "started_at": T0}, {"id": "b", "started_at": T0}, {"id": "c", "started_at": T0})
+SESSIONS = (
+    {"id": "a", "started_at": T0},
+    {"id": "b", "started_at": T0},
+    {"id": "c", "started_at": T0},
+)
 
 
 def _store(path: Path, shape: str = "22", *, fts: bool = True) -> Path:
@@ -65,13 +71,17 @@ def _found(path: Path, text: str, scope: Scope | None = None) -> list[int]:
 
 @pytest.mark.parametrize("fts", [True, False])
 @pytest.mark.parametrize("shape", NAMES)
-def test_a_file_is_found_in_arguments_and_in_what_is_said(tmp_path: Path, shape: str, fts: bool) -> None:
+def test_a_file_is_found_in_arguments_and_in_what_is_said(
+    tmp_path: Path, shape: str, fts: bool
+) -> None:
     """Where an index leaves tool calls out (schema 6 to 10), it says so and finds what was said."""
     path = _store(tmp_path, shape, fts=fts)
     with Store(path).reader() as reader:
         answer = search(reader, parse("file:src/auth.py"))
     ids = [hit.message_id for hit in answer.hits]
-    assert ids == [4, 3, 2, 1] or (ids == [1] and any("arguments are not in" in note for note in answer.notes))
+    assert ids == [4, 3, 2, 1] or (
+        ids == [1] and any("arguments are not in" in note for note in answer.notes)
+    )
 
 
 def test_files(tmp_path: Path) -> None:
@@ -89,7 +99,9 @@ def test_edits_are_told_from_mentions(tmp_path: Path) -> None:
 
     def found(text: str, edits: bool) -> list[int]:
         with Store(path).reader() as reader:
-            return [hit.message_id for hit in search(reader, parse(text), limit=0, edits=edits).hits]
+            return [
+                hit.message_id for hit in search(reader, parse(text), limit=0, edits=edits).hits
+            ]
 
     assert (found("file:src/auth.py", True), found("file:src/auth.py", False)) == ([4, 2], [3, 1])
     assert found("file:lib/other.py", True) == [], "text that is written is no path"
@@ -97,7 +109,9 @@ def test_edits_are_told_from_mentions(tmp_path: Path) -> None:
 
 def test_calls_that_are_no_json(tmp_path: Path) -> None:
     assert not edits_file("not json src/auth.py", "src/auth.py")
-    assert edits_file('[{"name": "write_file", "arguments": "{\\"path\\": \\"src/auth.py"}]', "src/auth.py")
+    assert edits_file(
+        '[{"name": "write_file", "arguments": "{\\"path\\": \\"src/auth.py"}]', "src/auth.py"
+    )
     assert not edits_file('[{"name": "terminal", "arguments": "rm src/auth.py"}]', "src/auth.py")
 
 
@@ -107,7 +121,9 @@ def test_reasoning_is_searched_when_asked(tmp_path: Path, shape: str) -> None:
     with Store(path).reader() as reader:
         answer = search(reader, parse("cookie in:reasoning"))
         assert [hit.message_id for hit in answer.hits] == [3]
-        assert answer.hits[0].snippet == "the cookie may be stale" and answer.hits[0].match == ((4, 10),)
+        assert answer.hits[0].snippet == "the cookie may be stale" and answer.hits[0].match == (
+            (4, 10),
+        )
         assert answer.engine == "scan" and any("no index" in note for note in answer.notes)
     assert _found(path, "cookie") == [5]
     assert _found(path, "in:reasoning") == [4, 3]
@@ -121,7 +137,12 @@ def test_stale_is_open_and_silent(tmp_path: Path) -> None:
     sessions = [
         {"id": "old", "started_at": NOW - 9 * DAY},
         {"id": "fresh", "started_at": NOW - 3600},
-        {"id": "ended", "started_at": NOW - 9 * DAY, "ended_at": NOW - 8 * DAY, "end_reason": "cli_close"},
+        {
+            "id": "ended",
+            "started_at": NOW - 9 * DAY,
+            "ended_at": NOW - 8 * DAY,
+            "end_reason": "cli_close",
+        },
     ]
     rows = [
         {"session_id": each["id"], "content": "word", "timestamp": each["started_at"], "id": number}
@@ -134,7 +155,8 @@ def test_stale_is_open_and_silent(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("in_place", [True, False])
 def test_forgotten_is_what_a_resume_does_not_send(tmp_path: Path, in_place: bool) -> None:
-    """Every other row, but the live ones of the tip: those replaced in place, and those of sessions that went on."""
+    """Every other row, but the live ones of the tip: those replaced in place, and those of sessions
+    that went on."""
     path = long_conversation(tmp_path / "state.db", 120, 2, in_place=in_place)
     with Store(path).reader() as reader:
         found = read_catalog(reader, NOW).select(View.ALL)
@@ -148,6 +170,8 @@ def test_forgotten_is_what_a_resume_does_not_send(tmp_path: Path, in_place: bool
 
 def test_nothing_is_forgotten_where_a_compression_came_to_nothing(tmp_path: Path) -> None:
     sessions = [{"id": "s", "end_reason": "compression", "ended_at": 5000.0}]
-    messages = [{"id": 1, "session_id": "s", "role": "user", "content": "a kayak", "timestamp": 4000.0}]
+    messages = [
+        {"id": 1, "session_id": "s", "role": "user", "content": "a kayak", "timestamp": 4000.0}
+    ]
     path = make_store(tmp_path / "state.db", "22", sessions, messages)
     assert _found(path, "kayak is:forgotten") == [] and _found(path, "kayak -is:forgotten") == [1]

@@ -59,7 +59,9 @@ def test_every_field_comes_out_as_it_went_in() -> None:
     assert said(session) == FULL
     assert session.tokens == Tokens(3, 4, 5, 2**63 - 1, 7)
     assert Session(*FULL.values()) == session
-    assert "cache_write_tokens=9223372036854775807, reasoning_tokens=7, cost_usd=0.1" in repr(session)
+    assert "cache_write_tokens=9223372036854775807, reasoning_tokens=7, cost_usd=0.1" in repr(
+        session
+    )
     for again in (copy.copy(session), pickle.loads(pickle.dumps(session))):
         assert again == session
         assert said(again) == FULL
@@ -80,7 +82,9 @@ def test_no_cost_is_not_a_cost_of_nothing() -> None:
     assert Session("a", "cli") == Session("a", "cli")
 
 
-_TEXTS = st.none() | st.text(st.characters(exclude_categories=()), max_size=6)  # lone surrogates and NUL too
+_TEXTS = st.none() | st.text(
+    st.characters(exclude_categories=()), max_size=6
+)  # lone surrogates and NUL too
 _TIMES = st.none() | st.floats(allow_nan=False)
 _COUNTS = st.sampled_from([0, 77, 2**16 - 1, 2**16, 2**32 - 1, 2**32, 2**63 - 1])
 
@@ -91,7 +95,17 @@ _COUNTS = st.sampled_from([0, 77, 2**16 - 1, 2**16, 2**32 - 1, 2**32, 2**63 - 1]
         | {name: st.booleans() for name in ("archived", "pinned", "hidden", "busy", "has_messages")}
         | {name: _TIMES for name in ("started_at", "ended_at", "last_active", "cost_usd")}
         | {name: _COUNTS for name in FULL if name.endswith(("_count", "_tokens"))}
-        | {name: _TEXTS for name in ("parent_id", "title", "model", "branched_from", "delegate_from", "session_key")}
+        | {
+            name: _TEXTS
+            for name in (
+                "parent_id",
+                "title",
+                "model",
+                "branched_from",
+                "delegate_from",
+                "session_key",
+            )
+        }
     )
 )
 def test_any_values_come_out_as_they_went_in(fields: dict[str, Any]) -> None:
@@ -117,13 +131,19 @@ def test_what_sessions_have_in_common_is_held_once(tmp_path: Path) -> None:
         texts = [getattr(each, name) for each in sessions.values()]
         assert len(set(map(id, texts))) == len(set(texts))
     below = [each for each in sessions.values() if each.parent_id is not None]
-    assert below and all(each.parent_id is sessions[each.parent_id].id for each in below if each.parent_id)
-    assert all(again[each.id] is each for each in sessions.values()), "what has not changed is used again"
+    assert below and all(
+        each.parent_id is sessions[each.parent_id].id for each in below if each.parent_id
+    )
+    assert all(again[each.id] is each for each in sessions.values()), (
+        "what has not changed is used again"
+    )
 
 
 def test_numbers_larger_than_any_counter_are_the_largest(tmp_path: Path) -> None:
     """A salvaged row may hold a number with a fraction where SQLite counts to 2**63."""
-    sessions = [{"id": "a", "input_tokens": 1e300, "message_count": -5, "estimated_cost_usd": 1e300}]
+    sessions = [
+        {"id": "a", "input_tokens": 1e300, "message_count": -5, "estimated_cost_usd": 1e300}
+    ]
     with Store(make_store(tmp_path / "state.db", "22", sessions, [])).reader() as reader:
         found = read_catalog(reader, T0).forest.sessions["a"]
     assert (found.input_tokens, found.message_count, found.cost_usd) == (2**63 - 1, 0, 1e300)

@@ -10,7 +10,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hermes_browse.store.connection.stored_values import as_count, as_flag, as_mapping, as_money, as_time
+from hermes_browse.store.connection.stored_values import (
+    as_count,
+    as_flag,
+    as_mapping,
+    as_money,
+    as_time,
+)
 from hermes_browse.store.messages.decode import (
     SENTINEL,
     decode_content,
@@ -30,7 +36,9 @@ hostile_text = st.text(alphabet=st.one_of(st.sampled_from(_SHARP), st.characters
 
 def acts(letter: str) -> bool:
     """Whether a character could do something to a terminal."""
-    return (unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") and letter not in "\n\t") or letter in BIDI
+    return (
+        unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") and letter not in "\n\t"
+    ) or letter in BIDI
 
 
 @given(hostile_text)
@@ -38,7 +46,8 @@ def acts(letter: str) -> bool:
 @example("👩\u200d\u200d💻")
 @example("👩\ufe0f\u200d💻\u200d")
 def test_nothing_acts_on_a_terminal(text: str) -> None:
-    """No control, bidi control, separator or surrogate is left; what is safe stays as it is; twice changes nothing."""
+    """No control, bidi control, separator or surrogate is left; what is safe stays as it is; twice
+    changes nothing."""
     safe = printable(text)
     assert not any(map(acts, safe))
     safe.encode("utf-8")
@@ -94,11 +103,30 @@ def test_any_stored_value_is_text(value: object, text: str | None) -> None:
 
 def test_times() -> None:
     """Numbers, numbers in text and ISO times; nothing a calendar could not show."""
-    assert as_time(1_767_258_000) == as_time("1767258000.0") == as_time(b"1767258000") == 1_767_258_000.0
+    assert (
+        as_time(1_767_258_000)
+        == as_time("1767258000.0")
+        == as_time(b"1767258000")
+        == 1_767_258_000.0
+    )
     assert as_time("2026-01-01T09:00:00+00:00") == as_time("2026-01-01 09:00:00") == 1_767_258_000.0
     assert as_time(0) == 0.0 and as_time(-1.0) == -1.0
     nonsense: object
-    for nonsense in (None, "", "yesterday", "nan", "inf", b"\xff", 9e18, -9e18, 1e308, float("nan"), 2**62, [], {}):
+    for nonsense in (
+        None,
+        "",
+        "yesterday",
+        "nan",
+        "inf",
+        b"\xff",
+        9e18,
+        -9e18,
+        1e308,
+        float("nan"),
+        2**62,
+        [],
+        {},
+    ):
         assert as_time(nonsense) is None, nonsense
 
 
@@ -123,21 +151,59 @@ def test_any_stored_value_is_survived(value: object) -> None:
 
 def test_counts_money_and_flags() -> None:
     """Negative, infinite and textual numbers are none."""
-    assert [as_count(each) for each in (3, 3.9, -5, float("inf"), "3", b"\x01", None)] == [3, 3, 0, 0, 0, 0, 0]
-    assert [as_money(each) for each in (0, 1.5, float("nan"), "free", None)] == [0.0, 1.5, None, None, None]
-    assert [as_flag(each) for each in (1, 2, 0, None, "1", b"\x01")] == [True, True, False, False, False, False]
+    assert [as_count(each) for each in (3, 3.9, -5, float("inf"), "3", b"\x01", None)] == [
+        3,
+        3,
+        0,
+        0,
+        0,
+        0,
+        0,
+    ]
+    assert [as_money(each) for each in (0, 1.5, float("nan"), "free", None)] == [
+        0.0,
+        1.5,
+        None,
+        None,
+        None,
+    ]
+    assert [as_flag(each) for each in (1, 2, 0, None, "1", b"\x01")] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+        False,
+    ]
 
 
 def test_model_config_of_any_kind() -> None:
     """Only a JSON object is a mapping."""
-    assert as_mapping('{"_branched_from": "a"}') == as_mapping(b'{"_branched_from": "a"}') == {"_branched_from": "a"}
-    for other in ("", "null", '["{}"]', '"{}"', "{}{}", "{", "7", "[" * 5000 + "{", '{"a":' * 5000, None, b"\xff{"):
+    assert (
+        as_mapping('{"_branched_from": "a"}')
+        == as_mapping(b'{"_branched_from": "a"}')
+        == {"_branched_from": "a"}
+    )
+    for other in (
+        "",
+        "null",
+        '["{}"]',
+        '"{}"',
+        "{}{}",
+        "{",
+        "7",
+        "[" * 5000 + "{",
+        '{"a":' * 5000,
+        None,
+        b"\xff{",
+    ):
         assert as_mapping(other) == {}
 
 
 @pytest.mark.parametrize("depth", [*range(880, 1000, 1), 100_000])
 def test_json_as_deep_as_the_stack(depth: int) -> None:
-    """JSON that can just be read may be too deep to be written again: it is then shown as it stands."""
+    """JSON that can just be read may be too deep to be written again: it is then shown as it
+    stands."""
     nested = "[" * depth + "]" * depth
     text, parts = decode_content(f"{SENTINEL}[{nested}]")
     assert (text == f"{SENTINEL}[{nested}]" and not parts) or (text == nested and len(parts) == 1)
@@ -146,7 +212,8 @@ def test_json_as_deep_as_the_stack(depth: int) -> None:
 
 
 def test_a_summary_merged_behind_a_message_leaves_what_was_said_alone() -> None:
-    """Hermes 0.18 and 0.19 put a line above the message, too (recorded from both, `tests/data/compression`)."""
+    """Hermes 0.18 and 0.19 put a line above the message, too (recorded from both,
+    `tests/data/compression`)."""
     summary = "[CONTEXT COMPACTION — REFERENCE ONLY] The ferry left.\n\n--- END OF CONTEXT SUMMARY — respond below ---"
     text = (
         "[PRIOR CONTEXT — for reference only; not a new message]\nreading the timetable\n\n"

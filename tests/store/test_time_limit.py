@@ -50,7 +50,8 @@ class _Ended:
 
 
 def test_one_that_ends_while_it_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It was not late: the time of a statement that has just ended is 0, which is long ago by any clock."""
+    """It was not late: the time of a statement that has just ended is 0, which is long ago by any
+    clock."""
     monkeypatch.setattr(module, "_WATCH_INTERVAL", 0.01)
     ended = _Ended()
     time.sleep(0.6)  # the watchdog of an earlier test sleeps the longer interval once more
@@ -76,7 +77,9 @@ def test_the_next_statement_is_not_the_late_one(tmp_path: Path) -> None:
             reader.rows("SELECT 1")
 
 
-def test_one_that_is_interrupted_just_before_it_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_that_is_interrupted_just_before_it_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """SQLite forgets that interrupt; the statement ran until the time limit."""
     monkeypatch.setattr(module, "_WATCH_INTERVAL", 0.01)
     with Store(make_store(tmp_path / "state.db", sessions=[{"id": "a"}])).reader() as reader:

@@ -1,4 +1,5 @@
-"""What a conversation cost itself, and with its subagents: exact over chains, nesting, branches and damaged files."""
+"""What a conversation cost itself, and with its subagents: exact over chains, nesting, branches and
+damaged files."""
 
 from __future__ import annotations
 
@@ -18,7 +19,9 @@ from hermes_browse.store.sessions.session import Session
 NOW = 1_000_000.0
 
 
-def session(name: str, parent: str | None = None, cost: float | None = None, **columns: object) -> Session:
+def session(
+    name: str, parent: str | None = None, cost: float | None = None, **columns: object
+) -> Session:
     """A session that started before its parent ended."""
     return Session(name, "cli", parent, cost_usd=cost, started_at=1.0, last_active=2.0, **columns)  # type: ignore[arg-type]
 
@@ -53,7 +56,8 @@ def costs(catalog: Catalog) -> dict[str, tuple[float | None, float | None]]:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_cost_is_its_own_and_with_all_subagents(seed: int) -> None:
-    """Over all segments and nested ones; a branch and a chat after a reset are others; unknown stays unknown."""
+    """Over all segments and nested ones; a branch and a chat after a reset are others; unknown
+    stays unknown."""
     sessions = list(FAMILY)
     random.Random(seed).shuffle(sessions)
     assert costs(Catalog(Forest(sessions, NOW))) == OWN_AND_WHOLE
@@ -75,7 +79,8 @@ def test_a_change_below_reaches_every_parent() -> None:
 
 
 def test_lists_searches_and_clean_ups_go_by_the_whole() -> None:
-    """What is sorted, found and cleaned up is what the user paid; an unknown cost is neither high nor low."""
+    """What is sorted, found and cleaned up is what the user paid; an unknown cost is neither high
+    nor low."""
     catalog = Catalog(Forest(FAMILY, NOW))
     in_order = [each.id for each in catalog.select(View.ALL, sort=Sort.COST)]
     assert in_order[:4] == ["reset", "branch-of-helper", "branch", "of-branch"]
@@ -107,14 +112,23 @@ def _rings() -> Iterator[tuple[str, list[Session]]]:
     yield "a ring of three with a child", [*three, session("d", "b", 4.0, delegate_from="b")]
     own = [
         Session(
-            "a", "cli", "b", cost_usd=1.0, started_at=1.0, end_reason="compression", ended_at=2.0, delegate_from="b"
+            "a",
+            "cli",
+            "b",
+            cost_usd=1.0,
+            started_at=1.0,
+            end_reason="compression",
+            ended_at=2.0,
+            delegate_from="b",
         ),
         Session("b", "cli", "a", cost_usd=2.0, started_at=3.0, delegate_from="b"),
     ]
     yield "a conversation below itself", own
 
 
-@pytest.mark.parametrize(("name", "sessions"), list(_rings()), ids=[name for name, _sessions in _rings()])
+@pytest.mark.parametrize(
+    ("name", "sessions"), list(_rings()), ids=[name for name, _sessions in _rings()]
+)
 def test_a_ring_counts_each_session_once(name: str, sessions: list[Session]) -> None:
     """In a damaged file nothing is counted twice, and nothing hangs."""
     catalog = Catalog(Forest(sessions, NOW))
@@ -122,15 +136,21 @@ def test_a_ring_counts_each_session_once(name: str, sessions: list[Session]) -> 
     whole = {each.id: each for each in catalog.select(View.ALL)}
     for conversation in whole.values():
         assert (conversation.cost_usd or 0.0) <= (conversation.tree_cost_usd or 0.0) <= total
-    tops = [each for each in whole.values() if each.relation is not Relation.DELEGATED] or list(whole.values())
+    tops = [each for each in whole.values() if each.relation is not Relation.DELEGATED] or list(
+        whole.values()
+    )
     assert sum(each.tree_cost_usd or 0.0 for each in tops) == total
 
 
-def test_ten_thousand_nested_subagents_are_added_up_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ten_thousand_nested_subagents_are_added_up_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Without recursion, and each a few times for all sums together."""
     count = 10_000
     sessions = [session("s0", cost=1.0)]
-    sessions += [session(f"s{at}", f"s{at - 1}", 1.0, delegate_from=f"s{at - 1}") for at in range(1, count)]
+    sessions += [
+        session(f"s{at}", f"s{at - 1}", 1.0, delegate_from=f"s{at - 1}") for at in range(1, count)
+    ]
     added = 0
 
     def counted(amounts: Iterable[float | None]) -> float | None:
@@ -141,7 +161,11 @@ def test_ten_thousand_nested_subagents_are_added_up_at_once(monkeypatch: pytest.
 
     monkeypatch.setattr("hermes_browse.store.sessions.conversations.known_sum", counted)
     catalog = Catalog(Forest(sessions, NOW))
-    assert [catalog.conversation(f"s{at}").tree_cost_usd for at in (0, 1, count - 1)] == [count, count - 1, 1]
+    assert [catalog.conversation(f"s{at}").tree_cost_usd for at in (0, 1, count - 1)] == [
+        count,
+        count - 1,
+        1,
+    ]
     conversations: list[Conversation] = catalog.select(View.ALL)
     assert sum(each.subagents for each in conversations) == count * (count - 1) // 2
     assert added < 6 * count

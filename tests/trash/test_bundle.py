@@ -17,7 +17,15 @@ from trashing import FAMILY, NOW, differences, dump, family, opened, remove
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import QueryInterruptedError
 from hermes_browse.store.trash import bundle as bundles
-from hermes_browse.store.trash.bundle import Contents, WrittenBundle, load, new_name, read_lines, verify, write_bundle
+from hermes_browse.store.trash.bundle import (
+    Contents,
+    WrittenBundle,
+    load,
+    new_name,
+    read_lines,
+    verify,
+    write_bundle,
+)
 from hermes_browse.store.trash.format import BundleDamagedError, RowFate, TrashError, read_manifest
 from hermes_browse.store.trash.progress import NOBODY, Progress
 from hermes_browse.store.trash.session_files import find
@@ -49,14 +57,23 @@ def test_a_bundle_is_private_and_holds_what_its_manifest_says(store: Path) -> No
     assert stat.S_IMODE(made.path.parent.stat().st_mode) == 0o700
     for each in [made.path, *made.path.rglob("*")]:
         assert stat.S_IMODE(each.stat().st_mode) == (0o700 if each.is_dir() else 0o600), each
-    names = sorted(str(each.relative_to(made.path)) for each in made.path.rglob("*") if each.is_file())
+    names = sorted(
+        str(each.relative_to(made.path)) for each in made.path.rglob("*") if each.is_file()
+    )
     assert names == ["README.txt", "SHA256SUMS", "files/0001.gz", "manifest.json", "rows.jsonl.gz"]
     assert [each.name for each in made.path.parent.iterdir()] == [made.path.name]
     manifest = verify(made.path)
     assert manifest == made.manifest == load(made.path)
-    assert (manifest.messages, manifest.sessions, manifest.titles) == (24, tuple(sorted(FAMILY)), ("Harbour #3",))
+    assert (manifest.messages, manifest.sessions, manifest.titles) == (
+        24,
+        tuple(sorted(FAMILY)),
+        ("Harbour #3",),
+    )
     assert manifest.origin.path == str(store) and manifest.origin.schema_version == 31
-    assert manifest.tables["messages"].rows == 24 and manifest.tables["gateway_routing"].fate is RowFate.MENTIONED
+    assert (
+        manifest.tables["messages"].rows == 24
+        and manifest.tables["gateway_routing"].fate is RowFate.MENTIONED
+    )
     assert {line.table for line in read_lines(made.path)} == manifest.tables.keys()
 
 
@@ -66,11 +83,15 @@ def test_a_bundle_can_be_read_with_ordinary_tools(store: Path, tmp_path: Path) -
         if shutil.which(tool) is None:
             pytest.skip(f"no {tool} here")
     made = written(store)
-    checked = subprocess.run(["sha256sum", "-c", "SHA256SUMS"], cwd=made.path, capture_output=True, text=True)
+    checked = subprocess.run(
+        ["sha256sum", "-c", "SHA256SUMS"], cwd=made.path, capture_output=True, text=True
+    )
     assert checked.returncode == 0 and checked.stdout.count(": OK") == 4
     readme = (made.path / "README.txt").read_text("ascii")
     commands = [
-        line.strip() for line in readme.splitlines() if line.startswith("    gzip") or "sqlite3 rows.db" in line
+        line.strip()
+        for line in readme.splitlines()
+        if line.startswith("    gzip") or "sqlite3 rows.db" in line
     ]
     copy = shutil.copytree(made.path, tmp_path / "copy")
     shown = ""
@@ -85,7 +106,9 @@ def test_a_bundle_can_be_read_with_ordinary_tools(store: Path, tmp_path: Path) -
     assert shown.splitlines() == [f"{role}|{content}" for role, content in rows]
 
 
-@pytest.mark.parametrize("name", ["README.txt", "SHA256SUMS", "files/0001.gz", "manifest.json", "rows.jsonl.gz"])
+@pytest.mark.parametrize(
+    "name", ["README.txt", "SHA256SUMS", "files/0001.gz", "manifest.json", "rows.jsonl.gz"]
+)
 @pytest.mark.parametrize("how", ["flip", "cut", "gone", "link"])
 def test_damage_is_noticed(store: Path, tmp_path: Path, name: str, how: str) -> None:
     """In whichever file and however."""
@@ -120,8 +143,13 @@ def test_rows_that_were_swapped_with_their_sums_are_noticed(store: Path) -> None
     document["pieces"]["rows.jsonl.gz"] = piece
     (made.path / "manifest.json").write_text(json.dumps(document))
     sums = (made.path / "SHA256SUMS").read_text().splitlines()
-    fresh = {name: hashlib.sha256((made.path / name).read_bytes()).hexdigest() for name in (s[66:] for s in sums)}
-    (made.path / "SHA256SUMS").write_text("".join(f"{total}  {name}\n" for name, total in fresh.items()))
+    fresh = {
+        name: hashlib.sha256((made.path / name).read_bytes()).hexdigest()
+        for name in (s[66:] for s in sums)
+    }
+    (made.path / "SHA256SUMS").write_text(
+        "".join(f"{total}  {name}\n" for name, total in fresh.items())
+    )
     with pytest.raises(BundleDamagedError, match="rows its manifest counts"):
         verify(made.path)
 
@@ -148,10 +176,16 @@ def test_a_manifest_of_another_making_is_refused(store: Path, change: dict[str, 
         read_manifest(json.dumps({**document, **change}).encode())
     for key in change.keys() - {"format"}:
         with pytest.raises(BundleDamagedError):
-            read_manifest(json.dumps({name: value for name, value in document.items() if name != key}).encode())
+            read_manifest(
+                json.dumps(
+                    {name: value for name, value in document.items() if name != key}
+                ).encode()
+            )
 
 
-@pytest.mark.parametrize("name", ["../../state.db", "files/../../x", "/etc/passwd", "a/b", "files/a/b"])
+@pytest.mark.parametrize(
+    "name", ["../../state.db", "files/../../x", "/etc/passwd", "a/b", "files/a/b"]
+)
 def test_a_manifest_cannot_lead_outside(store: Path, name: str) -> None:
     """Pieces are files of the bundle."""
     made = written(store)
@@ -161,9 +195,15 @@ def test_a_manifest_cannot_lead_outside(store: Path, name: str) -> None:
     import hashlib
 
     own = hashlib.sha256((made.path / "manifest.json").read_bytes()).hexdigest()
-    sums = [line for line in (made.path / "SHA256SUMS").read_text().splitlines() if "manifest" not in line]
+    sums = [
+        line
+        for line in (made.path / "SHA256SUMS").read_text().splitlines()
+        if "manifest" not in line
+    ]
     (made.path / "SHA256SUMS").write_text("\n".join([*sums, f"{own}  manifest.json", f"  {name}"]))
-    with pytest.raises(BundleDamagedError, match=r"outside itself|cannot be read whole|do not agree"):
+    with pytest.raises(
+        BundleDamagedError, match=r"outside itself|cannot be read whole|do not agree"
+    ):
         verify(made.path)
 
 
@@ -189,7 +229,9 @@ def test_an_unfinished_bundle_is_none(store: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("call", ["mkdir", "fsync", "rename"])
-def test_what_the_system_refuses_is_a_sentence(store: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+def test_what_the_system_refuses_is_a_sentence(
+    store: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
     """With a code for scripts; nothing of it stays."""
     trash, before = store.parent / "trash", dump(store)
     trash.mkdir()
@@ -219,4 +261,6 @@ def test_a_trash_that_is_a_file_is_a_sentence(store: Path) -> None:
 def test_names_are_of_time_and_chance() -> None:
     """Two at once differ."""
     names = {new_name(NOW) for _ in range(50)}
-    assert len(names) == 50 and all(name.startswith("20260720-090000-") and len(name) == 24 for name in names)
+    assert len(names) == 50 and all(
+        name.startswith("20260720-090000-") and len(name) == 24 for name in names
+    )

@@ -13,7 +13,13 @@ from trashing import NOW, dump, family, opened, put_back, remove
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.trash.session_files import find, is_name_of
 
-MINE = ("tip.json", "tip.jsonl", "session_tip.json", "request_dump_tip_20260101.json", "request_dump_tip_a_b.json")
+MINE = (
+    "tip.json",
+    "tip.jsonl",
+    "session_tip.json",
+    "request_dump_tip_20260101.json",
+    "request_dump_tip_a_b.json",
+)
 
 
 @pytest.fixture
@@ -52,7 +58,9 @@ def test_files_go_along_and_come_back(store: Path) -> None:
     assert back.files == len(MINE) and state(folder) == before
 
 
-def test_files_come_back_on_a_file_system_without_permissions(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_come_back_on_a_file_system_without_permissions(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Such as FAT, where the system refuses to change them."""
 
     def refuse(descriptor: int, mode: int) -> None:
@@ -87,7 +95,8 @@ def test_nothing_is_overwritten(store: Path) -> None:
 
 
 def test_a_restore_that_was_cut_after_its_rows(store: Path) -> None:
-    """Rows are back, files are not: a second one brings them, and a half-written one is no hindrance."""
+    """Rows are back, files are not: a second one brings them, and a half-written one is no
+    hindrance."""
     folder = store.parent / "sessions"
     files, rows = state(folder), dump(store)
     name = remove(store, "tip", sessions_folder=folder).bundle.name
@@ -111,11 +120,15 @@ def test_files_of_a_conversation_that_went_on_since(store: Path) -> None:
     rows = dump(store)
     back = put_back(store, name, sessions_folder=folder)
     assert (back.sessions, back.files, back.verified) == ((), len(MINE), False)
-    assert any("tip was not restored: it is in the store, and has changed" in each for each in back.notes)
+    assert any(
+        "tip was not restored: it is in the store, and has changed" in each for each in back.notes
+    )
     assert state(folder) == files and dump(store) == rows
 
 
-def test_a_file_that_cannot_be_written_is_not_called_verified(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_cannot_be_written_is_not_called_verified(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It is named, nothing is left in its place, and a second try ends well."""
     folder = store.parent / "sessions"
     files = state(folder)
@@ -129,14 +142,19 @@ def test_a_file_that_cannot_be_written_is_not_called_verified(store: Path, monke
 
     monkeypatch.setattr(os, "fsync", fail)
     back = put_back(store, name, sessions_folder=folder)
-    assert not back.verified and back.files == 0 and sum("could not be written" in each for each in back.notes) == 5
+    assert (
+        not back.verified
+        and back.files == 0
+        and sum("could not be written" in each for each in back.notes) == 5
+    )
     assert state(folder) == {each: files[each] for each in files if each not in MINE}
     monkeypatch.setattr(os, "fsync", real)
     assert put_back(store, name, sessions_folder=folder).verified and state(folder) == files
 
 
 def test_a_dump_of_a_longer_id_is_that_sessions(tmp_path: Path) -> None:
-    """Hermes removes it with the shorter one (0.19); a bundle takes what belongs to its sessions."""
+    """Hermes removes it with the shorter one (0.19); a bundle takes what belongs to its
+    sessions."""
     path = make_store(tmp_path / "state.db", "22", [{"id": "a"}, {"id": "a_b"}])
     folder = tmp_path / "sessions"
     folder.mkdir()
@@ -146,7 +164,9 @@ def test_a_dump_of_a_longer_id_is_that_sessions(tmp_path: Path) -> None:
         assert [each.path.name for each in find(reader, folder, ["a"])] == [
             "request_dump_a_1.json", "request_dump_a_c_1.json",
         ]  # fmt: skip
-        assert [each.path.name for each in find(reader, folder, ["a_b"])] == ["request_dump_a_b_1.json"]
+        assert [each.path.name for each in find(reader, folder, ["a_b"])] == [
+            "request_dump_a_b_1.json"
+        ]
         assert {each.session for each in find(reader, folder, ["a", "a_b"])} == {"a", "a_b"}
 
 
@@ -163,7 +183,10 @@ def test_only_plain_files_with_one_name(store: Path) -> None:
     (folder / "request_dump_tip_1.json").mkdir()
     done = remove(store, "tip", sessions_folder=folder)
     assert done.files == ()
-    assert outside.read_text() == "kept" and len(state_names(folder) & {*MINE, "request_dump_tip_1.json"}) == 4
+    assert (
+        outside.read_text() == "kept"
+        and len(state_names(folder) & {*MINE, "request_dump_tip_1.json"}) == 4
+    )
 
 
 def state_names(folder: Path) -> set[str]:
@@ -174,7 +197,9 @@ def state_names(folder: Path) -> set[str]:
 _PATHS = ["..", ".", "../state", "/etc/passwd", "a/b", "a\x00b"]
 
 
-@pytest.mark.parametrize("session", slow_but([*HOSTILE_IDS[::4], *_PATHS[::2]], [*HOSTILE_IDS, *_PATHS]))
+@pytest.mark.parametrize(
+    "session", slow_but([*HOSTILE_IDS[::4], *_PATHS[::2]], [*HOSTILE_IDS, *_PATHS])
+)
 def test_ids_that_are_paths_touch_their_rows_alone(tmp_path: Path, session: str) -> None:
     """Whatever the id, nothing outside its rows goes, and it comes back."""
     home = tmp_path / "home"
@@ -196,7 +221,9 @@ def test_ids_that_are_paths_touch_their_rows_alone(tmp_path: Path, session: str)
     assert dump(path) == before
 
 
-def test_a_file_that_is_written_meanwhile_stays(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_is_written_meanwhile_stays(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What is not what was copied is not removed."""
     folder = store.parent / "sessions"
     from hermes_browse.store.edit import delete as deleting
@@ -210,7 +237,9 @@ def test_a_file_that_is_written_meanwhile_stays(store: Path, monkeypatch: pytest
 
     monkeypatch.setattr(deleting, "write", write)
     done = remove(store, "tip", sessions_folder=folder)
-    assert [each.rpartition("/")[2] for each in done.notes] == ["tip.json was written to meanwhile and stays."]
+    assert [each.rpartition("/")[2] for each in done.notes] == [
+        "tip.json was written to meanwhile and stays."
+    ]
     assert (folder / "tip.json").read_text() == "another word"
 
 

@@ -32,8 +32,11 @@ SPECIAL = (
 )  # fmt: skip
 
 
-def kept(connection: sqlite3.Connection, expression: str, value: object) -> list[tuple[object, ...]]:
-    """A value stored, read, written as a line, read from it and stored again: both rows as SQLite sees them."""
+def kept(
+    connection: sqlite3.Connection, expression: str, value: object
+) -> list[tuple[object, ...]]:
+    """A value stored, read, written as a line, read from it and stored again: both rows as SQLite
+    sees them."""
     connection.execute("CREATE TABLE IF NOT EXISTS t (v)")
     connection.execute("DELETE FROM t")
     connection.execute(f"INSERT INTO t VALUES ({expression})", [value])
@@ -43,7 +46,10 @@ def kept(connection: sqlite3.Connection, expression: str, value: object) -> list
     marks, values = bind(read_line(raw).row)
     connection.execute(f"INSERT INTO t VALUES ({marks[0]})", values)
     plain = "CASE typeof(v) WHEN 'text' THEN CAST(v AS BLOB) ELSE v END"
-    return [(kind, repr(v)) for kind, v in connection.execute(f"SELECT typeof(v), {plain} FROM t ORDER BY rowid")]
+    return [
+        (kind, repr(v))
+        for kind, v in connection.execute(f"SELECT typeof(v), {plain} FROM t ORDER BY rowid")
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +81,10 @@ def test_text_of_any_bytes_comes_back(connection: sqlite3.Connection, value: byt
 
 def test_a_class_is_part_of_a_value() -> None:
     """5 and 5.0, text and blob are different rows."""
-    rows = [encode_row(["v"], pair) for pair in (("integer", 5), ("real", 5.0), ("text", b"5"), ("blob", b"5"))]
+    rows = [
+        encode_row(["v"], pair)
+        for pair in (("integer", 5), ("real", 5.0), ("text", b"5"), ("blob", b"5"))
+    ]
     assert len({write_line(TableRow("t", None, row)) for row in rows}) == 4
 
 
@@ -109,7 +118,8 @@ def test_what_is_no_line_is_refused(raw: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [{}, {"blob": "é"}, {"blob": "A"}, {"real": "nan"}, {"x": "y"}, {"blob": "", "text": ""}]
+    "value",
+    [{}, {"blob": "é"}, {"blob": "A"}, {"real": "nan"}, {"x": "y"}, {"blob": "", "text": ""}],
 )
 def test_what_is_no_value_is_refused(value: dict[str, str]) -> None:
     """Unknown tags are no values."""
@@ -129,4 +139,9 @@ def test_names_are_quoted() -> None:
 
 def test_values_have_words() -> None:
     """For sentences."""
-    assert [text_of(each) for each in ("a", 5, None, {"text": "//4="})] == ["a", "5", None, "\ufffd\ufffd"]
+    assert [text_of(each) for each in ("a", 5, None, {"text": "//4="})] == [
+        "a",
+        "5",
+        None,
+        "\ufffd\ufffd",
+    ]

@@ -1,4 +1,5 @@
-"""A bundle is read like a store: the same conversations, the same words, and nothing is left behind."""
+"""A bundle is read like a store: the same conversations, the same words, and nothing is left
+behind."""
 
 from __future__ import annotations
 
@@ -27,7 +28,9 @@ def said(path: Path) -> Said:
         found: Said = {}
         for root in catalog.order(View.ALL):
             rows = read_outline(reader, catalog.conversation(root).segments).rows
-            found[root] = [(each.role, each.text, each.reasoning) for each in read_messages(reader, rows)]
+            found[root] = [
+                (each.role, each.text, each.reasoning) for each in read_messages(reader, rows)
+            ]
     return found
 
 
@@ -45,7 +48,9 @@ def test_what_was_deleted_reads_as_before(tmp_path: Path, shape: str) -> None:
     files = {each: each.read_bytes() for each in folder.rglob("*") if each.is_file()}
     with OpenedBundle(folder) as opened:
         found = said(opened.path)
-        assert {root: lines for root, lines in before.items() if root in FAMILY | {"other"}} == found and found
+        assert {
+            root: lines for root, lines in before.items() if root in FAMILY | {"other"}
+        } == found and found
         assert len(left_behind() - there) == 1 and opened.path.stat().st_mode & 0o077 == 0
     assert left_behind() == there
     assert files == {each: each.read_bytes() for each in folder.rglob("*") if each.is_file()}

@@ -27,7 +27,10 @@ def layout_of(path: Path, *statements: str) -> Layout:
 def rows_of(path: Path, *ids: str) -> dict[str, int]:
     """How many rows of each table belong to sessions."""
     with Store(path).reader() as reader:
-        counted = {part.table: len(list(read_part(reader, part, ids))) for part in find_layout(reader).parts}
+        counted = {
+            part.table: len(list(read_part(reader, part, ids)))
+            for part in find_layout(reader).parts
+        }
     return {table: count for table, count in counted.items() if count}
 
 
@@ -54,7 +57,9 @@ def test_no_search_table_is_taken_for_one_of_rows(tmp_path: Path, shape: str) ->
     assert not [part.table for part in layout.parts if part.table.startswith("messages_fts")]
     tables = [part.table for part in layout.parts]
     assert tables.index("sessions") < tables.index("messages")
-    assert [(each.table, each.column) for each in layout.loose] == [("sessions", "parent_session_id")]
+    assert [(each.table, each.column) for each in layout.loose] == [
+        ("sessions", "parent_session_id")
+    ]
 
 
 UNKNOWN = (
@@ -67,12 +72,15 @@ UNKNOWN = (
 
 
 def test_tables_nobody_knows_are_found_and_brought_back(tmp_path: Path) -> None:
-    """By foreign key to sessions or messages, of any shape; those that only name a session are copied and stay."""
+    """By foreign key to sessions or messages, of any shape; those that only name a session are
+    copied and stay."""
     path = family(tmp_path / "state.db")
     with opened(path) as connection:
         for each in UNKNOWN:
             connection.execute(each)
-        connection.execute("INSERT INTO notes VALUES ('a', 'tip'), ('b', 'other'), (CAST(x'ff' AS TEXT), 'root')")
+        connection.execute(
+            "INSERT INTO notes VALUES ('a', 'tip'), ('b', 'other'), (CAST(x'ff' AS TEXT), 'root')"
+        )
         connection.execute("INSERT INTO stars VALUES (1, 'x'), (1, 'y'), (29, 'z')")
         connection.execute("INSERT INTO remarks VALUES (5, 'tip')")
         connection.execute("INSERT INTO \"odd \"\" name\" (id) VALUES ('tip'), ('other')")
@@ -138,7 +146,10 @@ def test_ids_are_not_mistaken_for_each_other(tmp_path: Path) -> None:
     rows = [{"scope": "", "session_key": key, "entry_json": text, "updated_at": NOW} for key, text in (
         ("k", '{"session_id": "abc"}'), ("l", '{"session_id": ""}'))]  # fmt: skip
     path = make_store(
-        tmp_path / "state.db", "22", [{"id": "a"}, {"id": "abc"}, {"id": ""}], tables={"gateway_routing": rows}
+        tmp_path / "state.db",
+        "22",
+        [{"id": "a"}, {"id": "abc"}, {"id": ""}],
+        tables={"gateway_routing": rows},
     )
     assert "gateway_routing" not in rows_of(path, "a")
     assert "gateway_routing" not in rows_of(path, "")

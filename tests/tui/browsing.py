@@ -63,11 +63,14 @@ def demo_app(folder: Path, now: float = NOW) -> BrowseApp:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
     note = _("this is a sample store; without --demo your own opens")
-    return open_app(Location(folder / "state.db", folder, DEFAULT_PROFILE, demo=True, note=note), now)
+    return open_app(
+        Location(folder / "state.db", folder, DEFAULT_PROFILE, demo=True, note=note), now
+    )
 
 
 PATIENCE = 120.0
-"""Seconds after which a test gives up waiting: only a fault takes that long, also on a busy machine."""
+"""Seconds after which a test gives up waiting: only a fault takes that long, also on a busy
+machine."""
 
 _handled = 0
 _in_handlers = 0
@@ -88,11 +91,14 @@ MessagePump._dispatch_message = _dispatch_counted  # type: ignore[method-assign,
 
 
 def press_key(app: App[Any], key: str) -> None:
-    """Send a key to an app, as a terminal does; `Pilot.press` also waits until the processor looks idle."""
+    """Send a key to an app, as a terminal does; `Pilot.press` also waits until the processor looks
+    idle."""
     if len(key) == 1 and not key.isalnum():
         key = _character_to_key(key)
     try:
-        character: str | None = unicodedata.lookup(_get_unicode_name_from_key(REPLACED_KEYS.get(key, key)))
+        character: str | None = unicodedata.lookup(
+            _get_unicode_name_from_key(REPLACED_KEYS.get(key, key))
+        )
     except KeyError:
         character = key if len(key) == 1 else None
     event = Key(key, character)
@@ -101,10 +107,11 @@ def press_key(app: App[Any], key: str) -> None:
 
 
 async def drain(pilot: Pilot[Any]) -> None:
-    """Wait until no widget has a message left and the last frame is drawn, however long or short that takes.
+    """Wait until no widget has a message left and the last frame is drawn, however long or short
+    that takes.
 
-    `Pilot.pause` guesses instead, from the processor time the process has used, that nothing is left to do: 20 ms at
-    least, up to a second on a busy machine.
+    `Pilot.pause` guesses instead, from the processor time the process has used, that nothing is
+    left to do: 20 ms at least, up to a second on a busy machine.
     """
     app = pilot.app
     end = time.monotonic() + PATIENCE
@@ -125,10 +132,13 @@ def _goes_on(app: App[Any]) -> bool:
 
 
 def _has_messages(app: App[Any]) -> bool:
-    """Whether a message is being handled, or waits in the queue of something that still handles messages."""
+    """Whether a message is being handled, or waits in the queue of something that still handles
+    messages."""
     pumps: list[MessagePump] = [app, *app.screen_stack, *app.screen.walk_children()]
     return _in_handlers > 0 or any(
-        pump.is_running and not pump._closing and (pump._next_callbacks or not pump._message_queue.empty())
+        pump.is_running
+        and not pump._closing
+        and (pump._next_callbacks or not pump._message_queue.empty())
         for pump in pumps
     )
 
@@ -148,7 +158,9 @@ class Browser:
     @property
     def screen(self) -> MainScreen:
         """The main screen; that of old transcripts where it is over the store's."""
-        return next(each for each in reversed(self.app.screen_stack) if isinstance(each, MainScreen))
+        return next(
+            each for each in reversed(self.app.screen_stack) if isinstance(each, MainScreen)
+        )
 
     @property
     def row(self) -> ListRow | None:
@@ -156,7 +168,8 @@ class Browser:
         return self.screen.rows.current
 
     async def press(self, *keys: str) -> None:
-        """Press keys, each when the workers have answered the one before it; letters typed in a box come in one go."""
+        """Press keys, each when the workers have answered the one before it; letters typed in a box
+        come in one go."""
         for number, key in enumerate(keys):
             if number and not (len(key) == 1 and isinstance(self.app.focused, Input)):
                 await self.settle()
@@ -171,7 +184,14 @@ class Browser:
 
     async def type(self, text: str) -> None:
         """Type text and wait for the answer."""
-        names = {" ": "space", '"': "quotation_mark", ":": "colon", "-": "minus", "*": "asterisk", "'": "apostrophe"}
+        names = {
+            " ": "space",
+            '"': "quotation_mark",
+            ":": "colon",
+            "-": "minus",
+            "*": "asterisk",
+            "'": "apostrophe",
+        }
         await self.press(*(names.get(letter, letter) for letter in text))
 
     @property
@@ -186,7 +206,9 @@ class Browser:
             or screen.controllers.searching.is_pending
             or screen.transcript.is_drawing
         )
-        pending = pending or any(each.is_pending for each in self.app.screen_stack if isinstance(each, SubScreen))
+        pending = pending or any(
+            each.is_pending for each in self.app.screen_stack if isinstance(each, SubScreen)
+        )
         pending = pending or any(not worker.is_finished for worker in self.app.workers)
         return (
             pending
@@ -207,7 +229,8 @@ class Browser:
 
         Args:
             holds: The condition.
-            seconds: After so long the test fails; only a fault takes that long, also on a busy machine.
+            seconds: After so long the test fails; only a fault takes that long, also on a busy
+                machine.
         """
         end = time.monotonic() + seconds
         while True:
@@ -247,7 +270,9 @@ class Browser:
             visual = static.render()
             if not isinstance(visual, RichVisual):
                 return str(visual)
-            return " ".join(" ".join(strip.text for strip in static.render_lines(static.size.region)).split())
+            return " ".join(
+                " ".join(strip.text for strip in static.render_lines(static.size.region)).split()
+            )
 
         return "\n".join(map(said, self.app.screen.query(Static)))
 

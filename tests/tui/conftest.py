@@ -14,7 +14,8 @@ from hermes_browse.tui.list.columns import set_sort
 
 @pytest.fixture(autouse=True)
 def no_desktop(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests never fill the clipboard of whoever runs them: only the terminal's own route is left."""
+    """Tests never fill the clipboard of whoever runs them: only the terminal's own route is
+    left."""
     monkeypatch.setattr("hermes_browse.tui.shared.clipboard.tools", lambda *given: [])
 
 
@@ -22,13 +23,16 @@ def no_desktop(monkeypatch: pytest.MonkeyPatch) -> None:
 def clipboard(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What was copied."""
     copied: list[str] = []
-    monkeypatch.setattr("hermes_browse.tui.app.BrowseApp.copy_to_clipboard", lambda app, text: copied.append(text))
+    monkeypatch.setattr(
+        "hermes_browse.tui.app.BrowseApp.copy_to_clipboard", lambda app, text: copied.append(text)
+    )
     return copied
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A store with one of each kind of conversation, all of them long idle; a file may define another."""
+    """A store with one of each kind of conversation, all of them long idle; a file may define
+    another."""
     return family(tmp_path / "state.db")
 
 
@@ -40,11 +44,15 @@ def newest_first() -> None:
 
 @pytest.fixture(autouse=True)
 def no_freezing(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    """The browser collects garbage and freezes the rest when it has read the list (`screens/listing.py`).
+    """The browser collects garbage and freezes the rest when it has read the list
+    (`screens/listing.py`).
 
-    That is right for one browser in a process. Here it would go through all that hundreds of tests have left.
+    That is right for one browser in a process. Here it would go through all that hundreds of tests
+    have left.
     """
     if not request.node.get_closest_marker("collector"):
-        nothing = SimpleNamespace(**dict.fromkeys(("collect", "disable", "enable", "freeze", "unfreeze"), lambda: None))
+        nothing = SimpleNamespace(
+            **dict.fromkeys(("collect", "disable", "enable", "freeze", "unfreeze"), lambda: None)
+        )
         monkeypatch.setattr("hermes_browse.tui.list.listing.gc", nothing)
         monkeypatch.setattr("hermes_browse.tui.screens.main.gc", nothing)

@@ -14,7 +14,8 @@ import pyte
 from rich.cells import cell_len
 
 PATIENCE = 120.0
-"""Seconds after which a test gives up waiting: only a fault takes that long, also on a busy machine."""
+"""Seconds after which a test gives up waiting: only a fault takes that long, also on a busy
+machine."""
 
 
 class Terminal:
@@ -37,7 +38,9 @@ class Terminal:
         **env: str,
     ) -> None:
         self._prepare(columns, rows)
-        program = [sys.executable, "-c", code] if code else [sys.executable, "-m", "hermes_browse.tui"]
+        program = (
+            [sys.executable, "-c", code] if code else [sys.executable, "-m", "hermes_browse.tui"]
+        )
         command = [*before, *program, *arguments]
         # Without an encoding it reads bytes; the stubs know the other kind only.
         self.child: Any = pexpect.spawn(
@@ -65,7 +68,8 @@ class Terminal:
         """Take in the next portion, waiting so long for it at most.
 
         Returns:
-            False when there will be no more: the program and all that it started have closed the terminal.
+            False when there will be no more: the program and all that it started have closed the
+                terminal.
         """
         try:
             data = self.child.read_nonblocking(65536, timeout=seconds)
@@ -78,9 +82,11 @@ class Terminal:
         return True
 
     def painted_ahead(self) -> pyte.Screen:
-        """Return the screen as it was when Textual took over, which turns the mouse on before it paints.
+        """Return the screen as it was when Textual took over, which turns the mouse on before it
+        paints.
 
-        Read from all that was written, so it does not matter how much of it was read at that moment.
+        Read from all that was written, so it does not matter how much of it was read at that
+        moment.
         """
         ahead, mouse, _rest = self.raw.partition(b"\x1b[?1000h")
         assert mouse, "Textual never had the screen"
@@ -90,13 +96,18 @@ class Terminal:
 
     @property
     def text(self) -> str:
-        """What is on the screen, also in the middle of a frame, when half of a wide character may be written over."""
+        """What is on the screen, also in the middle of a frame, when half of a wide character may
+        be written over."""
         lines = []
         for y in range(self.screen.lines):
             cells = [self.screen.buffer[y][x].data for x in range(self.screen.columns)]
-            # The cell behind a wide character is empty; an empty one elsewhere is half of what is written over.
+            # The cell behind a wide character is empty; an empty one elsewhere is half of what is
+            # written over.
             halves = [False, *(cell_len(cell) == 2 for cell in cells)]
-            shown = (cell or ("" if is_half else " ") for cell, is_half in zip(cells, halves, strict=False))
+            shown = (
+                cell or ("" if is_half else " ")
+                for cell, is_half in zip(cells, halves, strict=False)
+            )
             lines.append("".join(shown).rstrip())
         return "\n".join(lines)
 
@@ -104,11 +115,14 @@ class Terminal:
         """Read until a text is on the screen."""
         self.read_until(lambda: text in self.text, f"never saw {text!r}", seconds)
 
-    def read_until(self, holds: Callable[[], bool], otherwise: str, seconds: float = PATIENCE) -> None:
+    def read_until(
+        self, holds: Callable[[], bool], otherwise: str, seconds: float = PATIENCE
+    ) -> None:
         """Read until a condition holds.
 
         Args:
-            holds: The condition, asked again after each portion the program writes, and at least ten times a second.
+            holds: The condition, asked again after each portion the program writes, and at least
+                ten times a second.
             otherwise: What the failure says.
             seconds: Only a fault takes so long.
         """
@@ -138,7 +152,8 @@ class Terminal:
             assert time.monotonic() < end, f"never ended:\n{self.text}"
             if not self._take(0.1):
                 self.child.wait()
-        # What it wrote last may come in several portions; with the last writer gone the kernel tells the end.
+        # What it wrote last may come in several portions; with the last writer gone the kernel
+        # tells the end.
         while self._take(1.0):
             assert time.monotonic() < end, f"somebody keeps the terminal open:\n{self.text}"
         self.child.close()
@@ -146,8 +161,10 @@ class Terminal:
         return code if code is not None else -(self.child.signalstatus or 0)
 
     def lose(self, seconds: float = PATIENCE) -> None:
-        """Take the terminal away, as a window that is closed does, and wait until the program is gone."""
-        # Not os.close: the pexpect object would close the number again, and by then it is someone else's.
+        """Take the terminal away, as a window that is closed does, and wait until the program is
+        gone."""
+        # Not os.close: the pexpect object would close the number again, and by then it is someone
+        # else's.
         self.child.ptyproc.fileobj.close()
         self.child.ptyproc.closed = self.child.closed = True
         self.wait_for_death(seconds)
@@ -164,7 +181,8 @@ class Terminal:
 
     @property
     def is_restored(self) -> bool:
-        """Whether the program has left the alternate screen and turned off mouse, paste and keyboard modes."""
+        """Whether the program has left the alternate screen and turned off mouse, paste and
+        keyboard modes."""
         last = {name: (self.raw.rfind(on), self.raw.rfind(off)) for name, on, off in _MODES}
         return all(off > on for on, off in last.values() if on >= 0)
 

@@ -1,4 +1,5 @@
-"""Profiles and hosts as one list: own rows at once, others when they come, nothing waits for a host that is away."""
+"""Profiles and hosts as one list: own rows at once, others when they come, nothing waits for a host
+that is away."""
 
 from __future__ import annotations
 
@@ -30,7 +31,11 @@ VPS, NAS = Host("vps", "me@vps"), Host("nas", "me@nas")
 @pytest.fixture
 def vps() -> FakeLink:
     """A host with three conversations, one older and two newer than all here."""
-    rows = [conversation("v1", T0 + 50), conversation("v2", T0 + 40), conversation("v3", T0 - 5_000)]
+    rows = [
+        conversation("v1", T0 + 50),
+        conversation("v2", T0 + 40),
+        conversation("v3", T0 - 5_000),
+    ]
     return FakeLink(VPS, rows, [hit(7, "v3", T0 - 5_000), hit(9, "far", T0 + 45)])
 
 
@@ -47,9 +52,16 @@ def app(tmp_path: Path, vps: FakeLink, nas: FakeLink) -> BrowseApp:
     ids = [f"s{number:02}" for number in range(40)]
     make_store(
         tmp_path / "hermes" / "state.db",
-        sessions=[{"id": each, "title": f"Own {each}", "started_at": T0 - 10 * at} for at, each in enumerate(ids)],
+        sessions=[
+            {"id": each, "title": f"Own {each}", "started_at": T0 - 10 * at}
+            for at, each in enumerate(ids)
+        ],
         messages=[
-            {"session_id": each, "content": "the lighthouse here" if at < 2 else "fog", "timestamp": T0 - 10 * at}
+            {
+                "session_id": each,
+                "content": "the lighthouse here" if at < 2 else "fog",
+                "timestamp": T0 - 10 * at,
+            }
             for at, each in enumerate(ids)
         ],
     )
@@ -72,7 +84,9 @@ async def everything(app: BrowseApp, size: tuple[int, int] = (120, 36)) -> Async
         await browser.send("0")
         await browser.wait_until(lambda: isinstance(app.screen, HostsCard))
         await browser.send("a")
-        await browser.wait_until(lambda: isinstance(app.screen, HostsScreen) and len(names(browser)) >= 40)
+        await browser.wait_until(
+            lambda: isinstance(app.screen, HostsScreen) and len(names(browser)) >= 40
+        )
         yield browser
 
 
@@ -101,21 +115,30 @@ def lines(browser: Browser) -> list[str]:
 async def test_the_card_shows_profiles_at_once_and_hosts_when_they_answer(
     app: BrowseApp, vps: FakeLink, nas: FakeLink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A line each: asking, figures, or why it is away and since when; a host is chosen like a profile."""
+    """A line each: asking, figures, or why it is away and since when; a host is chosen like a
+    profile."""
     chosen: list[Host] = []
     monkeypatch.setattr(
-        "hermes_browse.tui.profiles.switching.Switching.to_host", lambda self, host: chosen.append(host)
+        "hermes_browse.tui.profiles.switching.Switching.to_host",
+        lambda self, host: chosen.append(host),
     )
     vps.gate.clear()
     vps.total = 20_113
     nas.fail(since=NOW)
     async with browsing(app) as browser:
         await browser.send("0")
-        await browser.wait_until(lambda: bool(app.screen.query("#profiles")) and "away" in browser.text("#profiles"))
-        own, first, second, last = (line for line in browser.text("#profiles").splitlines() if line.strip())
+        await browser.wait_until(
+            lambda: bool(app.screen.query("#profiles")) and "away" in browser.text("#profiles")
+        )
+        own, first, second, last = (
+            line for line in browser.text("#profiles").splitlines() if line.strip()
+        )
         assert own.split()[:4] == ["●", "default", "40", "sessions"]
         assert first.split() == ["@vps", "asking", "…"]
-        assert "@nas" in second and "away since 20:26: it cannot be reached (Connection refused)." in second
+        assert (
+            "@nas" in second
+            and "away since 20:26: it cannot be reached (Connection refused)." in second
+        )
         assert last.split("·")[0].strip() == "everything as one list" and "40 sessions" in last
         vps.gate.set()
         await browser.wait_until(lambda: "20,113 sessions" in browser.text("#profiles"))
@@ -162,20 +185,28 @@ async def test_own_rows_come_at_once_and_those_of_hosts_without_moving_the_curso
         assert browser.text("#found-head").split()[0] == "where"
 
 
-async def test_newer_rows_above_the_view_are_announced(app: BrowseApp, vps: FakeLink, nas: FakeLink) -> None:
+async def test_newer_rows_above_the_view_are_announced(
+    app: BrowseApp, vps: FakeLink, nas: FakeLink
+) -> None:
     """Until they have been on screen; the cursor stays on its row."""
     vps.gate.clear()
     async with everything(app) as browser:
         screen = app.screen
         assert isinstance(screen, HostsScreen)
         await browser.wait_until(lambda: "Chat n1" in names(browser))
-        assert "newer" not in browser.text("#status"), "what came below the first row is on screen, or older"
+        assert "newer" not in browser.text("#status"), (
+            "what came below the first row is on screen, or older"
+        )
         await browser.send("end")
         row = screen.found.current
         vps.gate.set()
         await browser.wait_until(lambda: "Chat v2" in names(browser))
         await browser.wait_until(lambda: browser.text("#status").strip() == "2 newer above · g")
-        assert screen.found.current is not None and row is not None and screen.found.current.key == row.key
+        assert (
+            screen.found.current is not None
+            and row is not None
+            and screen.found.current.key == row.key
+        )
         await browser.press("up", "down")
         assert "2 newer above · g" in browser.text("#status")
         await browser.press("g")
@@ -185,7 +216,8 @@ async def test_newer_rows_above_the_view_are_announced(app: BrowseApp, vps: Fake
 async def test_a_host_that_is_away_is_one_line_and_comes_back_by_itself(
     app: BrowseApp, vps: FakeLink, nas: FakeLink, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the reason, since when, and what to do; one that goes away later loses its rows until it is back."""
+    """With the reason, since when, and what to do; one that goes away later loses its rows until it
+    is back."""
     monkeypatch.setattr("hermes_browse.tui.profiles.hosts_screen.AGAIN_SECONDS", 0.02)
     nas.fail("host-login", since=NOW)
     async with everything(app) as browser:
@@ -209,15 +241,21 @@ async def test_a_host_that_is_away_is_one_line_and_comes_back_by_itself(
         assert lines(browser) == []
         assert screen.found.current is not None and screen.found.current.key == row.key
         vps.fail("host-lost", since=NOW + 60)
-        await browser.wait_until(lambda: lines(browser) == ["@vps: away since 20:27: the connection was lost."])
+        await browser.wait_until(
+            lambda: lines(browser) == ["@vps: away since 20:27: the connection was lost."]
+        )
         assert "Chat v1" not in names(browser) and "Chat n1" in names(browser)
         vps.come_back()
         await browser.wait_until(lambda: "Chat v1" in names(browser))
         nas.fail(since=NOW - 86_400)
-        await browser.wait_until(lambda: any("away since 2026-05-27 20:26: it" in line for line in lines(browser)))
+        await browser.wait_until(
+            lambda: any("away since 2026-05-27 20:26: it" in line for line in lines(browser))
+        )
 
 
-async def test_enter_asks_a_host_again_that_is_away(app: BrowseApp, vps: FakeLink, nas: FakeLink) -> None:
+async def test_enter_asks_a_host_again_that_is_away(
+    app: BrowseApp, vps: FakeLink, nas: FakeLink
+) -> None:
     """Without waiting for the next time."""
     nas.fail(since=NOW)
     async with everything(app) as browser:
@@ -230,7 +268,8 @@ async def test_enter_asks_a_host_again_that_is_away(app: BrowseApp, vps: FakeLin
 async def test_a_search_goes_to_all_at_once_and_says_who_has_answered(
     app: BrowseApp, vps: FakeLink, nas: FakeLink
 ) -> None:
-    """Newest first as answers come; a conversation that is not known is named by its id at first."""
+    """Newest first as answers come; a conversation that is not known is named by its id at
+    first."""
     async with everything(app) as browser:
         await browser.settle()
         vps.gate.clear()
@@ -238,12 +277,16 @@ async def test_a_search_goes_to_all_at_once_and_says_who_has_answered(
         await browser.wait_until(
             lambda: vps.asked[-1][1].get("query") == ["lighthouse"]
         )  # typing may have paused on a slow machine
-        await browser.wait_until(lambda: "3 hits · 1 of 2 hosts have answered" in browser.text("#status"))
+        await browser.wait_until(
+            lambda: "3 hits · 1 of 2 hosts have answered" in browser.text("#status")
+        )
         assert names(browser) == ["Own s00", "Own s01", "Chat n1"]
         screen = app.screen
         assert isinstance(screen, HostsScreen) and screen.found.cursor == 0
         vps.gate.set()
-        await browser.wait_until(lambda: "5 hits · 2 of 2 hosts have answered" in browser.text("#status"))
+        await browser.wait_until(
+            lambda: "5 hits · 2 of 2 hosts have answered" in browser.text("#status")
+        )
         assert names(browser) == ["far", "Own s00", "Own s01", "Chat n1", "Chat v3"]
         assert vps.asked[-1] == ("search", {"query": ["lighthouse"], "limit": 200})
         assert screen.found.cursor == 0, "the newest, while something is typed"
@@ -256,7 +299,9 @@ async def test_a_search_goes_to_all_at_once_and_says_who_has_answered(
         assert len(names(browser)) == 44, "the list is still known"
 
 
-async def test_a_newer_search_drops_the_answers_to_older_ones(app: BrowseApp, vps: FakeLink, nas: FakeLink) -> None:
+async def test_a_newer_search_drops_the_answers_to_older_ones(
+    app: BrowseApp, vps: FakeLink, nas: FakeLink
+) -> None:
     """Those that are still asked are cancelled; what comes all the same is not shown."""
     async with everything(app) as browser:
         await browser.settle()
@@ -266,7 +311,9 @@ async def test_a_newer_search_drops_the_answers_to_older_ones(app: BrowseApp, vp
         number, vps.gate = len(vps.asked), threading.Event()
         vps.gate.set()
         vps.hits = [hit(50, "v1", T0 + 50, "the lighthouse, newly")]
-        browser.app.screen.query_one(Input).value = "lighthouse"  # at once: no search lies between the two
+        browser.app.screen.query_one(
+            Input
+        ).value = "lighthouse"  # at once: no search lies between the two
         await browser.wait_until(lambda: vps.asked[-1][1].get("query") == ["lighthouse"])
         await browser.wait_until(lambda: "2 of 2 hosts have answered" in browser.text("#status"))
         assert number in vps.cancelled
@@ -294,7 +341,9 @@ async def test_what_is_no_answer_is_one_line_and_nothing_reaches_the_terminal(
 
 
 @pytest.mark.slow
-async def test_a_host_with_more_conversations_than_were_sent_says_so(app: BrowseApp, vps: FakeLink) -> None:
+async def test_a_host_with_more_conversations_than_were_sent_says_so(
+    app: BrowseApp, vps: FakeLink
+) -> None:
     """In the header."""
     vps.conversations = [conversation(f"w{number}", T0 - number) for number in range(300)]
     vps.total = 20_113
@@ -318,7 +367,9 @@ async def test_a_store_without_a_root_has_hosts_all_the_same(tmp_path: Path, vps
 
 
 @pytest.mark.slow
-async def test_a_preview_that_takes_long_holds_up_nothing(app: BrowseApp, vps: FakeLink, nas: FakeLink) -> None:
+async def test_a_preview_that_takes_long_holds_up_nothing(
+    app: BrowseApp, vps: FakeLink, nas: FakeLink
+) -> None:
     """While it is read it says so; when it comes the cursor is elsewhere, and it is dropped."""
     vps.reading.clear()
     async with everything(app) as browser:
@@ -331,7 +382,9 @@ async def test_a_preview_that_takes_long_holds_up_nothing(app: BrowseApp, vps: F
         assert vps.statements
         vps.reading.set()
         await browser.settle()
-        assert "the lighthouse here" in browser.text("#preview") and "Own s00" in browser.text("#preview")
+        assert "the lighthouse here" in browser.text("#preview") and "Own s00" in browser.text(
+            "#preview"
+        )
 
 
 SSH = """#!/bin/sh
@@ -353,8 +406,19 @@ def far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Host:
         home / "state.db",
         sessions=[
             {"id": "chat", "title": "Far chat", "started_at": T0 + 90},
-            {"id": "cron_a", "source": "cron", "started_at": T0 + 70, "ended_at": T0 + 71, "end_reason": "compression"},
-            {"id": "cron_b", "source": "cron", "started_at": T0 + 71, "parent_session_id": "cron_a"},
+            {
+                "id": "cron_a",
+                "source": "cron",
+                "started_at": T0 + 70,
+                "ended_at": T0 + 71,
+                "end_reason": "compression",
+            },
+            {
+                "id": "cron_b",
+                "source": "cron",
+                "started_at": T0 + 71,
+                "parent_session_id": "cron_a",
+            },
         ],
         messages=[
             {"session_id": "chat", "content": "a boat far away", "timestamp": T0 + 90},
@@ -365,8 +429,11 @@ def far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Host:
     return Host("far", "me@far", command=f"{sys.executable} -m hermes_browse.tui", home=str(home))
 
 
-async def test_conversations_of_a_host_are_previewed_named_and_opened(app: BrowseApp, far: Host) -> None:
-    """The recap of one, the messages around a hit; what the list did not send is read when it comes into sight."""
+async def test_conversations_of_a_host_are_previewed_named_and_opened(
+    app: BrowseApp, far: Host
+) -> None:
+    """The recap of one, the messages around a hit; what the list did not send is read when it comes
+    into sight."""
     app.start = app.start._replace(options=app.start.options._replace(hosts=(far,)))
     app.__dict__["links"] = Links()
     async with everything(app) as browser:
@@ -378,7 +445,9 @@ async def test_conversations_of_a_host_are_previewed_named_and_opened(app: Brows
         await browser.press("slash")
         await browser.type("lighthouse")
         await browser.wait_until(lambda: "what the job was told" in names(browser))
-        (row,) = (row for row in rows_of(browser) if isinstance(row, FoundRow) and row.found.location.host)
+        (row,) = (
+            row for row in rows_of(browser) if isinstance(row, FoundRow) and row.found.location.host
+        )
         assert [each.id for each in row.found.conversation.segments] == ["cron_a", "cron_b"]
         await browser.press("enter", "home")
         assert "it saw a lighthouse" in browser.text("#preview")

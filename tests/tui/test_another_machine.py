@@ -1,4 +1,5 @@
-"""The browser on another machine's store, through the real ssh client: read, change, undo, resume, what it refuses."""
+"""The browser on another machine's store, through the real ssh client: read, change, undo, resume,
+what it refuses."""
 
 from __future__ import annotations
 
@@ -61,7 +62,9 @@ def _conversations(machine: ThrowAwayServer) -> dict[str, tuple[str | None, bool
         return {each.id: (each.title, each.archived) for each in every}
 
 
-async def test_a_conversation_is_read_there_as_here(browser: Browser, machine: ThrowAwayServer) -> None:
+async def test_a_conversation_is_read_there_as_here(
+    browser: Browser, machine: ThrowAwayServer
+) -> None:
     screen = await _go(browser, machine)
     assert "vps" in browser.text("#header")
     await browser.press("4", "down")
@@ -72,12 +75,16 @@ async def test_a_conversation_is_read_there_as_here(browser: Browser, machine: T
     assert screen.controllers.searching.has_hits
 
 
-async def test_archive_rename_delete_and_their_undo_happen_there(browser: Browser, machine: ThrowAwayServer) -> None:
+async def test_archive_rename_delete_and_their_undo_happen_there(
+    browser: Browser, machine: ThrowAwayServer
+) -> None:
     before = _conversations(machine)
     await _go(browser, machine)
     tip = _tip(browser)
     await browser.press("a")
-    assert _conversations(machine)[tip][1] and "archived 1 conversation on vps" in browser.text("#status")
+    assert _conversations(machine)[tip][1] and "archived 1 conversation on vps" in browser.text(
+        "#status"
+    )
     await browser.press("u")
     assert _conversations(machine) == before
     tip = _tip(browser)
@@ -85,10 +92,14 @@ async def test_archive_rename_delete_and_their_undo_happen_there(browser: Browse
     await browser.press("y")
     assert tip not in _conversations(machine)
     await browser.press("u")
-    assert _conversations(machine) == before and "restored 1 conversation" in browser.text("#status")
+    assert _conversations(machine) == before and "restored 1 conversation" in browser.text(
+        "#status"
+    )
 
 
-async def test_a_change_there_that_waits_for_another_writer_says_so(browser: Browser, machine: ThrowAwayServer) -> None:
+async def test_a_change_there_that_waits_for_another_writer_says_so(
+    browser: Browser, machine: ThrowAwayServer
+) -> None:
     """Soon, as it would here; and what was done takes its place."""
     await _go(browser, machine)
     with closing(sqlite3.connect(machine.home / "state.db", isolation_level=None)) as other:
@@ -105,23 +116,34 @@ async def test_a_message_too_long_to_be_sent_is_named_and_the_others_are_read(
 ) -> None:
     """The conversation opens; only the text of that message is missing."""
     with closing(sqlite3.connect(machine.home / "state.db")) as store, store:
-        for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+        for (name,) in store.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+        ).fetchall():
             store.execute(f'DROP TRIGGER "{name}"')
-        store.execute("INSERT INTO sessions (id, source, started_at) VALUES ('long', 'cli', ?)", [NOW])
+        store.execute(
+            "INSERT INTO sessions (id, source, started_at) VALUES ('long', 'cli', ?)", [NOW]
+        )
         for number, text in enumerate(("before it", "ä" * 33_000_000, "after it")):
             values = ["user", text, NOW + number]
             store.execute(
-                "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('long', ?, ?, ?)", values
+                "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('long', ?, ?, ?)",
+                values,
             )
     await _go(browser, machine)
     await browser.press("4", "home")
     assert _tip(browser) == "long"
     shown = browser.text("#transcript")
-    assert "before it" in shown and "longer than 64 MB, and is not sent" in shown and "after it" in shown
+    assert (
+        "before it" in shown
+        and "longer than 64 MB, and is not sent" in shown
+        and "after it" in shown
+    )
 
 
 @pytest.mark.slow
-async def test_a_resume_ends_the_browser_with_the_command_of_ssh(browser: Browser, machine: ThrowAwayServer) -> None:
+async def test_a_resume_ends_the_browser_with_the_command_of_ssh(
+    browser: Browser, machine: ThrowAwayServer
+) -> None:
     await _go(browser, machine)
     tip = _tip(browser)
     await browser.press("enter")
@@ -131,11 +153,15 @@ async def test_a_resume_ends_the_browser_with_the_command_of_ssh(browser: Browse
     assert plan.argv == ("ssh", "-t", *machine.host.ssh_words(), line)
 
 
-async def test_a_risky_resume_shows_its_card_first(browser: Browser, machine: ThrowAwayServer) -> None:
+async def test_a_risky_resume_shows_its_card_first(
+    browser: Browser, machine: ThrowAwayServer
+) -> None:
     """The warnings are those of the machine, and the command can be copied."""
     screen = await _go(browser, machine)
     await browser.press("2", "enter")
-    assert "on vps" in browser.card() and "! " in browser.card() and "resume --yes" in browser.card()
+    assert (
+        "on vps" in browser.card() and "! " in browser.card() and "resume --yes" in browser.card()
+    )
     await browser.press("escape")
     assert browser.app.screen is screen
 
@@ -154,7 +180,8 @@ async def test_what_is_in_files_there_is_named_with_its_command(
 async def test_a_machine_that_dies_says_so_and_comes_back_by_itself(
     browser: Browser, machine: ThrowAwayServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is on screen stays, a sentence says why nothing more comes, and the list goes on when it is there again."""
+    """What is on screen stays, a sentence says why nothing more comes, and the list goes on when it
+    is there again."""
     monkeypatch.setattr("hermes_browse.store.hosts.link.POLL_SECONDS", 0.1)
     monkeypatch.setattr("hermes_browse.store.hosts.link.RETRY_SECONDS", 0.1)
     screen = await _go(browser, machine)
@@ -163,14 +190,18 @@ async def test_a_machine_that_dies_says_so_and_comes_back_by_itself(
     await browser.wait_until(lambda: "vps: " in browser.text("#status"))
     assert len(screen.rows) == rows
     with sqlite3.connect(machine.home / "state.db") as connection:
-        connection.execute("UPDATE sessions SET title = 'while it was away' WHERE id = ?", [_tip(browser)])
+        connection.execute(
+            "UPDATE sessions SET title = 'while it was away' WHERE id = ?", [_tip(browser)]
+        )
     connection.close()
     machine.start()
     await browser.wait_until(lambda: "while it was away" in browser.text("#list"))
 
 
 @pytest.mark.slow
-async def test_the_way_home_is_open_while_a_machine_is_away(browser: Browser, machine: ThrowAwayServer) -> None:
+async def test_the_way_home_is_open_while_a_machine_is_away(
+    browser: Browser, machine: ThrowAwayServer
+) -> None:
     screen = await _go(browser, machine)
     machine.stop()
     here = browser.app.here
@@ -183,7 +214,9 @@ async def test_the_way_home_is_open_while_a_machine_is_away(browser: Browser, ma
 def test_an_older_program_there_is_named_as_such(machine: ThrowAwayServer) -> None:
     """One that does not know what this one starts there, such as 0.1."""
     script = machine.folder / "old"
-    script.write_text('case "$*" in *allow-changes*) echo "unrecognized" >&2; exit 2;; esac\nexec hermes-browse "$@"\n')
+    script.write_text(
+        'case "$*" in *allow-changes*) echo "unrecognized" >&2; exit 2;; esac\nexec hermes-browse "$@"\n'
+    )
     links = Links()
     try:
         with pytest.raises(HostError, match="too old"):

@@ -21,7 +21,9 @@ from hermes_browse.tui.shared.lines import TextLine
 
 
 @pytest.mark.parametrize("key", ["D", "a"])
-async def test_a_key_for_a_plan_that_is_being_made(path: Path, monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+async def test_a_key_for_a_plan_that_is_being_made(
+    path: Path, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
     """It says so and never acts on the old plan, whose numbers are dim; pressed again it acts."""
     may_go_on = threading.Event()
     may_go_on.set()
@@ -40,16 +42,24 @@ async def test_a_key_for_a_plan_that_is_being_made(path: Path, monkeypatch: pyte
         screen.query_one("#rules", Input).value = "is:automation"
         await browser.drain()
         totals = screen.query_one("#totals", TextLine).content
-        assert "5 conversations" in str(totals) and "accent" not in str(getattr(totals, "spans", ""))
+        assert "5 conversations" in str(totals) and "accent" not in str(
+            getattr(totals, "spans", "")
+        )
         await browser.send(key)
         await browser.wait_until(lambda: "the plan is being made" in browser.text("#status"))
         assert browser.app.screen is screen
         may_go_on.set()
         await browser.settle()
         assert browser.app.screen is screen and session_ids(path) == before
-        assert "here is the new plan" in browser.text("#status") and "5 conversations" not in browser.text("#totals")
+        assert "here is the new plan" in browser.text(
+            "#status"
+        ) and "5 conversations" not in browser.text("#totals")
         await browser.press(key)
-        assert isinstance(browser.app.screen, DeleteCard) if key == "D" else "archived" in browser.text("#status")
+        assert (
+            isinstance(browser.app.screen, DeleteCard)
+            if key == "D"
+            else "archived" in browser.text("#status")
+        )
 
 
 async def test_a_change_that_waits_for_another_writer_says_so(path: Path) -> None:
@@ -72,7 +82,9 @@ async def test_a_field_that_opens_ends_what_was_said(tmp_path: Path, keys: tuple
         await browser.press("colon")
         assert "does nothing here" in browser.text("#status")
         await browser.press(keys[-1])
-        assert isinstance(browser.app.focused, Input) and "does nothing" not in browser.text("#status")
+        assert isinstance(browser.app.focused, Input) and "does nothing" not in browser.text(
+            "#status"
+        )
 
 
 @pytest.mark.parametrize("place", ["", "tab", "P", "I", "X", "H"])
@@ -97,7 +109,9 @@ async def test_a_key_without_meaning_says_so(tmp_path: Path, place: str) -> None
         (("P", "slash"), "back", "archive"),
     ],
 )
-async def test_a_field_names_its_own_keys(tmp_path: Path, keys: tuple[str, ...], has: str, has_not: str) -> None:
+async def test_a_field_names_its_own_keys(
+    tmp_path: Path, keys: tuple[str, ...], has: str, has_not: str
+) -> None:
     """Those of the panes are letters in it, or have nothing to do with it."""
     async with browsing(demo_app(tmp_path), (200, 40)) as browser:
         await browser.press(*keys)

@@ -55,7 +55,8 @@ async def test_retention_names_the_untitled_as_the_list_does(
 
 
 async def test_a_spared_row_is_named_as_in_the_list(fixture_store: Callable[[str], Path]) -> None:
-    """P reads how a spared conversation without a title begins, also where the list has not shown it."""
+    """P reads how a spared conversation without a title begins, also where the list has not shown
+    it."""
     path = fixture_store("state-v31")
     async with browsing(open_app(loose(path), 1_900_000_000.0), (120, 14)) as browser:
         browser.screen.controllers.cleaning.last_rules = "older:0d"
@@ -85,7 +86,11 @@ async def test_the_line_of_keys_says_what_enter_does_here(tmp_path: Path) -> Non
         assert "Enter resume" in browser.text("#keys")
         await browser.press("tab")
         keys = browser.text("#keys")
-        assert "Enter resume" not in keys and keys.count("Enter more, less") == 1 and "R resume" in keys
+        assert (
+            "Enter resume" not in keys
+            and keys.count("Enter more, less") == 1
+            and "R resume" in keys
+        )
         await browser.press("tab")
         assert browser.screen.lineage.has_focus and "Enter resume" in browser.text("#keys")
 
@@ -118,14 +123,20 @@ async def test_help_goes_where_lists_go(tmp_path: Path) -> None:
         ("H", None),
     ],
 )
-async def test_help_says_what_enter_does_on_a_screen(key: str, enter: str | None, tmp_path: Path) -> None:
+async def test_help_says_what_enter_does_on_a_screen(
+    key: str, enter: str | None, tmp_path: Path
+) -> None:
     """Nowhere over the main screen Enter resumes, and help does not say so."""
     async with browsing(demo_app(tmp_path), (120, 36)) as browser:
         await browser.press(key, "question_mark")
         assert isinstance(browser.app.screen, HelpCard)
         told = browser.card()
         assert "Resume" not in told
-        assert " ".join(f"Enter Ctrl+J {enter}".split()) in " ".join(told.split()) if enter else "Ctrl+J" not in told
+        assert (
+            " ".join(f"Enter Ctrl+J {enter}".split()) in " ".join(told.split())
+            if enter
+            else "Ctrl+J" not in told
+        )
 
 
 @pytest.mark.slow
@@ -148,12 +159,15 @@ async def test_a_click_on_a_view_shows_it(tmp_path: Path) -> None:
 
 
 async def test_a_title_that_is_taken_leaves_the_card_open(tmp_path: Path) -> None:
-    """The reason stands whole in the card, and what was typed can be changed; then the header has the new title."""
+    """The reason stands whole in the card, and what was typed can be changed; then the header has
+    the new title."""
     async with browsing(demo_app(tmp_path), (120, 36)) as browser:
         taken = next(
             row.conversation.title
             for row in _rows(browser, "#list")[1:]
-            if isinstance(row, ConversationRow) and row.conversation.title and "#" not in row.conversation.title
+            if isinstance(row, ConversationRow)
+            and row.conversation.title
+            and "#" not in row.conversation.title
         )
         await browser.press("T")
         box = browser.app.screen.query_one(Input)
@@ -170,14 +184,17 @@ async def test_a_title_that_is_taken_leaves_the_card_open(tmp_path: Path) -> Non
 
 @pytest.mark.slow
 async def test_everything_marked_is_accounted_for(tmp_path: Path) -> None:
-    """Of all that is marked, what goes, what is spared and what goes along with its parent come to the whole."""
+    """Of all that is marked, what goes, what is spared and what goes along with its parent come to
+    the whole."""
     async with browsing(demo_app(tmp_path), (200, 60)) as browser:
         await browser.press("4", "asterisk")
         marked = len(browser.screen.controllers.changing.marks)
         await browser.press("P")
         view, planned = browser.app.screen.plan.view, browser.app.screen.plan.planned  # type: ignore[attr-defined]  # of PruneScreen
         along = {each.id for one in planned.plan.selected for each in one.subagents}
-        count = sum(each.id in along for each in browser.screen.controllers.changing.marks.conversations)
+        count = sum(
+            each.id in along for each in browser.screen.controllers.changing.marks.conversations
+        )
         assert count and view.goes + len(planned.plan.spared) + count == marked
         assert f"{count} marked subagents go along with their parents" in browser.text("#stays")
         await browser.press("escape", "D")
@@ -223,7 +240,8 @@ async def test_a_sentence_of_the_page_goes_with_the_page(tmp_path: Path) -> None
 
 @pytest.mark.slow
 async def test_leaving_a_search_stays_with_what_was_found(tmp_path: Path) -> None:
-    """Esc from a hit is the conversation of the hit, or where the search began; typing and erasing changes nothing."""
+    """Esc from a hit is the conversation of the hit, or where the search began; typing and erasing
+    changes nothing."""
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("down", "down")
         before = browser.row
@@ -235,10 +253,15 @@ async def test_leaving_a_search_stays_with_what_was_found(tmp_path: Path) -> Non
         assert isinstance(hit, HitRow) and hit.conversation is not None
         root = hit.conversation.root_id
         listed = any(
-            each == root for each in browser.screen.context.catalog.order(browser.screen.controllers.listing.view)
+            each == root
+            for each in browser.screen.context.catalog.order(
+                browser.screen.controllers.listing.view
+            )
         )
         await browser.press("escape", "escape")
-        await browser.press(*["escape"] * (1 if browser.screen.controllers.searching.is_active else 0))
+        await browser.press(
+            *["escape"] * (1 if browser.screen.controllers.searching.is_active else 0)
+        )
         assert not browser.screen.controllers.searching.is_active
         assert browser.row is not None and browser.row.key == (f"c{root}" if listed else before.key)
         at = browser.row.key
@@ -252,12 +275,17 @@ async def test_leaving_a_search_stays_with_what_was_found(tmp_path: Path) -> Non
 
 
 async def test_an_empty_store_says_what_to_do(tmp_path: Path) -> None:
-    """A sentence, whole, without numbers that read as counts; and one about what Hermes deletes, not two."""
+    """A sentence, whole, without numbers that read as counts; and one about what Hermes deletes,
+    not two."""
     home = tmp_path / "home"
     home.mkdir()
     make_store(home / "state.db", "22", [], [])
-    (home / "config.yaml").write_text("sessions:\n  auto_prune: true\n  retention_days: 90\n", encoding="utf-8")
-    async with browsing(open_app(Location(home / "state.db", root=home, profile="default")), (80, 24)) as browser:
+    (home / "config.yaml").write_text(
+        "sessions:\n  auto_prune: true\n  retention_days: 90\n", encoding="utf-8"
+    )
+    async with browsing(
+        open_app(Location(home / "state.db", root=home, profile="default")), (80, 24)
+    ) as browser:
         assert browser.text("#list").strip() == "No sessions yet: start a chat in Hermes"
         await browser.press("W")
         assert "90 days" in browser.text("#rule")
@@ -266,7 +294,9 @@ async def test_an_empty_store_says_what_to_do(tmp_path: Path) -> None:
 
 async def test_a_view_without_rows_says_where_the_others_are(tmp_path: Path) -> None:
     """In the cells there are beside the transcript."""
-    path = make_store(tmp_path / "state.db", "22", [{"id": "cron_a_20260101_000000", "source": "cron"}], [])
+    path = make_store(
+        tmp_path / "state.db", "22", [{"id": "cron_a_20260101_000000", "source": "cron"}], []
+    )
     async with browsing(open_app(loose(path)), (120, 30)) as browser:
         assert browser.text("#list").strip() == "No chats here: press 4 for everything"
         await browser.press("3")

@@ -1,4 +1,5 @@
-"""No key does two things: within a screen or pane never, in a pane over its screen only where that is meant."""
+"""No key does two things: within a screen or pane never, in a pane over its screen only where that
+is meant."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ def _below(kind: type[DOMNode]) -> Iterator[type[DOMNode]]:
 
 
 OURS = sorted(
-    {each for each in _below(DOMNode) if each.__module__.startswith(tui.__name__)}, key=lambda each: each.__qualname__
+    {each for each in _below(DOMNode) if each.__module__.startswith(tui.__name__)},
+    key=lambda each: each.__qualname__,
 )
 
 
@@ -55,7 +57,9 @@ def _all_keys(kind: type[DOMNode]) -> dict[str, str]:
 
 
 def test_there_is_something_to_look_at() -> None:
-    assert {MainScreen, TranscriptView, PruneScreen} <= set(OURS) and any(issubclass(each, App) for each in OURS)
+    assert {MainScreen, TranscriptView, PruneScreen} <= set(OURS) and any(
+        issubclass(each, App) for each in OURS
+    )
 
 
 @pytest.mark.parametrize("kind", OURS, ids=lambda each: each.__qualname__)
@@ -77,6 +81,8 @@ def test_a_key_is_bound_once(kind: type[DOMNode]) -> None:
         (TrashScreen, ConversationList, set()),
     ],
 )
-def test_a_pane_hides_no_key_of_its_screen(screen: type[DOMNode], pane: type[DOMNode], meant: set[str]) -> None:
+def test_a_pane_hides_no_key_of_its_screen(
+    screen: type[DOMNode], pane: type[DOMNode], meant: set[str]
+) -> None:
     outside, inside = _all_keys(screen), _all_keys(pane)
     assert {key for key in outside.keys() & inside.keys() if outside[key] != inside[key]} == meant

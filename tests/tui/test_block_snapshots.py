@@ -1,4 +1,5 @@
-"""What each kind of block looks like: one picture for what is said, one for tools, one for states and rules."""
+"""What each kind of block looks like: one picture for what is said, one for tools, one for states
+and rules."""
 
 from __future__ import annotations
 
@@ -9,7 +10,13 @@ import pytest
 from test_transcript_view import SHEET, START
 from textual.app import App, ComposeResult
 
-from hermes_browse.store.messages.chat_message import ChatMessage, ContentPart, RowInfo, State, ToolCall
+from hermes_browse.store.messages.chat_message import (
+    ChatMessage,
+    ContentPart,
+    RowInfo,
+    State,
+    ToolCall,
+)
 from hermes_browse.store.messages.transcript import END, Outline
 from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status
 from hermes_browse.store.sessions.session import Session
@@ -67,8 +74,17 @@ SAID = (
             ContentPart("image", "", url="https://example.org/lighthouse.jpg"),
         ),
     ),
-    ChatMessage(4, "s", "user", "plan my week", START + 3, api_content="recalled: swims on Tuesdays\n\nplan my week"),
-    ChatMessage(5, "s", "user", "[CONTEXT COMPACTION] what was said before", START + 4, is_flagged=True),
+    ChatMessage(
+        4,
+        "s",
+        "user",
+        "plan my week",
+        START + 3,
+        api_content="recalled: swims on Tuesdays\n\nplan my week",
+    ),
+    ChatMessage(
+        5, "s", "user", "[CONTEXT COMPACTION] what was said before", START + 4, is_flagged=True
+    ),
     ChatMessage(6, "s", "assistant", "", START + 5),
     ChatMessage(7, "s", "assistant", "cut off in the mid", START + 6, finish_reason="length"),
 )
@@ -82,15 +98,26 @@ RESULTS: Sequence[tuple[str, dict[str, object], object]] = (
     (
         "terminal",
         {"command": "ls --color"},
-        {"output": "\x1b[34mfolder\x1b[0m  \x1b[1;32mprogram\x1b[0m \x1b]0;title\x07", "exit_code": 0},
+        {
+            "output": "\x1b[34mfolder\x1b[0m  \x1b[1;32mprogram\x1b[0m \x1b]0;title\x07",
+            "exit_code": 0,
+        },
     ),
     (
         "terminal",
         {"command": "journalctl"},
         "2026-01-01 10:00:00 INFO start\n2026-01-01 10:00:01 ERROR it broke\n2026-01-01 10:00:02 WARNING smoke",
     ),
-    ("web_search", {"query": "tides"}, [{"title": "Tide", "hits": 3}, {"title": "Ebb", "hits": 12}]),
-    ("get", {"url": "https://example.org"}, {"nested": {"key": [1, 2, {"deep": None}]}, "ok": True}),
+    (
+        "web_search",
+        {"query": "tides"},
+        [{"title": "Tide", "hits": 3}, {"title": "Ebb", "hits": 12}],
+    ),
+    (
+        "get",
+        {"url": "https://example.org"},
+        {"nested": {"key": [1, 2, {"deep": None}]}, "ok": True},
+    ),
     (
         "python",
         {"code": "1 / 0"},
@@ -111,7 +138,9 @@ def rows_of(messages: Sequence[ChatMessage], segments: int = 1) -> tuple[RowInfo
 
 def model(messages: Sequence[ChatMessage], segments: int = 1, **more: object) -> TranscriptModel:
     """They as a conversation."""
-    sessions = tuple(Session(f"s{number}", "cli", ended_at=START + 60) for number in range(segments))
+    sessions = tuple(
+        Session(f"s{number}", "cli", ended_at=START + 60) for number in range(segments)
+    )
     chat = Conversation(sessions, Relation.ROOT, ConversationKind.CHAT, Status.ENDED, "t", START)
     names = tuple(each.id for each in sessions)
     made = TranscriptModel(chat, Outline(names, rows_of(messages, segments), **more))  # type: ignore[arg-type]  # fields by name
@@ -127,11 +156,23 @@ def tools() -> TranscriptModel:
         call = ToolCall(f"c{number}", name, json.dumps(arguments))
         at = START + 10 * number
         messages.append(ChatMessage(2 * number + 1, "s", "assistant", "", at, tool_calls=(call,)))
-        messages.append(ChatMessage(2 * number + 2, "s", "tool", text, at + 1.5, tool_call_id=call.id, tool_name=name))
+        messages.append(
+            ChatMessage(
+                2 * number + 2, "s", "tool", text, at + 1.5, tool_call_id=call.id, tool_name=name
+            )
+        )
     lone = ToolCall("never", "delegate_task", '{"goal": "run the tests"}')
     messages.append(ChatMessage(90, "s", "assistant", "", START + 200, tool_calls=(lone,)))
     messages.append(
-        ChatMessage(91, "s", "tool", '{"error": "no such file"}', START + 201, tool_call_id="x", tool_name="patch")
+        ChatMessage(
+            91,
+            "s",
+            "tool",
+            '{"error": "no such file"}',
+            START + 201,
+            tool_call_id="x",
+            tool_name="patch",
+        )
     )
     return model(messages)
 
@@ -145,7 +186,9 @@ def states() -> TranscriptModel:
         ChatMessage(10, "s0", "assistant", "repeated", START + 4000, state=State.COMPACTED),
         ChatMessage(11, "s1", "assistant", "repeated", START + 100_000),
         ChatMessage(12, "s1", "user", "go on", START + 100_001, display_kind="auto_continue"),
-        ChatMessage(13, "s1", "tool", "out", START + 100_002, tool_call_id="lost", tool_name="terminal"),
+        ChatMessage(
+            13, "s1", "tool", "out", START + 100_002, tool_call_id="lost", tool_name="terminal"
+        ),
         ChatMessage(14, "s1", "system", "You are Hermes.", None, display_kind="system prompt"),
     )
     return model(
@@ -194,5 +237,11 @@ BLOCKS: dict[str, tuple[Callable[[], TranscriptModel], Look, bool]] = {
 def test_block(name: str, snap_compare: Compare) -> None:
     """Each kind as it is drawn, in one long page."""
     made, look, is_open = BLOCKS[name]
-    height = {"said-folded": 62, "said-open": 74, "tools-full": 82, "tools-short": 34, "states": 50}[name]
+    height = {
+        "said-folded": 62,
+        "said-open": 74,
+        "tools-full": 82,
+        "tools-short": 34,
+        "states": 50,
+    }[name]
     assert snap_compare(BlockApp(made(), look, is_open), terminal_size=(90, height))

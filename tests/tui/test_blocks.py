@@ -45,7 +45,9 @@ def test_one_entry_is_all_that_a_new_kind_takes(monkeypatch: pytest.MonkeyPatch)
     model.add([message])
     index = model.entry_of(0)
     assert index is not None and model.is_foldable(index)
-    assert "▸ a note · 19 B" in _screen(message, is_open=False) and "curious" not in _screen(message, is_open=False)
+    assert "▸ a note · 19 B" in _screen(message, is_open=False) and "curious" not in _screen(
+        message, is_open=False
+    )
     assert "┊ **for** the curious" in _screen(message, is_open=True)
     wanted = needle("curious")
     assert wanted is not None and contains(message, wanted)
@@ -54,7 +56,9 @@ def test_one_entry_is_all_that_a_new_kind_takes(monkeypatch: pytest.MonkeyPatch)
     assert "[note left out]" in _shown(message)
 
 
-@pytest.mark.parametrize("text", [f"{SUMMARY}\nof a log", "<memory-context>kept</memory-context> of a log"])
+@pytest.mark.parametrize(
+    "text", [f"{SUMMARY}\nof a log", "<memory-context>kept</memory-context> of a log"]
+)
 def test_the_output_of_a_tool_is_told_whatever_it_begins_with(text: str) -> None:
     """It may quote what Hermes itself writes: nothing of it is a summary or an injection."""
     message = ChatMessage(0, "s", "tool", text, tool_call_id="none")
@@ -67,4 +71,6 @@ def test_a_summary_that_is_only_flagged_is_one_everywhere() -> None:
     message = ChatMessage(0, "s", "user", "what came before", is_flagged=True)
     assert "compaction summary" in _screen(message, is_open=False)
     assert "is left out, t reads it" in _spoken(message)
-    assert "[compaction summary left out]" in _shown(message) and "what came before" not in _shown(message)
+    assert "[compaction summary left out]" in _shown(message) and "what came before" not in _shown(
+        message
+    )

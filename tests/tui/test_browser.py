@@ -1,4 +1,5 @@
-"""The browser as a person uses it, by keyboard alone, on the demo store and on stores of the real Hermes."""
+"""The browser as a person uses it, by keyboard alone, on the demo store and on stores of the real
+Hermes."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ from hermes_browse.tui.screens.main import MainScreen
 
 
 async def test_first_screen_shows_list_transcript_and_what_is_hidden(tmp_path: Path) -> None:
-    """The newest conversation is under the cursor and in the transcript; hidden ones are counted."""
+    """The newest conversation is under the cursor and in the transcript; hidden ones are
+    counted."""
     async with browsing(demo_app(tmp_path)) as browser:
         row = browser.row
         assert isinstance(row, ConversationRow) and row.conversation.title == "Fix auth bug #3"
@@ -43,7 +45,8 @@ async def test_first_screen_shows_list_transcript_and_what_is_hidden(tmp_path: P
 async def test_every_fixture_opens_and_every_row_can_be_looked_at(
     name: str, fixture_store: Callable[[str], Path]
 ) -> None:
-    """Each conversation of each fixture shows as many messages as the list says, and nothing fails."""
+    """Each conversation of each fixture shows as many messages as the list says, and nothing
+    fails."""
     path = fixture_store(name)
     before = path.read_bytes()
     async with browsing(open_app(loose(path))) as browser:
@@ -61,7 +64,8 @@ async def test_every_fixture_opens_and_every_row_can_be_looked_at(
 
 
 async def test_a_word_is_found_opened_at_its_place_and_walked(tmp_path: Path) -> None:
-    """Typing searches; Enter on a hit goes to it; n and N walk; Esc steps back to the list as it was."""
+    """Typing searches; Enter on a hit goes to it; n and N walk; Esc steps back to the list as it
+    was."""
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("slash")
         await browser.type("cookie")
@@ -127,7 +131,9 @@ async def test_views_sorting_and_jobs(tmp_path: Path) -> None:
         assert isinstance(job, JobRow) and job.expanded and len(rows) == before + len(job.runs)
         await browser.press("1", "s")
         started = [rows.source.row(index) for index in range(len(rows))]
-        times = [row.conversation.root.started_at for row in started if isinstance(row, ConversationRow)]
+        times = [
+            row.conversation.root.started_at for row in started if isinstance(row, ConversationRow)
+        ]
         assert times == sorted(times, key=lambda moment: -(moment or 0))
 
 
@@ -179,7 +185,9 @@ async def test_keys_of_the_transcript_tell_where_they_work(tmp_path: Path) -> No
         await browser.press("j")
         assert "is for messages" not in browser.text("#status")
         await browser.press("tab", "c")
-        assert "is for messages" not in browser.text("#status") and "clipboard" in browser.text("#status")
+        assert "is for messages" not in browser.text("#status") and "clipboard" in browser.text(
+            "#status"
+        )
 
 
 async def test_readings_and_folds(tmp_path: Path) -> None:
@@ -200,7 +208,8 @@ async def test_readings_and_folds(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 async def test_what_a_writer_kept_us_from_reading_is_read_when_it_lets_go(tmp_path: Path) -> None:
-    """In DELETE mode a writer locks readers out: the conversation is not left unread once the list is read again."""
+    """In DELETE mode a writer locks readers out: the conversation is not left unread once the list
+    is read again."""
     app = demo_app(tmp_path)
     with closing(sqlite3.connect(app.store.path, isolation_level=None)) as writer:
         writer.execute("PRAGMA journal_mode=DELETE")
@@ -212,7 +221,9 @@ async def test_what_a_writer_kept_us_from_reading_is_read_when_it_lets_go(tmp_pa
             assert isinstance(row, ConversationRow)
             assert "is locked by another process" in " ".join(browser.text("#status").split())
             title = (row.conversation.title or "")[:16]
-            assert browser.screen.transcript.model is None and title in browser.text("#title")  # not another one's text
+            assert browser.screen.transcript.model is None and title in browser.text(
+                "#title"
+            )  # not another one's text
             writer.execute("ROLLBACK")
             await browser.press("f5")
             model = browser.screen.transcript.model
@@ -234,17 +245,25 @@ async def test_no_handle_is_held_while_idle(tmp_path: Path) -> None:
         await browser.type("boat")
         await browser.pilot.pause(2.6)
         assert not any(worker.holds_reader for worker in browser.screen.context.workers_of_store)
-        held = [os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd") if _is_link(fd)]
+        held = [
+            os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd") if _is_link(fd)
+        ]
         assert not [name for name in held if name.startswith(str(tmp_path / "state.db"))]
 
 
 def _is_link(descriptor: str) -> bool:
-    return os.path.islink(f"/proc/self/fd/{descriptor}") and os.path.exists(f"/proc/self/fd/{descriptor}")
+    return os.path.islink(f"/proc/self/fd/{descriptor}") and os.path.exists(
+        f"/proc/self/fd/{descriptor}"
+    )
 
 
-async def test_enter_resumes_by_ending_with_the_plan(hermes_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_enter_resumes_by_ending_with_the_plan(
+    hermes_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A harmless target needs no second key: the application ends with what to run."""
-    monkeypatch.setattr("hermes_browse.store.hermes.resume_command.find_hermes", lambda: "/usr/bin/hermes")
+    monkeypatch.setattr(
+        "hermes_browse.store.hermes.resume_command.find_hermes", lambda: "/usr/bin/hermes"
+    )
     app = open_app(Location(hermes_home / "state.db", hermes_home, "default"))
     async with browsing(app) as browser:
         row = browser.row
@@ -257,9 +276,13 @@ async def test_enter_resumes_by_ending_with_the_plan(hermes_home: Path, monkeypa
     assert plan.env == {"HERMES_HOME": str(hermes_home)}
 
 
-async def test_a_risky_resume_wants_another_key(hermes_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_risky_resume_wants_another_key(
+    hermes_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A gateway chat brings up the card with the recap; Enter does nothing there, y resumes."""
-    monkeypatch.setattr("hermes_browse.store.hermes.resume_command.find_hermes", lambda: "/usr/bin/hermes")
+    monkeypatch.setattr(
+        "hermes_browse.store.hermes.resume_command.find_hermes", lambda: "/usr/bin/hermes"
+    )
     app = open_app(Location(hermes_home / "state.db", hermes_home, "default"))
     async with browsing(app) as browser:
         await browser.press("slash")
@@ -282,15 +305,20 @@ async def test_a_risky_resume_wants_another_key(hermes_home: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize("size", slow_but([(60, 15)], [(120, 36), (80, 24), (60, 15)]))
-async def test_the_sample_store_shows_the_card_and_resumes_nothing(size: tuple[int, int], tmp_path: Path) -> None:
-    """It says why, and what Enter would run; the keys below are in sight however much the card has to say."""
+async def test_the_sample_store_shows_the_card_and_resumes_nothing(
+    size: tuple[int, int], tmp_path: Path
+) -> None:
+    """It says why, and what Enter would run; the keys below are in sight however much the card has
+    to say."""
     async with browsing(demo_app(tmp_path), size) as browser:
         row = browser.row
         assert isinstance(row, ConversationRow)
         await browser.press("enter")
         assert isinstance(browser.app.screen, PreflightCard)
         command = f"hermes -p default --resume={row.conversation.id}"
-        introduced = "This is the sample store: there is nothing to resume. With your own store, Enter runs:"
+        introduced = (
+            "This is the sample store: there is nothing to resume. With your own store, Enter runs:"
+        )
         assert f"{introduced}\n{command}\n" in browser.card()
         assert "does not exist" not in browser.card() and "not there" not in browser.card(), (
             "its directories are made up"
@@ -307,32 +335,48 @@ async def test_the_sample_store_shows_the_card_and_resumes_nothing(size: tuple[i
         assert browser.app.return_value is None
 
 
-def test_the_card_tells_where_it_goes_on_and_with_what(fixture_store: Callable[[str], Path], tmp_path: Path) -> None:
+def test_the_card_tells_where_it_goes_on_and_with_what(
+    fixture_store: Callable[[str], Path], tmp_path: Path
+) -> None:
     """Directory and whether it is there, branch, model, provider, context."""
     store = Store(fixture_store("state-v22"))
     with store.reader() as reader:
         found = read_catalog(reader, NOW).select(View.ALL)
         known = next(each for each in found if each.model)
         details = read_details(reader, known)
-    details = details._replace(facts={"billing_provider": "open\x1brouter"}, live_bytes=4000, prompt_bytes=8000)
+    details = details._replace(
+        facts={"billing_provider": "open\x1brouter"}, live_bytes=4000, prompt_bytes=8000
+    )
     for place, word in ((str(tmp_path), ""), (f"{tmp_path}/gone", " (not there)")):
         tip = known.tip._replace(cwd=place, git_branch="main")
         lines = list(place_and_cost(known._replace(segments=(*known.segments[:-1], tip)), details))
         assert lines[0] == f"in {place}{word} · branch main"
         assert str(known.model) in lines[1] and "router" in lines[1] and "\x1b" not in lines[1]
-        assert "context about 3k tokens" in lines[1] and "at most" not in lines[1], "no cost is recorded"
-    used = {"input_tokens": 1000, "output_tokens": 500, "cache_write_tokens": 500, "cache_read_tokens": 20_000}
+        assert "context about 3k tokens" in lines[1] and "at most" not in lines[1], (
+            "no cost is recorded"
+        )
+    used = {
+        "input_tokens": 1000,
+        "output_tokens": 500,
+        "cache_write_tokens": 500,
+        "cache_read_tokens": 20_000,
+    }
     tip = known.tip._replace(cost_usd=2.0, **used)
     paid = known._replace(segments=(tip,))
-    assert max_uncached_cost(paid, 1000) == pytest.approx(0.5), "2 dollars for the weight of 4,000 tokens"
+    assert max_uncached_cost(paid, 1000) == pytest.approx(0.5), (
+        "2 dollars for the weight of 4,000 tokens"
+    )
     assert list(place_and_cost(paid, details))[-1].endswith(" · that is $1.50 at most")
     bare = known._replace(segments=(known.tip._replace(cwd=None, git_branch=None),))
     assert list(place_and_cost(bare, None)) == []
 
 
-@pytest.mark.parametrize("size", slow_but([(80, 24), (40, 12)], [(80, 24), (120, 36), (200, 60), (40, 12)]))
+@pytest.mark.parametrize(
+    "size", slow_but([(80, 24), (40, 12)], [(80, 24), (120, 36), (200, 60), (40, 12)])
+)
 async def test_sizes(tmp_path: Path, size: tuple[int, int]) -> None:
-    """Every size shows the list and, where there is room, the transcript; resizing back and forth is fine."""
+    """Every size shows the list and, where there is room, the transcript; resizing back and forth
+    is fine."""
     async with browsing(demo_app(tmp_path), size) as browser:
         assert "Fix auth bug #3" in browser.text("#list")
         await browser.pilot.resize_terminal(200, 60)
@@ -352,7 +396,8 @@ async def test_new_sessions_appear_by_themselves(tmp_path: Path) -> None:
         writer = sqlite3.connect(tmp_path / "state.db")
         with writer:
             writer.execute(
-                "INSERT INTO sessions (id, source, started_at) VALUES ('20260528_202640_fresh1', 'cli', ?)", [NOW]
+                "INSERT INTO sessions (id, source, started_at) VALUES ('20260528_202640_fresh1', 'cli', ?)",
+                [NOW],
             )
             writer.execute(
                 "INSERT INTO messages (session_id, role, content, timestamp) "
@@ -360,7 +405,9 @@ async def test_new_sessions_appear_by_themselves(tmp_path: Path) -> None:
                 [NOW],
             )
         writer.close()
-        await browser.wait_until(lambda: browser.screen.rows.source.index_of("c20260528_202640_fresh1") is not None)
+        await browser.wait_until(
+            lambda: browser.screen.rows.source.index_of("c20260528_202640_fresh1") is not None
+        )
         assert browser.screen.rows.source.index_of("c20260528_202640_fresh1") == 0
         assert browser.row is not None and browser.row.key == key
         await browser.settle()

@@ -1,4 +1,5 @@
-"""The keys written on cards are those in force: by default what they always were, and the user's own."""
+"""The keys written on cards are those in force: by default what they always were, and the user's
+own."""
 
 from __future__ import annotations
 
@@ -34,7 +35,9 @@ from hermes_browse.tui.trash.bundles import DropCard
 def _preflight(browser: Browser, executable: str | None) -> PreflightCard:
     conversation = browser.screen.context.catalog.select()[0]
     target = ResumeTarget(conversation.id, "the tip")
-    return PreflightCard(ResumePlan(("hermes",), {}, conversation, target, executable=executable), [])
+    return PreflightCard(
+        ResumePlan(("hermes",), {}, conversation, target, executable=executable), []
+    )
 
 
 def _reclaim(executable: str | None) -> ReclaimCard:
@@ -61,25 +64,40 @@ class _Case(NamedTuple):
 CASES = {
     "help": _Case(lambda it: HelpCard(it.screen, MAIN), "/ filter · Esc back"),
     "raw": _Case(lambda _: RawCard("title", "{}", []), "c copy · Esc back"),
-    "references": _Case(lambda it: _references(it, ReferenceKind.LINK), "Enter open · c copy · Esc back"),
-    "image": _Case(lambda it: _references(it, ReferenceKind.IMAGE), "Enter open · c copy · Esc back"),
+    "references": _Case(
+        lambda it: _references(it, ReferenceKind.LINK), "Enter open · c copy · Esc back"
+    ),
+    "image": _Case(
+        lambda it: _references(it, ReferenceKind.IMAGE), "Enter open · c copy · Esc back"
+    ),
     "profiles": _Case(
-        lambda it: ProfilesCard([Profile(it.screen.context.location)], it.screen.context.location, NOW),
+        lambda it: ProfilesCard(
+            [Profile(it.screen.context.location)], it.screen.context.location, NOW
+        ),
         "Enter open · a all profiles as one list · Esc back",
     ),
     "details": _Case(lambda _: DetailsCard("title", []), "c copy · Esc back"),
     "export": _Case(
-        lambda it: ExportCard(it.screen.context.catalog.select()[:1], it.screen.context.store, lambda wish: None),
+        lambda it: ExportCard(
+            it.screen.context.catalog.select()[:1], it.screen.context.store, lambda wish: None
+        ),
         "Enter save · ↓ ↑ format · Ctrl+R secrets · Ctrl+L everything · Esc back",
     ),
-    "reclaim": _Case(lambda _: _reclaim("/bin/hermes"), "y run it here · c copy the command · Esc back"),
+    "reclaim": _Case(
+        lambda _: _reclaim("/bin/hermes"), "y run it here · c copy the command · Esc back"
+    ),
     "reclaim without": _Case(lambda _: _reclaim(None), "c copy the command · Esc back"),
-    "preflight": _Case(lambda it: _preflight(it, "/bin/hermes"), "y resume · c copy the command · Esc back"),
+    "preflight": _Case(
+        lambda it: _preflight(it, "/bin/hermes"), "y resume · c copy the command · Esc back"
+    ),
     "preflight without": _Case(lambda it: _preflight(it, None), "c copy the command · Esc back"),
     "rename": _Case(
-        lambda it: RenameCard(it.screen.context.catalog.select()[0], lambda typed: None), "Enter rename · Esc back"
+        lambda it: RenameCard(it.screen.context.catalog.select()[0], lambda typed: None),
+        "Enter rename · Esc back",
     ),
-    "progress": _Case(lambda _: ProgressCard("title"), "Esc stops; what is done stays done, and can be undone"),
+    "progress": _Case(
+        lambda _: ProgressCard("title"), "Esc stops; what is done stays done, and can be undone"
+    ),
     "drop": _Case(_drop, "1 and Enter drop · Esc back"),
 }
 
@@ -129,7 +147,10 @@ async def test_a_key_of_the_users_own_works_and_is_written(tmp_path: Path) -> No
         await browser.press("z")
         assert app.screen is browser.screen
         await browser.press("e")
-        assert line(browser) == "Enter save · ↓ ↑ format · Ctrl+X secrets · Ctrl+L everything · Esc back"
+        assert (
+            line(browser)
+            == "Enter save · ↓ ↑ format · Ctrl+X secrets · Ctrl+L everything · Esc back"
+        )
         secrets = browser.text("#secrets")
         await browser.press("ctrl+r")
         assert browser.text("#secrets") == secrets
@@ -151,7 +172,8 @@ async def test_a_key_of_the_users_own_works_and_is_written(tmp_path: Path) -> No
 
 @pytest.mark.slow
 async def test_a_key_that_is_taken_away_is_not_written(tmp_path: Path) -> None:
-    """A key given to one action leaves the other the next of its own, as it is when it is pressed."""
+    """A key given to one action leaves the other the next of its own, as it is when it is
+    pressed."""
     app = configured(tmp_path, '[keys]\nraw-copy = "escape"\n')
     async with browsing(app) as browser:
         assert "raw-back" in app.trouble
@@ -175,6 +197,8 @@ def test_no_card_is_loaded_while_the_browser_starts() -> None:
         "assert keymap and not trouble, trouble; "
         "print(*(each for each in sys.modules if each.startswith('hermes_browse.tui.screens.')))"
     )
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     loaded = {each.rpartition(".")[2] for each in ended.stdout.split()}
     assert "main" in loaded and not loaded & {"profiles_card", *CARDS}

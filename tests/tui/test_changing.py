@@ -1,4 +1,5 @@
-"""What keys of the main screen do to a store: marks, archive, pin, rename, export, and the undo of each."""
+"""What keys of the main screen do to a store: marks, archive, pin, rename, export, and the undo of
+each."""
 
 from __future__ import annotations
 
@@ -25,7 +26,11 @@ async def test_archive_and_undo(path: Path) -> None:
         await browser.press("a")
         assert "root" not in listed(browser) and browser.screen.rows.cursor == line
         assert "archived" in browser.text("#status") and "u undoes" in browser.text("#status")
-        assert {id for id, flag in column_of(path, "archived").items() if flag} == {"root", "tip", "put-away"}
+        assert {id for id, flag in column_of(path, "archived").items() if flag} == {
+            "root",
+            "tip",
+            "put-away",
+        }
         await browser.press("3")
         assert {"root", "put-away"} <= listed(browser)
         await go_to(browser, "put-away")
@@ -56,7 +61,13 @@ async def test_undo_pressed_twice_at_once(path: Path) -> None:
 
 async def test_an_untitled_conversation_is_named_as_its_row(tmp_path: Path) -> None:
     """By its first words, not by its id; in what is undone, too."""
-    messages = [{"session_id": "20260101_000000_abcdef", "content": "Busiest sailing of May?", "timestamp": NOW - 60}]
+    messages = [
+        {
+            "session_id": "20260101_000000_abcdef",
+            "content": "Busiest sailing of May?",
+            "timestamp": NOW - 60,
+        }
+    ]
     sessions = [{"id": "20260101_000000_abcdef", "started_at": NOW - 90, "ended_at": NOW - 50}]
     path = make_store(tmp_path / "state.db", "31", sessions, messages)
     async with browsing(open_app(loose(path), NOW)) as browser:
@@ -67,7 +78,8 @@ async def test_an_untitled_conversation_is_named_as_its_row(tmp_path: Path) -> N
 
 
 async def test_marks(path: Path) -> None:
-    """One by one, as a range, all; counted where they can be seen; Esc takes them away before anything else."""
+    """One by one, as a range, all; counted where they can be seen; Esc takes them away before
+    anything else."""
     async with browsing(open_app(loose(path), NOW)) as browser:
         await browser.press("space", "space")
         marks = browser.screen.controllers.changing.marks
@@ -112,7 +124,12 @@ async def test_pin(tmp_path: Path, shape: str, can: bool) -> None:
     """Where the store has pins; where not, the screen says so and nothing is changed."""
     from builders import make_store
 
-    path = make_store(tmp_path / "state.db", shape, [{"id": "a"}, {"id": "b"}], [{"session_id": "a", "content": "x"}])
+    path = make_store(
+        tmp_path / "state.db",
+        shape,
+        [{"id": "a"}, {"id": "b"}],
+        [{"session_id": "a", "content": "x"}],
+    )
     before = dump(path)
     async with browsing(open_app(loose(path), NOW)) as browser:
         await go_to(browser, "a")
@@ -128,7 +145,8 @@ async def test_pin(tmp_path: Path, shape: str, can: bool) -> None:
 
 
 async def test_rename(path: Path) -> None:
-    """What would be stored is said at each letter; a taken title is refused; u gives the old one back."""
+    """What would be stored is said at each letter; a taken title is refused; u gives the old one
+    back."""
     before = dump(path)
     async with browsing(open_app(loose(path), NOW)) as browser:
         await go_to(browser, "old")
@@ -138,22 +156,32 @@ async def test_rename(path: Path) -> None:
         await browser.settle()
         assert "stored as Old plans x" in browser.text("#verdict")
         await browser.press("enter")
-        assert column_of(path, "title")["old"] == "Old plans x" and column_of(path, "title_source")["old"] == "user"
+        assert (
+            column_of(path, "title")["old"] == "Old plans x"
+            and column_of(path, "title_source")["old"] == "user"
+        )
         assert "Old plans x" in browser.text("#list")
         await browser.press("T")
         browser.app.screen.query_one("Input").value = "y" * 101  # type: ignore[attr-defined]
         await browser.press("enter")
-        assert isinstance(browser.app.screen, RenameCard) and "at most 100" in browser.text("#verdict")
+        assert isinstance(browser.app.screen, RenameCard) and "at most 100" in browser.text(
+            "#verdict"
+        )
         browser.app.screen.query_one("Input").value = "New plans"  # type: ignore[attr-defined]
         await browser.press("enter")
-        assert "has the title" in browser.text("#verdict") and column_of(path, "title")["old"] == "Old plans x"
+        assert (
+            "has the title" in browser.text("#verdict")
+            and column_of(path, "title")["old"] == "Old plans x"
+        )
         await browser.press("escape")
         await browser.press("T", "escape")
         await browser.press("u")
     assert not differences(before, dump(path))
 
 
-async def test_a_busy_store_says_so_and_the_undo_stays(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_busy_store_says_so_and_the_undo_stays(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nothing was changed, and it can be tried again."""
     async with browsing(open_app(loose(path), NOW)) as browser:
         await go_to(browser, "old")
@@ -163,7 +191,10 @@ async def test_a_busy_store_says_so_and_the_undo_stays(path: Path, monkeypatch: 
         monkeypatch.setattr("hermes_browse.store.edit.transaction._ATTEMPT", 0.05)
         monkeypatch.setattr("hermes_browse.store.edit.transaction.PATIENCE", 0.1)
         await browser.press("u")
-        assert "busy" in browser.text("#status") and len(browser.screen.controllers.changing.journal) == 1
+        assert (
+            "busy" in browser.text("#status")
+            and len(browser.screen.controllers.changing.journal) == 1
+        )
         holder.execute("ROLLBACK")
         holder.close()
         await browser.press("u")
@@ -171,13 +202,16 @@ async def test_a_busy_store_says_so_and_the_undo_stays(path: Path, monkeypatch: 
 
 
 async def test_export(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Into a file of the proposed name; what is there stays until it is said that it may go; formats by a key."""
+    """Into a file of the proposed name; what is there stays until it is said that it may go;
+    formats by a key."""
     monkeypatch.chdir(tmp_path)
     async with browsing(open_app(loose(path), NOW)) as browser:
         await go_to(browser, "old")
         await browser.press("e", "enter")
         saved = tmp_path / "Old plans.md"
-        assert "hello there" in saved.read_text(encoding="utf-8") and "saved" in browser.text("#status")
+        assert "hello there" in saved.read_text(encoding="utf-8") and "saved" in browser.text(
+            "#status"
+        )
         saved.write_text("mine", encoding="utf-8")
         await browser.press("e", "enter")
         assert isinstance(browser.app.screen, ExportCard) and "already" in browser.text("#verdict")
@@ -185,18 +219,26 @@ async def test_export(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         await browser.press("ctrl+o")
         assert "hello there" in saved.read_text(encoding="utf-8")
         await browser.press("e", "down", "down", "enter")
-        assert (tmp_path / "Old plans.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+        assert (
+            (tmp_path / "Old plans.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+        )
         await browser.press("e")
         browser.app.screen.query_one("Input").value = str(path)  # type: ignore[attr-defined]
         await browser.press("enter")
-        assert "belongs to the session store" in " ".join(browser.text("#verdict").split())  # wrapped somewhere
+        assert "belongs to the session store" in " ".join(
+            browser.text("#verdict").split()
+        )  # wrapped somewhere
 
 
-async def test_what_has_no_name_is_saved_under_its_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_has_no_name_is_saved_under_its_id(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Not under the words that stand in the list in its place."""
     monkeypatch.chdir(tmp_path)
     messages = [{"session_id": "20260101_101010_abc", "role": "assistant", "content": ""}]
-    make_store(tmp_path / "other.db", "22", [{"id": "20260101_101010_abc", "title": None}], messages)
+    make_store(
+        tmp_path / "other.db", "22", [{"id": "20260101_101010_abc", "title": None}], messages
+    )
     async with browsing(open_app(loose(tmp_path / "other.db"), NOW)) as browser:
         await browser.press("4", "e", "enter")
         assert (tmp_path / "20260101_101010_abc.md").exists(), browser.text("#status")

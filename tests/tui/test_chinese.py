@@ -1,4 +1,5 @@
-"""The browser in Chinese: every screen is translated, nothing is pushed out of its place, and English comes back."""
+"""The browser in Chinese: every screen is translated, nothing is pushed out of its place, and
+English comes back."""
 
 from __future__ import annotations
 
@@ -61,7 +62,10 @@ def _english() -> list[str]:
 
 
 def _lines(browser: Browser) -> list[str]:
-    return ["".join(segment.text for segment in strip) for strip in browser.app.screen._compositor.render_strips()]
+    return [
+        "".join(segment.text for segment in strip)
+        for strip in browser.app.screen._compositor.render_strips()
+    ]
 
 
 @pytest.mark.parametrize("screen", slow_but(("list", "search", "delete", "clean-up"), SCREENS))

@@ -1,4 +1,5 @@
-"""Rows of the screens for cleaning up take exactly the cells they are given, whatever they are about."""
+"""Rows of the screens for cleaning up take exactly the cells they are given, whatever they are
+about."""
 
 from __future__ import annotations
 
@@ -20,7 +21,14 @@ from hermes_browse.store.cleanup.sizes import Sizes
 from hermes_browse.store.cleanup.space_map import SpaceMap, read_space_map
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.trash.shelf import Bundle
-from hermes_browse.tui.cleanup.plan_rows import JobSum, PlanJobRow, PlanOrder, PlanRow, SparedJobRow, SparedRow
+from hermes_browse.tui.cleanup.plan_rows import (
+    JobSum,
+    PlanJobRow,
+    PlanOrder,
+    PlanRow,
+    SparedJobRow,
+    SparedRow,
+)
 from hermes_browse.tui.cleanup.plan_view import LeftOut, PlanRows, freed_by
 from hermes_browse.tui.cleanup.retention_screen import FateRow
 from hermes_browse.tui.cleanup.space_rows import KindRow, MapOfPlan, SpaceRow, freed_sums
@@ -41,7 +49,10 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> tuple[Plan, SpaceMap, list
         found = make_plan(reader, catalog, chosen("older:30d"), NOW)
         space = read_space_map(reader, catalog)
         sums = freed_sums(space, freed_by(found, catalog))
-    opened_rows = {f"m0source{each.name}" for each in space.sources} | {"m1jobjob1", "m1conversationboss"}
+    opened_rows = {f"m0source{each.name}" for each in space.sources} | {
+        "m1jobjob1",
+        "m1conversationboss",
+    }
     return found, space, MapOfPlan(space, sums, catalog, RowDetails()).rows(opened_rows)
 
 
@@ -52,11 +63,15 @@ def test_widths(plan: tuple[Plan, SpaceMap, list[ListRow]], title: str, width: i
     found, space, _ = plan
     each = found.selected[0]
     conversation: Conversation = each.conversation._replace(title=title)
-    bundle = Bundle("20260101-000000-00000000", Path("/x"), NOW, ("a",), ("a", "b"), 7, 1234, title, "/store")
+    bundle = Bundle(
+        "20260101-000000-00000000", Path("/x"), NOW, ("a",), ("a", "b"), 7, 1234, title, "/store"
+    )
     rows: list[ListRow] = [
         PlanRow(each._replace(conversation=conversation), True),
         PlanJobRow(title or "x", (each, each), 1, JobSum(7, None, 0.5, each), True),
-        SparedJobRow(title or "x", (Spared(conversation, SpareReason("open", title)),), title, False),
+        SparedJobRow(
+            title or "x", (Spared(conversation, SpareReason("open", title)),), title, False
+        ),
         SparedRow(Spared(conversation, SpareReason("open", title))),
         SpaceRow(space.sources[0], 1, True, 100, 50, title or "x"),
         KindRow("said", 10, 100, 2, "cli"),
@@ -74,7 +89,12 @@ def test_widths(plan: tuple[Plan, SpaceMap, list[ListRow]], title: str, width: i
 def test_a_plan_as_rows(plan: tuple[Plan, SpaceMap, list[ListRow]]) -> None:
     """What goes, a sentence, what is spared; each found again by its key."""
     found = plan[0]
-    rows = PlanRows(found, RowDetails(), lambda: LeftOut({found.selected[1].conversation.root_id: None}), "nothing")
+    rows = PlanRows(
+        found,
+        RowDetails(),
+        lambda: LeftOut({found.selected[1].conversation.root_id: None}),
+        "nothing",
+    )
     runs = [each for each in found.selected if each.conversation.source == "cron"]
     kinds = Counter(type(rows.row(index)) for index in range(len(rows)))
     alone = len(found.selected) - len(runs)
@@ -86,7 +106,12 @@ def test_a_plan_as_rows(plan: tuple[Plan, SpaceMap, list[ListRow]]) -> None:
         if not isinstance(row, NoteRow):
             assert rows.index_of(row.key) == index
     first, second = rows.row(0), rows.row(1)
-    assert isinstance(first, PlanRow) and first.goes and isinstance(second, PlanRow) and not second.goes
+    assert (
+        isinstance(first, PlanRow)
+        and first.goes
+        and isinstance(second, PlanRow)
+        and not second.goes
+    )
     empty = PlanRows(found._replace(selected=(), spared=()), RowDetails(), LeftOut, "nothing")
     assert len(empty) == 1 and empty.row(0) == NoteRow("nothing")
     only_spared = PlanRows(found._replace(selected=()), RowDetails(), LeftOut, "nothing")
@@ -94,24 +119,35 @@ def test_a_plan_as_rows(plan: tuple[Plan, SpaceMap, list[ListRow]]) -> None:
 
 
 def test_a_job_stands_where_its_sums_belong(plan: tuple[Plan, SpaceMap, list[ListRow]]) -> None:
-    """Three runs of 200 bytes come before one conversation of 500; by time, the job is as old as its oldest run."""
+    """Three runs of 200 bytes come before one conversation of 500; by time, the job is as old as
+    its oldest run."""
     run = next(each for each in plan[0].selected if each.conversation.id.startswith("cron_job1"))
     single = next(each for each in plan[0].selected if each.conversation.id == "old")
     runs = []
     for day, (size, age) in enumerate(((200, 300), (300, 90), (200, 40))):
-        tip = run.conversation.tip._replace(id=f"cron_job1_2026010{day}_030000", last_active=NOW - age * DAY)
+        tip = run.conversation.tip._replace(
+            id=f"cron_job1_2026010{day}_030000", last_active=NOW - age * DAY
+        )
         conversation = run.conversation._replace(segments=(tip,), last_active=NOW - age * DAY)
         runs.append(
-            run._replace(conversation=conversation, own=Sizes(rows=size, shown=size, text=size), of_subagents=Sizes())
+            run._replace(
+                conversation=conversation,
+                own=Sizes(rows=size, shown=size, text=size),
+                of_subagents=Sizes(),
+            )
         )
     alone = single._replace(own=Sizes(rows=500, shown=500, text=500), of_subagents=Sizes())
     alone = alone._replace(conversation=alone.conversation._replace(last_active=NOW - 100 * DAY))
     for order in (PlanOrder.SIZE, PlanOrder.MESSAGES, PlanOrder.IDLE):
         selected = order.sorted([runs[0], alone, *runs[1:]])
-        rows = PlanRows(plan[0]._replace(selected=selected, spared=()), RowDetails(), LeftOut, "", order=order)
+        rows = PlanRows(
+            plan[0]._replace(selected=selected, spared=()), RowDetails(), LeftOut, "", order=order
+        )
         row = rows.row(0)
         assert isinstance(row, PlanJobRow) and row.sums[:2] == (700, 700) and len(rows) == 2, order
-        assert "42w" in "".join(text for text, _look in row.spans(100, NOW)), "as long idle as its oldest run"
+        assert "42w" in "".join(text for text, _look in row.spans(100, NOW)), (
+            "as long idle as its oldest run"
+        )
 
 
 def test_the_map_adds_up(plan: tuple[Plan, SpaceMap, list[ListRow]]) -> None:
@@ -125,7 +161,9 @@ def test_the_map_adds_up(plan: tuple[Plan, SpaceMap, list[ListRow]]) -> None:
     for row in rows:
         if isinstance(row, SpaceRow) and row.is_open:
             kinds = [each for each in rows if isinstance(each, KindRow) and each.under == row.key]
-            assert sum(each.bytes for each in kinds) == row.space.sizes.total > 0, "each byte has its kind"
+            assert sum(each.bytes for each in kinds) == row.space.sizes.total > 0, (
+                "each byte has its kind"
+            )
             assert all(each.depth == row.depth + 1 for each in kinds)
     assert {"said", "search index, estimated"} <= {
         row.name for row in rows if isinstance(row, KindRow) and row.under == "m1conversationboss"
@@ -135,15 +173,26 @@ def test_the_map_adds_up(plan: tuple[Plan, SpaceMap, list[ListRow]]) -> None:
 def test_spared_runs_of_a_job_are_one_line(plan: tuple[Plan, SpaceMap, list[ListRow]]) -> None:
     """With the reason, or how many there are of each; opened it shows every run with its own."""
     found = plan[0]
-    runs = [each.conversation for each in found.selected if each.conversation.root_id.startswith("cron_job1")]
+    runs = [
+        each.conversation
+        for each in found.selected
+        if each.conversation.root_id.startswith("cron_job1")
+    ]
     spared = (*found.spared, *(Spared(each, SpareReason("pinned", "pinned")) for each in runs))
     rows = PlanRows(found._replace(spared=spared), RowDetails(), LeftOut, "nothing")
     (line,) = (row for row in map(rows.row, range(len(rows))) if isinstance(row, SparedJobRow))
-    assert (line.name, len(line.runs), line.words, line.is_open) == ("cron job1", 2, "pinned", False)
+    assert (line.name, len(line.runs), line.words, line.is_open) == (
+        "cron job1",
+        2,
+        "pinned",
+        False,
+    )
     index = rows.index_of("zcron job1")
     assert index is not None and rows.row(index) == line
     mixed = (*spared[:-1], Spared(runs[-1], SpareReason("open", "still open")))
-    opened = PlanRows(found._replace(spared=mixed), RowDetails(), LeftOut, "nothing", {"zcron job1"})
+    opened = PlanRows(
+        found._replace(spared=mixed), RowDetails(), LeftOut, "nothing", {"zcron job1"}
+    )
     assert len(opened) == len(rows) + 2
     first = opened.row(index + 1)
     assert isinstance(first, SparedRow) and first.spared.conversation.root_id == runs[0].root_id
@@ -152,7 +201,8 @@ def test_spared_runs_of_a_job_are_one_line(plan: tuple[Plan, SpaceMap, list[List
 
 
 def test_what_is_left_out_is_counted_by_job() -> None:
-    """Once each; what is taken again is forgotten; of many, some of which are left out, all are taken."""
+    """Once each; what is taken again is forgotten; of many, some of which are left out, all are
+    taken."""
     left = LeftOut({"x": None}).toggled({"a": "job", "b": "job", "c": None})
     assert left.of_job("job") == 2 and left.roots == {"x", "a", "b", "c"}
     left = left.without(["a", "c", "none"])

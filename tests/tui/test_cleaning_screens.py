@@ -44,7 +44,11 @@ def planned(browser: Browser) -> tuple[set[str], dict[str, str]]:
     for job in (row for row in rows if isinstance(row, PlanJobRow)):
         assert job.goes == len(job.runs)
         goes |= {each.conversation.id for each in job.runs}
-    return goes, {row.spared.conversation.id: row.spared.why.code for row in rows if isinstance(row, SparedRow)}
+    return goes, {
+        row.spared.conversation.id: row.spared.why.code
+        for row in rows
+        if isinstance(row, SparedRow)
+    }
 
 
 async def set_rules(browser: Browser, text: str) -> None:
@@ -54,7 +58,8 @@ async def set_rules(browser: Browser, text: str) -> None:
 
 
 async def test_rules_plan_and_totals(path: Path) -> None:
-    """What goes and what is spared, with reasons; switches change the line; a rule that cannot be read stops all."""
+    """What goes and what is spared, with reasons; switches change the line; a rule that cannot be
+    read stops all."""
     before = dump(path)
     async with browsing(open_app(loose(path), NOW)) as browser:
         await browser.press("P")
@@ -69,8 +74,14 @@ async def test_rules_plan_and_totals(path: Path) -> None:
         }
         assert spared == {"pinned": "pinned", "open": "open", "hidden": "hidden"}
         totals = browser.text("#totals")
-        assert "5 conversations" in totals and "7 sessions" in totals and "1 hidden" in browser.text("#stays")
-        assert "2 related conversations are kept" in browser.text("#stays") and "state.db" in browser.text("#file")
+        assert (
+            "5 conversations" in totals
+            and "7 sessions" in totals
+            and "1 hidden" in browser.text("#stays")
+        )
+        assert "2 related conversations are kept" in browser.text(
+            "#stays"
+        ) and "state.db" in browser.text("#file")
         await browser.press("4")
         assert browser.app.screen.query_one("#rules", Input).value == "older:30d is:automation"
         assert planned(browser)[0] == {each for each in goes if each.startswith("cron")}
@@ -79,7 +90,9 @@ async def test_rules_plan_and_totals(path: Path) -> None:
         await set_rules(browser, "older:30d sized:3")
         assert planned(browser) == (set(), {}) and "“sized:3” is no filter" in browser.text("#plan")
         await browser.press("D")
-        assert isinstance(browser.app.screen, PruneScreen) and "nothing to clean up" in browser.text("#status")
+        assert isinstance(
+            browser.app.screen, PruneScreen
+        ) and "nothing to clean up" in browser.text("#status")
         await set_rules(browser, "")
         assert "No filters yet" in browser.text("#plan") and "Space" not in browser.text("#status")
         await browser.press("7")
@@ -105,17 +118,27 @@ async def test_by_hand(path: Path) -> None:
         assert "open" in planned(browser)[0] and "old" not in planned(browser)[0]
         plan.cursor = plan.source.index_of("spinned") or 0
         await browser.press("space")
-        assert "stays whatever is marked" in browser.text("#status") and "pinned" not in planned(browser)[0]
+        assert (
+            "stays whatever is marked" in browser.text("#status")
+            and "pinned" not in planned(browser)[0]
+        )
         await browser.press("D")
         assert isinstance(browser.app.screen, DeleteCard)
         await browser.press("y", "5", "enter")
         left = session_ids(path)
-        assert {"old", "pinned", "hidden"} <= left and not left & {"open", "boss", "helper", "helper2"}
+        assert {"old", "pinned", "hidden"} <= left and not left & {
+            "open",
+            "boss",
+            "helper",
+            "helper2",
+        }
         await browser.press("u")
         assert {"open", "boss", "helper", "helper2"} <= session_ids(path)
 
 
-async def test_what_is_left_out_and_taken_by_hand_stays_while_a_conversation_is_read(path: Path) -> None:
+async def test_what_is_left_out_and_taken_by_hand_stays_while_a_conversation_is_read(
+    path: Path,
+) -> None:
     async with browsing(open_app(loose(path), NOW)) as browser:
         await browser.press("P")
         plan = plan_list(browser)
@@ -129,13 +152,17 @@ async def test_what_is_left_out_and_taken_by_hand_stays_while_a_conversation_is_
         await browser.press("enter")
         assert isinstance(browser.app.screen, MainScreen)
         await browser.press("escape")
-        assert browser.app.screen is screen and plan.cursor == at, "Esc goes back to where Enter was pressed"
+        assert browser.app.screen is screen and plan.cursor == at, (
+            "Esc goes back to where Enter was pressed"
+        )
         assert planned(browser)[0] == chosen
         await browser.press("enter", "P")
         assert browser.app.screen is not screen and not screen.is_attached
         assert planned(browser)[0] == chosen
         await browser.press("4", "4")
-        assert {"old", "open"} <= planned(browser)[0], "other rules make another plan, with what was taken by hand"
+        assert {"old", "open"} <= planned(browser)[0], (
+            "other rules make another plan, with what was taken by hand"
+        )
 
 
 async def test_a_plan_of_marks_says_so(path: Path) -> None:
@@ -150,14 +177,19 @@ async def test_the_question_is_on_a_small_screen(tmp_path: Path) -> None:
         await browser.press("P", "D")
         card = browser.app.screen
         shown = card.query_one("#card").region.intersection(card.region)
-        assert isinstance(card, DeleteCard) and "and Enter delete" in str(card.query_one("#answer").render())
+        assert isinstance(card, DeleteCard) and "and Enter delete" in str(
+            card.query_one("#answer").render()
+        )
         for each in (card.query_one(Input), card.query_one("#answer")):
             assert shown.contains_region(each.region) and each.region.height
 
 
 @pytest.mark.slow
-async def test_a_short_clean_up_tells_how_far_it_is(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From the key that confirms it to the end, where there is no card; the screen takes keys meanwhile."""
+async def test_a_short_clean_up_tells_how_far_it_is(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the key that confirms it to the end, where there is no card; the screen takes keys
+    meanwhile."""
     monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)
     async with browsing(open_app(loose(path), NOW)) as browser:
         await browser.press("P", "D", "5")
@@ -166,9 +198,15 @@ async def test_a_short_clean_up_tells_how_far_it_is(path: Path, monkeypatch: pyt
         monkeypatch.setattr(context, "say", lambda text: (said.append(text), say(text)))
         await browser.send("enter", "m")
         await browser.settle()
-        assert said[0] == "Moving 5 conversations to the trash …", "before the first of them is done"
-        assert [each.split(" · ")[1] for each in said[1:-1]] == [f"{done} of 5" for done in range(1, 6)]
-        assert "u undoes" in said[-1] and "conversations by" in browser.text("#axis"), "the m was not lost"
+        assert said[0] == "Moving 5 conversations to the trash …", (
+            "before the first of them is done"
+        )
+        assert [each.split(" · ")[1] for each in said[1:-1]] == [
+            f"{done} of 5" for done in range(1, 6)
+        ]
+        assert "u undoes" in said[-1] and "conversations by" in browser.text("#axis"), (
+            "the m was not lost"
+        )
         said.clear()
         await browser.press("u")
         assert said[1:-1] == [f"{done} of 5 conversations are back …" for done in range(1, 6)]
@@ -183,7 +221,9 @@ async def test_a_message_stays_until_the_cursor_is_moved(path: Path) -> None:
         await browser.press("3", "enter")
         assert not planned(browser)[0]
         await browser.press("u")
-        assert planned(browser)[0] and "restored 3 conversations: 3 sessions, " in browser.text("#status")
+        assert planned(browser)[0] and "restored 3 conversations: 3 sessions, " in browser.text(
+            "#status"
+        )
         await browser.press("down")
         assert "Enter shows the runs of this job" in browser.text("#status")
 
@@ -201,7 +241,9 @@ async def test_a_job_is_one_line(path: Path) -> None:
         await browser.press("enter")
         assert len(plan.source) == count + 2 and plan.cursor == index
         await browser.press("down", "space")
-        assert "1 of 2 runs" in browser.text("#plan") and "4 conversations" in browser.text("#totals")
+        assert "1 of 2 runs" in browser.text("#plan") and "4 conversations" in browser.text(
+            "#totals"
+        )
         plan.cursor = index
         await browser.press("space")
         assert "5 conversations" in browser.text("#totals"), "some of it stayed: all of it goes"
@@ -210,7 +252,9 @@ async def test_a_job_is_one_line(path: Path) -> None:
         assert "3 conversations" in browser.text("#totals")
         await browser.press("D")
         await browser.press("3", "enter")
-        assert "cron_job1_20260101_030000" in session_ids(path) and "cron_job2_20260102_040000" not in session_ids(path)
+        assert "cron_job1_20260101_030000" in session_ids(
+            path
+        ) and "cron_job2_20260102_040000" not in session_ids(path)
 
 
 async def test_archive_by_rules_and_undo(path: Path) -> None:
@@ -230,7 +274,8 @@ async def test_archive_by_rules_and_undo(path: Path) -> None:
 
 @pytest.mark.slow
 async def test_marks_come_along_and_the_map_opens(path: Path) -> None:
-    """What was marked in the list is the plan; the map opens line by line; Enter reads a conversation."""
+    """What was marked in the list is the plan; the map opens line by line; Enter reads a
+    conversation."""
     async with browsing(open_app(loose(path), NOW), (96, 40)) as browser:
         rows = browser.screen.rows
         rows.cursor = rows.source.index_of("cnew") or 0
@@ -263,11 +308,17 @@ async def test_what_hermes_deletes(home: Location) -> None:
         await browser.press("W")
         assert isinstance(browser.app.screen, RetentionScreen)
         fates = browser.app.screen.query_one("#fates", ConversationList)
-        rows = [row for row in map(fates.source.row, range(len(fates.source))) if isinstance(row, FateRow)]
+        rows = [
+            row
+            for row in map(fates.source.row, range(len(fates.source)))
+            if isinstance(row, FateRow)
+        ]
         days = [row.fate.prune_in_days for row in rows if row.fate.prune_in_days is not None]
         assert days == sorted(days) and {"old", "new"} <= {row.conversation.id for row in rows}
         assert "pinned" not in {row.conversation.id for row in rows}
-        assert "at its next clean-up" in browser.text("#rule") and "a pin protects" in browser.text("#rule")
+        assert "at its next clean-up" in browser.text("#rule") and "a pin protects" in browser.text(
+            "#rule"
+        )
         fates.cursor = fates.source.index_of("fold") or 0
         await browser.press("f")
         assert fates.source.index_of("fold") is None, "what is pinned is on the list no more"
@@ -293,7 +344,9 @@ async def test_where_hermes_deletes_nothing(path: Path) -> None:
         await browser.press("W")
         rule = browser.app.screen.query_one("#rule")
         assert "No conversation of this store would go." in browser.text("#fates")
-        assert "Hermes does not open this file" in browser.text("#rule") and "…" not in browser.text("#rule")
+        assert "Hermes does not open this file" in browser.text(
+            "#rule"
+        ) and "…" not in browser.text("#rule")
         assert rule.size.height == len(browser.text("#rule").splitlines())
         await browser.press("f", "b", "enter", "q")
         assert isinstance(browser.app.screen, MainScreen)
@@ -302,7 +355,8 @@ async def test_where_hermes_deletes_nothing(path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [RetentionScreen, PruneScreen, TrashScreen])
 async def test_an_answer_that_comes_while_it_opens(path: Path, kind: type[RetentionScreen]) -> None:
-    """A sentence for the status line, or a list read anew, finds a screen that is not put together yet."""
+    """A sentence for the status line, or a list read anew, finds a screen that is not put together
+    yet."""
     async with browsing(open_app(loose(path), NOW)) as browser:
         browser.app.push_screen(kind(browser.screen.controllers))
         assert isinstance(browser.app.screen, kind)
@@ -315,7 +369,9 @@ async def test_an_answer_that_comes_while_it_opens(path: Path, kind: type[Retent
         assert "and later" in browser.text("#status")
         screen = browser.app.screen
         assert isinstance(screen, SubScreen) and screen.is_whole
-        with browser.app.batch_update():  # a frame drawn between the removal of its parts finds them without styles
+        with (
+            browser.app.batch_update()
+        ):  # a frame drawn between the removal of its parts finds them without styles
             await screen.query("*").remove()  # as it is for a moment when it is left
         assert not screen.is_whole
         screen.tell(header.status("too late", ""))
@@ -326,8 +382,11 @@ async def test_an_answer_that_comes_while_it_opens(path: Path, kind: type[Retent
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [PruneScreen, RetentionScreen, InsightsScreen, TrashScreen])
-async def test_a_list_read_while_a_screen_opens(tmp_path: Path, kind: Callable[[Controllers], SubScreen]) -> None:
-    """A screen hears that the list was read between any two steps of its being put together, panes last."""
+async def test_a_list_read_while_a_screen_opens(
+    tmp_path: Path, kind: Callable[[Controllers], SubScreen]
+) -> None:
+    """A screen hears that the list was read between any two steps of its being put together, panes
+    last."""
     async with browsing(demo_app(tmp_path)) as browser:
         screen = kind(browser.screen.controllers)
         browser.app.push_screen(screen)

@@ -1,4 +1,5 @@
-"""The tables of commands and what is made from them: nothing is called that is not there, and nothing is left over."""
+"""The tables of commands and what is made from them: nothing is called that is not there, and
+nothing is left over."""
 
 from __future__ import annotations
 
@@ -20,7 +21,17 @@ from hermes_browse.tui.bindings import key_names
 from hermes_browse.tui.cleanup.prune_screen import SWITCHES
 from hermes_browse.tui.cleanup.treemap import TreeMap
 from hermes_browse.tui.commands import Command
-from hermes_browse.tui.commands.main_commands import APP, ASK, LINES, LIST, MAIN, MAP, QUERY_BOX, SEARCH_BOX, TRANSCRIPT
+from hermes_browse.tui.commands.main_commands import (
+    APP,
+    ASK,
+    LINES,
+    LIST,
+    MAIN,
+    MAP,
+    QUERY_BOX,
+    SEARCH_BOX,
+    TRANSCRIPT,
+)
 from hermes_browse.tui.commands.screen_commands import CARDS, SCREENS
 from hermes_browse.tui.config.keymap import known_commands
 from hermes_browse.tui.insights.insights_panes import TABS
@@ -55,14 +66,19 @@ _MODULES = {
     "retention": "cleanup.retention_screen",
     "trash": "trash.screen",
 }
-"""Modules of screens and cards that are not in `tui/screens`, or are called otherwise than their commands."""
+"""Modules of screens and cards that are not in `tui/screens`, or are called otherwise than their
+commands."""
 
 
 def _class_of(place: str) -> type[DOMNode]:
     """The screen or card that has the commands of a place."""
     module = importlib.import_module(f"hermes_browse.tui.{_MODULES.get(place, f'screens.{place}')}")
     table = {**SCREENS, **CARDS}[place]
-    found = [each for each in vars(module).values() if isinstance(each, type) and vars(each).get("KEYS") is table]
+    found = [
+        each
+        for each in vars(module).values()
+        if isinstance(each, type) and vars(each).get("KEYS") is table
+    ]
     assert len(found) == 1, place
     return found[0]
 
@@ -99,13 +115,16 @@ async def test_every_command_is_called_and_every_callee_has_one(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("kind", "table"), OF_WIDGETS)
-def test_widgets_have_the_actions_of_their_commands(kind: type[DOMNode], table: tuple[Command, ...]) -> None:
+def test_widgets_have_the_actions_of_their_commands(
+    kind: type[DOMNode], table: tuple[Command, ...]
+) -> None:
     assert [each for each in table if not _is_there(kind, each)] == []
 
 
 @pytest.mark.parametrize("place", [*SCREENS, *CARDS])
 def test_screens_have_the_actions_of_their_commands(place: str) -> None:
-    """And every command of a place is called after it, so that nobody has to know more than the name."""
+    """And every command of a place is called after it, so that nobody has to know more than the
+    name."""
     kind, table = _class_of(place), {**SCREENS, **CARDS}[place]
     assert [each for each in table if not _is_there(kind, each)] == []
     assert [each.id for each in table if each.id and not each.id.startswith(f"{place}-")] == []
@@ -118,7 +137,9 @@ def test_every_screen_and_card_has_a_table() -> None:
     while below:
         each = below.pop()
         below += each.__subclasses__()
-        if each.__module__.startswith("hermes_browse.") and ({"BINDINGS", "KEYS"} & vars(each).keys()):
+        if each.__module__.startswith("hermes_browse.") and (
+            {"BINDINGS", "KEYS"} & vars(each).keys()
+        ):
             assert each in known, each
 
 
@@ -137,19 +158,32 @@ def test_numbers_switch_what_is_shown() -> None:
     ):
         numbered = [each for each in table if each.call.startswith(f"{call}(")]
         assert [each.title for each in numbered] == names
-        assert [each.keys for each in numbered] == [str(number) for number in range(1, len(names) + 1)]
-        assert [each.call for each in numbered] == [f"{call}({number})" for number in range(len(names))]
+        assert [each.keys for each in numbered] == [
+            str(number) for number in range(1, len(names) + 1)
+        ]
+        assert [each.call for each in numbered] == [
+            f"{call}({number})" for number in range(len(names))
+        ]
 
 
 def test_the_documents_name_all_keys_that_there_are() -> None:
-    """Each key in their table does something in the list, the transcript or everywhere; each command has one there."""
+    """Each key in their table does something in the list, the transcript or everywhere; each
+    command has one there."""
     table = KEYS.read_text(encoding="utf-8").split("| key | does |")[1].split("\n\n")[0]
     cells = [line.split("|")[1] for line in table.splitlines() if line.startswith("|")]
-    named = {key for cell in cells for key in re.findall(r"`([^`]+)`|([^\s,`]+)", cell) for key in key if key}
+    named = {
+        key
+        for cell in cells
+        for key in re.findall(r"`([^`]+)`|([^\s,`]+)", cell)
+        for key in key
+        if key
+    }
     commands = (*MAIN, *LIST, *TRANSCRIPT, *APP)
     known = {key_names(key) for each in commands for key in each.key_names}
     assert len(named) > 70 and named - known == {"---"}
-    assert [each.title for each in commands if not named & set(map(key_names, each.key_names))] == []
+    assert [
+        each.title for each in commands if not named & set(map(key_names, each.key_names))
+    ] == []
 
 
 # The palette
@@ -162,19 +196,30 @@ async def test_the_palette_offers_every_command(tmp_path: Path) -> None:
         offered = {each.action: each for each in reversed(MAIN)} | {
             each.action: each for each in TRANSCRIPT if each.call.startswith("screen.")
         }
-        assert [each.title for each in offered.values() if each.title.capitalize() not in titles] == []
+        assert [
+            each.title for each in offered.values() if each.title.capitalize() not in titles
+        ] == []
         assert "Theme" in titles
 
 
 async def test_the_palette_shows_keys_and_begins_with_what_works_here(tmp_path: Path) -> None:
-    """With the keys in the transcript its own commands come first; on another screen, those of that screen."""
+    """With the keys in the transcript its own commands come first; on another screen, those of that
+    screen."""
     async with browsing(configured(tmp_path, '[keys]\nsort = "f7"\n'), (100, 40)) as browser:
 
         def offered() -> dict[str, str]:
-            return {command.title: keys for command, keys in browser.app.palette_commands(browser.app.screen)}
+            return {
+                command.title: keys
+                for command, keys in browser.app.palette_commands(browser.app.screen)
+            }
 
         here = offered()
-        assert here["Search"] == "/" and here["Sort"] == "F7" and here["Searches"] == "Ctrl+R" and here["Quit"] == "q"
+        assert (
+            here["Search"] == "/"
+            and here["Sort"] == "F7"
+            and here["Searches"] == "Ctrl+R"
+            and here["Quit"] == "q"
+        )
         assert list(here).index("Search") < list(here).index("Copy code")
         await browser.press("tab")
         assert list(offered()).index("Copy code") < list(offered()).index("Search")
@@ -195,7 +240,10 @@ async def test_the_palette_does_what_the_pane_with_the_keys_does(tmp_path: Path)
         shown = browser.screen.transcript.page.look.tools
         await browser.press("ctrl+p", "t", "o", "o", "l", "s", "enter")
         await browser.settle()
-        assert browser.app.screen is browser.screen and browser.screen.transcript.page.look.tools != shown
+        assert (
+            browser.app.screen is browser.screen
+            and browser.screen.transcript.page.look.tools != shown
+        )
 
 
 def _palette(browser: Browser) -> list[str]:
@@ -220,7 +268,11 @@ async def _help(browser: Browser, *keys: str) -> str:
 
 def test_every_command_of_the_main_screen_has_a_task() -> None:
     """The help groups by it."""
-    assert [each.id or each.action for each in (*MAIN, *LIST, *TRANSCRIPT, *LINES, *MAP, *APP) if not each.task] == []
+    assert [
+        each.id or each.action
+        for each in (*MAIN, *LIST, *TRANSCRIPT, *LINES, *MAP, *APP)
+        if not each.task
+    ] == []
 
 
 async def test_help_has_every_key_of_the_pane_with_the_keys(tmp_path: Path) -> None:
@@ -236,7 +288,11 @@ async def test_help_has_every_key_of_the_pane_with_the_keys(tmp_path: Path) -> N
         assert "● live" in told and "words that begin so" in told
         await browser.press("escape")
         told = await _help(browser, "tab")
-        own = {each.action: each for each in TRANSCRIPT if each.tooltip and "While finding" not in each.help}
+        own = {
+            each.action: each
+            for each in TRANSCRIPT
+            if each.tooltip and "While finding" not in each.help
+        }
         assert [each.help for each in own.values() if each.help not in told] == []
         assert "Enter Ctrl+J Unfold" in told and "Resume; on a hit" not in told
         assert "Mark this conversation" not in told, "Space is a page of the transcript here"
@@ -246,7 +302,12 @@ async def test_help_on_other_screens_has_their_keys_and_signs(tmp_path: Path) ->
     """A report has no rows, so no Enter; a map has keys while it has the focus."""
     async with browsing(demo_app(tmp_path), (120, 36)) as browser:
         told = await _help(browser, "H")
-        assert "Check everything again" in told and "Enter" not in told and "✗ error" in told and "⑂" not in told
+        assert (
+            "Check everything again" in told
+            and "Enter" not in told
+            and "✗ error" in told
+            and "⑂" not in told
+        )
         await browser.press("escape", "escape")
         assert "the cutoff" in await _help(browser, "P")
         await browser.press("escape", "tab")
@@ -254,11 +315,14 @@ async def test_help_on_other_screens_has_their_keys_and_signs(tmp_path: Path) ->
 
 
 async def test_help_is_narrowed_by_what_is_typed(tmp_path: Path) -> None:
-    """A word, a heading, a key, a sign; what works in another pane is found too; Esc clears, then closes."""
+    """A word, a heading, a key, a sign; what works in another pane is found too; Esc clears, then
+    closes."""
     async with browsing(demo_app(tmp_path), (100, 30)) as browser:
         every = await _help(browser)
         await browser.type("archive")
-        assert "Archive, or unarchive" in _told(browser) and "To the next pane" not in _told(browser)
+        assert "Archive, or unarchive" in _told(browser) and "To the next pane" not in _told(
+            browser
+        )
         await browser.press("escape")
         assert isinstance(browser.app.screen, HelpCard) and _told(browser) == every
         await browser.press("slash", "j", "s", "o", "n")

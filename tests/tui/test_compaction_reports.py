@@ -1,4 +1,5 @@
-"""Seven reports about compression, each as a store, which the real Hermes wrote where it could: what is shown."""
+"""Seven reports about compression, each as a store, which the real Hermes wrote where it could:
+what is shown."""
 
 from __future__ import annotations
 
@@ -12,7 +13,12 @@ from builders import DAY, T0, make_store
 from compressed import case, store_of
 
 from hermes_browse.store.compression.compactions import CompactionKind, CompactionNote, read_history
-from hermes_browse.store.compression.model_context import Contexts, RowOrigin, context_of, read_memory
+from hermes_browse.store.compression.model_context import (
+    Contexts,
+    RowOrigin,
+    context_of,
+    read_memory,
+)
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location
 from hermes_browse.store.sessions.catalog import read_catalog
@@ -41,7 +47,8 @@ async def _inspect(browser: Browser, number: int) -> CompactionsScreen:
 
 
 async def test_104099_what_the_agent_knew_at_a_turn(tmp_path: Path) -> None:
-    """Hermes records no context; it is the rows from the summary on, and each says why it was sent."""
+    """Hermes records no context; it is the rows from the summary on, and each says why it was
+    sent."""
     store = _recorded("0.19.0-place-twice", tmp_path)
     texts = {row["id"]: row["content"] for row in case("0.19.0-place-twice.json")["messages"]}
     with Store(store).reader() as reader:
@@ -75,7 +82,8 @@ async def test_48404_what_was_said_and_what_the_model_has_side_by_side(tmp_path:
 async def test_45117_the_history_before_each_compression_is_found_and_given_back(
     tmp_path: Path, clipboard: list[str]
 ) -> None:
-    """Hermes opens the newest session whichever is named: what an older one said is copied from the inspector."""
+    """Hermes opens the newest session whichever is named: what an older one said is copied from the
+    inspector."""
     store = _recorded("0.19.0-rotation-twice", tmp_path)
     async with browsing(open_app(loose(store), NOW), (160, 50)) as browser:
         screen = await _inspect(browser, 1)
@@ -87,8 +95,11 @@ async def test_45117_the_history_before_each_compression_is_found_and_given_back
         assert "question 2: what about the quay?" in clipboard[-1]
 
 
-async def test_38763_a_session_that_asks_what_to_do_says_what_it_lacks(tmp_path: Path, clipboard: list[str]) -> None:
-    """Five of its thirteen sessions are empty, and what follows them knows nothing of before: Hermes 0.18 wrote it."""
+async def test_38763_a_session_that_asks_what_to_do_says_what_it_lacks(
+    tmp_path: Path, clipboard: list[str]
+) -> None:
+    """Five of its thirteen sessions are empty, and what follows them knows nothing of before:
+    Hermes 0.18 wrote it."""
     store = _recorded("0.18.2-rotation-resumed", tmp_path)
     conversation = _conversation(store)
     assert len(conversation.segments) == 13
@@ -101,8 +112,9 @@ async def test_38763_a_session_that_asks_what_to_do_says_what_it_lacks(tmp_path:
         assert [row.strip("▌▏ ")[0] for row in rows[3:7]] == ["!", "?", "!", "!"]
         assert "7 msgs ▸ nothing" in rows[6]
         assert "Left behind: 7 messages" in browser.text("#replaced-title")
-        assert f"! Hermes resumes …{conversation.id[-6:]} without these messages: c copies them" in browser.text(
-            "#about"
+        assert (
+            f"! Hermes resumes …{conversation.id[-6:]} without these messages: c copies them"
+            in browser.text("#about")
         )
         await browser.press("c")
         assert "question 13: what about the harbour?" in clipboard[-1]
@@ -114,7 +126,8 @@ async def test_38763_a_session_that_asks_what_to_do_says_what_it_lacks(tmp_path:
 
 
 def _aborted(path: Path, with_shell: bool) -> Path:
-    """Six messages in a session that was ended to be compressed, and perhaps an empty session after it."""
+    """Six messages in a session that was ended to be compressed, and perhaps an empty session after
+    it."""
     sessions = [{"id": "full", "end_reason": "compression", "ended_at": T0 + 9}, {"id": "empty"}]
     sessions[1] |= {"parent_session_id": "full", "started_at": T0 + 10}
     messages = [
@@ -130,8 +143,12 @@ def _aborted(path: Path, with_shell: bool) -> Path:
 
 
 @pytest.mark.parametrize("with_shell", [False, True])
-def test_hermes_resumes_an_aborted_compression_as_the_inspector_says(tmp_path: Path, with_shell: bool) -> None:
-    hermes = pytest.importorskip("hermes_state").SessionDB(_aborted(tmp_path / "state.db", with_shell))
+def test_hermes_resumes_an_aborted_compression_as_the_inspector_says(
+    tmp_path: Path, with_shell: bool
+) -> None:
+    hermes = pytest.importorskip("hermes_state").SessionDB(
+        _aborted(tmp_path / "state.db", with_shell)
+    )
     opened = hermes.resolve_resume_session_id(hermes.get_compression_tip("full"))
     assert opened == ("empty" if with_shell else "full")
     assert len(hermes.get_messages_as_conversation(opened)) == (0 if with_shell else 6)
@@ -142,7 +159,8 @@ def test_hermes_resumes_an_aborted_compression_as_the_inspector_says(tmp_path: P
 async def test_an_aborted_compression_offers_what_helps(
     tmp_path: Path, with_shell: bool, clipboard: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without a session after it, a resume has everything; with an empty one Hermes starts fresh there (0.19)."""
+    """Without a session after it, a resume has everything; with an empty one Hermes starts fresh
+    there (0.19)."""
     monkeypatch.setattr("hermes_browse.store.hermes.resume_command.find_hermes", lambda: None)
     _aborted(tmp_path / "state.db", with_shell)
     location = Location(tmp_path / "state.db", tmp_path, DEFAULT_PROFILE)
@@ -189,22 +207,30 @@ async def test_79391_a_gap_of_ids_without_a_summary_is_named(tmp_path: Path) -> 
     assert CompactionNote.GAP in context.notes and not context.is_certain
     async with browsing(open_app(loose(store), NOW), (120, 50)) as browser:
         await browser.press("M")
-        assert "the ids 7 to 63 are in no row: messages of this or of" in browser.text("#compactions")
+        assert "the ids 7 to 63 are in no row: messages of this or of" in browser.text(
+            "#compactions"
+        )
 
 
 def test_86366_a_tail_that_was_written_again_counts_once(tmp_path: Path) -> None:
-    """Some rows were carried over several times: all lead to one original, and a context has each text once."""
+    """Some rows were carried over several times: all lead to one original, and a context has each
+    text once."""
     store = _recorded("0.18.2-place-often", tmp_path)
     rows = case("0.18.2-place-often.json")["messages"]
     texts = {row["id"]: json.dumps([row["content"], row.get("tool_calls")]) for row in rows}
     segments = _conversation(store).segments
     with Store(store).reader() as reader:
         history = read_history(reader, segments)
-        context, memory = context_of(reader, segments, Contexts(history), None), read_memory(reader, segments)
+        context, memory = (
+            context_of(reader, segments, Contexts(history), None),
+            read_memory(reader, segments),
+        )
     copied = Counter(texts[each] for each in history.copies)
     assert max(copied.values()) > 4
     assert max(Counter(texts[row.id] for row in context.rows).values()) == 1
-    asked = Counter(texts[each] for each in memory.forgotten if texts[each].startswith('["question'))
+    asked = Counter(
+        texts[each] for each in memory.forgotten if texts[each].startswith('["question')
+    )
     assert len(asked) > 10 and max(asked.values()) == 1
 
 

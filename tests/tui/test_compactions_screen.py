@@ -1,4 +1,5 @@
-"""The inspector of compactions, and what the model saw at a message, on stores that Hermes wrote."""
+"""The inspector of compactions, and what the model saw at a message, on stores that Hermes
+wrote."""
 
 from __future__ import annotations
 
@@ -33,8 +34,11 @@ def _screen(browser: Browser) -> CompactionsScreen:
     return screen
 
 
-def _deploys(path: Path, said: str = "Never deploy on Fridays, use the staging host db-7.example.org first.") -> Path:
-    """A conversation compressed once, by rotation: the summary mentions nothing of what the user decided."""
+def _deploys(
+    path: Path, said: str = "Never deploy on Fridays, use the staging host db-7.example.org first."
+) -> Path:
+    """A conversation compressed once, by rotation: the summary mentions nothing of what the user
+    decided."""
     sessions = [
         {"id": "old", "title": "Deploys", "end_reason": "compression", "ended_at": T0 + 50},
         {"id": "new", "parent_session_id": "old", "started_at": T0 + 50},
@@ -44,13 +48,23 @@ def _deploys(path: Path, said: str = "Never deploy on Fridays, use the staging h
         ("old", "assistant", "Understood. I edited deploy/rollout.yaml and ran it."),
         ("old", "user", "How long did it take?"),
         ("old", "assistant", "It took 4721 s."),
-        ("new", "user", "[CONTEXT COMPACTION — REFERENCE ONLY] The user asked for a rollout." + END),
+        (
+            "new",
+            "user",
+            "[CONTEXT COMPACTION — REFERENCE ONLY] The user asked for a rollout." + END,
+        ),
         ("new", "assistant", "Ready."),
         ("new", "user", "Go on then."),
         ("new", "assistant", "Deploying now."),
     ]
     messages = [
-        {"id": number, "session_id": session, "role": role, "content": text, "timestamp": T0 + number * 10}
+        {
+            "id": number,
+            "session_id": session,
+            "role": role,
+            "content": text,
+            "timestamp": T0 + number * 10,
+        }
         for number, (session, role, text) in enumerate(told, 1)
     ]
     return make_store(path, "22", sessions, messages)
@@ -92,11 +106,16 @@ async def test_lost_terms_are_walked_and_copied(tmp_path: Path, clipboard: list[
         assert "Go on then." not in clipboard[-1]
 
 
-async def test_what_was_replaced_is_saved_without_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_was_replaced_is_saved_without_the_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW)) as browser:
         await browser.press("M", "e")
-        assert "JSONL" not in browser.card() and "● the 4 messages that were replaced" in browser.card()
+        assert (
+            "JSONL" not in browser.card()
+            and "● the 4 messages that were replaced" in browser.card()
+        )
         await browser.press("enter")
         assert "saved" in browser.text("#status")
     (saved,) = tmp_path.glob("Deploys, before *.md")
@@ -165,8 +184,12 @@ async def test_recorded_compactions_are_listed_each(tmp_path: Path, name: str) -
             assert len(screen.replaced.page.model.outline.rows) == len(one.replaced)  # type: ignore[union-attr]
 
 
-async def test_escapes_and_markup_of_a_store_are_only_shown(tmp_path: Path, clipboard: list[str]) -> None:
-    said = "Never use \x1b]0;owned\x07/tmp/[bold]evil[/bold]/x.py, always run \u202egnp.exe instead."
+async def test_escapes_and_markup_of_a_store_are_only_shown(
+    tmp_path: Path, clipboard: list[str]
+) -> None:
+    said = (
+        "Never use \x1b]0;owned\x07/tmp/[bold]evil[/bold]/x.py, always run \u202egnp.exe instead."
+    )
     async with browsing(open_app(loose(_deploys(tmp_path / "state.db", said)), NOW)) as browser:
         await browser.press("M", "n")
         for widget in ("#status", "#replaced", "#compactions", "#about"):
@@ -184,10 +207,15 @@ async def test_rows_fill_exactly_their_width(tmp_path: Path) -> None:
         inspection = _screen(browser)._inspection
         assert inspection is not None
         tree = browser.screen.lineage.source
-        for row in [*compaction_rows(inspection.compactions, {0: "27 lost"}), *map(tree.row, range(len(tree)))]:
+        for row in [
+            *compaction_rows(inspection.compactions, {0: "27 lost"}),
+            *map(tree.row, range(len(tree))),
+        ]:
             if isinstance(row, LineageRow):
                 continue
-            assert [line_width(row.spans(width, NOW)) for width in range(20, 160)] == list(range(20, 160))
+            assert [line_width(row.spans(width, NOW)) for width in range(20, 160)] == list(
+                range(20, 160)
+            )
 
 
 async def test_the_lineage_shows_each_compaction_and_enter_inspects_it(tmp_path: Path) -> None:
@@ -209,7 +237,9 @@ async def test_the_lineage_shows_each_compaction_and_enter_inspects_it(tmp_path:
 
 
 async def test_a_session_compressed_in_place_has_a_tree_too(tmp_path: Path) -> None:
-    async with browsing(open_app(loose(long_conversation(tmp_path / "state.db", 120, 2)), NOW), (120, 40)) as browser:
+    async with browsing(
+        open_app(loose(long_conversation(tmp_path / "state.db", 120, 2)), NOW), (120, 40)
+    ) as browser:
         tree = browser.screen.lineage
         assert [tree.source.row(each).key for each in range(len(tree))] == ["ls0", "x0", "x1", "x2"]
         assert tree.display
@@ -217,7 +247,9 @@ async def test_a_session_compressed_in_place_has_a_tree_too(tmp_path: Path) -> N
 
 @pytest.mark.slow
 async def test_a_hit_says_whether_the_model_still_has_it(tmp_path: Path) -> None:
-    async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW), (120, 36)) as browser:
+    async with browsing(
+        open_app(loose(_deploys(tmp_path / "state.db")), NOW), (120, 36)
+    ) as browser:
         await browser.press("/", *"is:forgotten fridays", "down")
         assert "the model has a summary of it at most" in browser.text("#status")
         await browser.press(*["backspace"] * 30, *"-is:forgotten deploying", "down")
@@ -231,13 +263,17 @@ def _lit(browser: Browser) -> set[int]:
     found: set[int] = set()
     for index, line in page.frame():
         row = page.model.row(index)
-        if row is not None and any("dim" not in looks.split() for text, looks in line if text.strip()):
+        if row is not None and any(
+            "dim" not in looks.split() for text, looks in line if text.strip()
+        ):
             found.add(row.id)
     return found
 
 
 async def test_what_the_model_saw_at_a_message_is_lit_and_counted(tmp_path: Path) -> None:
-    async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW), (120, 50)) as browser:
+    async with browsing(
+        open_app(loose(_deploys(tmp_path / "state.db")), NOW), (120, 50)
+    ) as browser:
         await browser.press("tab", ".")
         assert "context here: 2 messages since a summary of 4 · " in browser.text("#facts")
         assert "since a summary of 4" in browser.text("#status")
@@ -251,7 +287,9 @@ async def test_what_the_model_saw_at_a_message_is_lit_and_counted(tmp_path: Path
 
 
 async def test_what_came_after_a_message_was_not_seen_there(tmp_path: Path) -> None:
-    async with browsing(open_app(loose(_deploys(tmp_path / "state.db")), NOW), (120, 50)) as browser:
+    async with browsing(
+        open_app(loose(_deploys(tmp_path / "state.db")), NOW), (120, 50)
+    ) as browser:
         await browser.press("tab", "g", "J", ".")
         assert "all 3 messages so far" in browser.text("#facts")
         assert _lit(browser) == {1, 2, 3}
@@ -288,4 +326,6 @@ def test_nothing_is_said_where_nothing_is_forgotten(tmp_path: Path) -> None:
     path = store_of(tmp_path / "state.db", case("0.19.0-place-killed.json"))
     with Store(path).reader() as reader:
         found = read_catalog(reader, NOW).select(View.ALL)
-        assert [not_remembered(read_memory(reader, each.segments)) for each in found] == [""] * len(found)
+        assert [not_remembered(read_memory(reader, each.segments)) for each in found] == [""] * len(
+            found
+        )

@@ -11,7 +11,9 @@ from hermes_browse.store.search.filter_values import Vocabulary
 from hermes_browse.store.search.query import parse, unknown_filters
 from hermes_browse.tui.search.completion import Offer, complete
 
-KNOWN = Vocabulary(("cli", "cron", "telegram"), ("claude-sonnet-4.6",), ("/home/a b",), ("terminal", "read_file"))
+KNOWN = Vocabulary(
+    ("cli", "cron", "telegram"), ("claude-sonnet-4.6",), ("/home/a b",), ("terminal", "read_file")
+)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +63,18 @@ def test_what_looks_like_a_filter_is_told(text: str, reason: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["host:8080", "std::vector", "https://a.b", "TODO:x", "12:30", "a:b", '"sorce:cli"', "colour:", "C:\\x"]
+    "text",
+    [
+        "host:8080",
+        "std::vector",
+        "https://a.b",
+        "TODO:x",
+        "12:30",
+        "a:b",
+        '"sorce:cli"',
+        "colour:",
+        "C:\\x",
+    ],
 )
 def test_words_with_a_colon_stay_words(text: str) -> None:
     assert unknown_filters(parse(text)) == ()
@@ -91,14 +104,18 @@ async def test_mistakes_are_underlined_and_nothing_is_searched(tmp_path: Path) -
 
 
 async def test_a_wrong_value_is_refused_until_it_is_right(tmp_path: Path) -> None:
-    """First and in colour, with a word beside it or alone; no hits of a query without the filter."""
+    """First and in colour, with a word beside it or alone; no hits of a query without the
+    filter."""
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("slash")
         await browser.type("msgs>few ")
         assert browser.text("#status").strip().startswith("msgs> needs a number")
         await browser.type("ferry")
         searching = browser.screen.controllers.searching
-        assert browser.text("#status").strip().startswith("msgs> needs a number") and not searching.has_hits
+        assert (
+            browser.text("#status").strip().startswith("msgs> needs a number")
+            and not searching.has_hits
+        )
         searching.again()
         await browser.settle()
         assert not searching.has_hits and "Nothing is looked for" in browser.text("#list")

@@ -16,7 +16,13 @@ from hermes_browse.store.hosts.host import Host
 from hermes_browse.store.sessions.models import Sort, View
 from hermes_browse.store.wording import LANGUAGES, speak
 from hermes_browse.tui.config.folders import user_folder
-from hermes_browse.tui.config.keymap import can_meet, key_name, known_commands, resolve_keymap, sample
+from hermes_browse.tui.config.keymap import (
+    can_meet,
+    key_name,
+    known_commands,
+    resolve_keymap,
+    sample,
+)
 from hermes_browse.tui.config.options import COLUMNS, OPTIONS, SURFACES, Options
 from hermes_browse.tui.config.read_config import parse_config, read_config
 from hermes_browse.tui.config.start import LastState, read_memory, write_memory
@@ -49,8 +55,16 @@ def test_everything_that_is_set_holds() -> None:
     [
         ("\nmuose = true", 2, "no option “muose”. Did you mean “mouse”?"),
         ('view = "all"', 1, "no option “view”. The browser opens as you left it."),
-        ('mouse = true\nkeymap = "emacs"', 2, "no option “keymap”. [keys] gives an action any keys."),
-        ('# resume = 3\nresume = "exce"', 2, "one of exec, return, window, not “exce”. Did you mean “exec”?"),
+        (
+            'mouse = true\nkeymap = "emacs"',
+            2,
+            "no option “keymap”. [keys] gives an action any keys.",
+        ),
+        (
+            '# resume = 3\nresume = "exce"',
+            2,
+            "one of exec, return, window, not “exce”. Did you mean “exec”?",
+        ),
         ("resume = [1]", 1, "not [1]"),
         ("mouse = 1", 1, "true or false, not 1"),
         ('window = "tmux new-window"', 1, "a command with the word {command} in it, not “tmux"),
@@ -62,7 +76,11 @@ def test_everything_that_is_set_holds() -> None:
         ('\ncolumns = ["age", "modle", 3]', 2, "no column “modle”. Did you mean “model”?"),
         ("columns = [[]]", 1, "no column []. There are age,"),
         ('\nsurface = "tui"', 2, "is a table of sources"),
-        ('\nsurface = { any = "tui", cli = "gui" }', 2, "surface of “cli” is one of cli, tui, not “gui”"),
+        (
+            '\nsurface = { any = "tui", cli = "gui" }',
+            2,
+            "surface of “cli” is one of cli, tui, not “gui”",
+        ),
         ("\n[surface]\ncli = 3", 3, "surface of “cli” is one of cli, tui, not 3"),
         ("mouse=true\nkeys = 3", 2, "is a table"),
         ('[keys]\nsort = "s"\nnope = "x"', 3, "no action “nope”"),
@@ -85,13 +103,25 @@ def test_everything_that_is_set_holds() -> None:
         ('[resume]\na = "b"', 1, "one of exec"),
         ("hosts = 3", 1, "is written as [[hosts]]"),
         ('[[hosts]]\nname = "a"\nssh = "a"\n[[hosts]]\nname = 1', 4, "is written as [[hosts]]"),
-        ('[[hosts]]\nname = "a"\nssh = "a"\n\n[[hosts]]\nname = "b"', 5, "the host “b”: it needs `ssh`"),
+        (
+            '[[hosts]]\nname = "a"\nssh = "a"\n\n[[hosts]]\nname = "b"',
+            5,
+            "the host “b”: it needs `ssh`",
+        ),
         ('[[hosts]]\nssh = "a"', 1, "the host “”: its `name` is letters"),
         ('[[hosts]]\nname = "a b"\nssh = "a"', 2, "the host “a b”: its `name` is letters"),
         ('[[hosts]]\nname = "a"\nssh = "a \'b"', 3, "a quote in its `ssh` is not closed"),
         ('[[hosts]]\nname = "a"\nssh = "a"\ncommand = " "', 4, "its `command` is empty"),
-        ('[[hosts]]\nname="a"\nssh="a"\n[[hosts]]  # two\nname="a"\nssh="b"', 5, "there are two hosts of this name"),
-        ('[[hosts]]\nname="a"\nssh="a"\n[[hosts]]\nname="b"\nssh="b"\nhmoe="x"', 7, "Did you mean “home”?"),
+        (
+            '[[hosts]]\nname="a"\nssh="a"\n[[hosts]]  # two\nname="a"\nssh="b"',
+            5,
+            "there are two hosts of this name",
+        ),
+        (
+            '[[hosts]]\nname="a"\nssh="a"\n[[hosts]]\nname="b"\nssh="b"\nhmoe="x"',
+            7,
+            "Did you mean “home”?",
+        ),
         ('[[hosts]]\nname="sort"\nssh="a"\n[keys]\nname = "x"', 5, "no action “name”"),
         ("a = " + "[" * 20_000, None, "nested too deeply"),
     ],
@@ -103,16 +133,20 @@ def test_what_does_not_hold_is_told_with_its_line(text: str, line: int | None, w
 
 
 def test_hosts() -> None:
-    """Each with its own values, in the order of the file; one that is wrong does not take the others with it."""
-    text = (
-        '[[hosts]]\nname = "b"\nssh = "-p 2222 b"\n[[hosts]]\nname = "-"\n[[hosts]]\nname = "a"\nssh = "a"\nhome="/x"\n'
+    """Each with its own values, in the order of the file; one that is wrong does not take the
+    others with it."""
+    text = '[[hosts]]\nname = "b"\nssh = "-p 2222 b"\n[[hosts]]\nname = "-"\n[[hosts]]\nname = "a"\nssh = "a"\nhome="/x"\n'
+    assert parse_config(text, HERE).options.hosts == (
+        Host("b", "-p 2222 b"),
+        Host("a", "a", home="/x"),
     )
-    assert parse_config(text, HERE).options.hosts == (Host("b", "-p 2222 b"), Host("a", "a", home="/x"))
 
 
 def test_one_mistake_does_not_take_the_rest_with_it() -> None:
     """Only a file that is no TOML sets nothing."""
-    configuration = parse_config('resume = "exce"\ntheme = "nord"\n[keys]\nsort = ["x", "nonsense key"]\n', HERE)
+    configuration = parse_config(
+        'resume = "exce"\ntheme = "nord"\n[keys]\nsort = ["x", "nonsense key"]\n', HERE
+    )
     assert configuration.options.resume == "exec" and configuration.options.theme == "nord"
     assert resolve_keymap(configuration)[0] == {"sort": "x"}
 
@@ -141,7 +175,8 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_keys_by_the_names_people_write() -> None:
-    """Characters, names in any case, modifiers; what a terminal never sends as such is put right."""
+    """Characters, names in any case, modifiers; what a terminal never sends as such is put
+    right."""
     names = {
         "x": "x",
         "?": "question_mark",
@@ -187,7 +222,8 @@ def test_no_key_does_two_things() -> None:
 
 @pytest.mark.parametrize("spoken", LANGUAGES)
 def test_the_sample_sets_nothing_and_names_everything(spoken: str) -> None:
-    """As it is it is TOML without a setting; without its # it sets every default, and nothing in it is wrong."""
+    """As it is it is TOML without a setting; without its # it sets every default, and nothing in it
+    is wrong."""
     speak(spoken)
     try:
         text = sample()
@@ -196,7 +232,8 @@ def test_the_sample_sets_nothing_and_names_everything(spoken: str) -> None:
     assert all(line == "[keys]" or line[:2] in ("", "#", "# ") for line in text.splitlines())
     assert tomllib.loads(text) == {"keys": {}}
     lines = [
-        line[2:] if line.startswith("# ") and (" = " in line or "[[" in line) else line for line in text.splitlines()
+        line[2:] if line.startswith("# ") and (" = " in line or "[[" in line) else line
+        for line in text.splitlines()
     ]
     bare = "\n".join(line for line in lines if not line.startswith("#") and "action = " not in line)
     configuration = parse_config(bare, HERE)
@@ -212,25 +249,35 @@ def test_the_sample_sets_nothing_and_names_everything(spoken: str) -> None:
 
 
 def test_a_key_of_a_card_is_in_nobody_elses_way() -> None:
-    """What is below it has its keys, and other cards theirs; what holds over everything is in the way."""
+    """What is below it has its keys, and other cards theirs; what holds over everything is in the
+    way."""
     text = '[keys]\ndetails-copy = "j"\nraw-copy = "s"\n'
     text += 'preflight-resume = ["c", "ctrl+y"]\npreflight-copy-the-command = "y"\n'
     assert told(text) == []
     commands = {each.id: each for each in known_commands()}
     copy, palette = commands["details-copy"], commands["palette"]
-    assert not any(can_meet(copy, commands[other]) for other in ("raw-back", "list-down", "doctor-back"))
+    assert not any(
+        can_meet(copy, commands[other]) for other in ("raw-back", "list-down", "doctor-back")
+    )
     assert can_meet(copy, palette) and can_meet(palette, copy)
 
 
 def test_columns() -> None:
     """Each once, in order, as far as they hold; the names are those that rows know."""
     assert tuple(sorted(columns.COLUMNS, key=COLUMNS.index)) == COLUMNS
-    assert parse_config('columns = ["cost", "age", "nope", "cost"]', HERE).options.columns == ("cost", "age")
+    assert parse_config('columns = ["cost", "age", "nope", "cost"]', HERE).options.columns == (
+        "cost",
+        "age",
+    )
 
 
 def test_how_long_the_trash_keeps_things() -> None:
     """For good, or for an age that no slip of the pen makes a short one."""
-    assert parse_config("", HERE).options.trash == "forever" == parse_config('trash = "forever"', HERE).options.trash
+    assert (
+        parse_config("", HERE).options.trash
+        == "forever"
+        == parse_config('trash = "forever"', HERE).options.trash
+    )
     assert parse_config('trash = "12w"', HERE).options.trash == "12w"
     for text in ('trash = "12h"', 'trash = "0d"', 'trash = "soon"', "trash = 30", 'trash = ""'):
         assert parse_config(text, HERE).options.trash == "forever"
@@ -244,7 +291,9 @@ def test_surfaces() -> None:
     assert options.surface == {"any": "tui", "telegram": "cli"}
 
 
-def test_the_folders_are_those_of_the_platform(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_folders_are_those_of_the_platform(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """Found without platformdirs, and the same."""
     for value in (None, "", str(tmp_path)):
         for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"):

@@ -22,7 +22,13 @@ from hermes_browse.tui import formats
 from hermes_browse.tui.app import BrowseApp
 from hermes_browse.tui.config.folders import config_path, memory_path
 from hermes_browse.tui.config.options import COLUMNS, Options
-from hermes_browse.tui.config.start import LastState, read_memory, read_start, set_rows, write_memory
+from hermes_browse.tui.config.start import (
+    LastState,
+    read_memory,
+    read_start,
+    set_rows,
+    write_memory,
+)
 from hermes_browse.tui.doctor.screen import DoctorScreen
 from hermes_browse.tui.list.columns import set_sort
 from hermes_browse.tui.list.list_rows import ConversationRow
@@ -38,7 +44,8 @@ def _usual_clock() -> Iterator[None]:
 
 
 def configured(folder: Path, text: str = "") -> BrowseApp:
-    """The browser on the demo store as `launch` begins it, its first page shorter than the store."""
+    """The browser on the demo store as `launch` begins it, its first page shorter than the
+    store."""
     if text:
         config_path().parent.mkdir(parents=True, exist_ok=True)
         config_path().write_text(text)
@@ -79,11 +86,14 @@ async def test_keys_of_the_users_own(tmp_path: Path) -> None:
         await browser.press("f1")
         assert isinstance(app.screen, HelpCard)
         shown = browser.card()
-        assert "↓ Ctrl+N" in shown and "x Sort the list by something else" in " ".join(shown.split())
+        assert "↓ Ctrl+N" in shown and "x Sort the list by something else" in " ".join(
+            shown.split()
+        )
 
 
 async def test_keys_of_vim(tmp_path: Path) -> None:
-    """Ctrl+W to the next pane, h back to the list, a colon for the palette; in the search box it is a character."""
+    """Ctrl+W to the next pane, h back to the list, a colon for the palette; in the search box it is
+    a character."""
     async with browsing(configured(tmp_path)) as browser:
         screen = browser.screen
         await browser.press("ctrl+w")
@@ -151,7 +161,8 @@ async def test_keys_of_the_other_screens(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("age", "left"), [("1d", 0), ("3d", 1), ("forever", 1)])
 async def test_the_trash_is_kept_as_long_as_is_set(tmp_path: Path, age: str, left: int) -> None:
-    """A bundle two days old goes at the start, where that is said; nothing goes that nobody told it to."""
+    """A bundle two days old goes at the start, where that is said; nothing goes that nobody told it
+    to."""
     app = configured(tmp_path)
     store, folder = app.store, trash_folder(app.location)
     with store.reader() as reader:
@@ -209,5 +220,7 @@ def test_without_a_configuration_nothing_of_it_is_loaded(tmp_path: Path) -> None
         "import sys; from hermes_browse.tui.config.start import read_start; read_start(); "
         "print(*({'tomllib', 'platformdirs', 'textual', 'ast'} & set(sys.modules)))"
     )
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert ended.stdout.split() == []

@@ -17,7 +17,14 @@ from hermes_browse.store.sessions.models import Conversation, ConversationKind, 
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import printable
 from hermes_browse.tui.list.conversation_list import ConversationList
-from hermes_browse.tui.list.list_rows import ConversationRow, FixedRows, HitRow, JobRow, ListRow, NoteRow
+from hermes_browse.tui.list.list_rows import (
+    ConversationRow,
+    FixedRows,
+    HitRow,
+    JobRow,
+    ListRow,
+    NoteRow,
+)
 from hermes_browse.tui.list.row_format import format_row
 
 NOW = 1_700_000_000.0
@@ -28,7 +35,11 @@ HOSTILE = "[bold] [/] [@click=app.quit]x[/] \x1b]0;owned\x07 \u202eevil \x00"
 def conversation(number: int, title: str | None = None, **more: object) -> Conversation:
     """A chat with an id of its own."""
     session = Session(f"s{number}", "cli", message_count=142, cost_usd=1.24)
-    fields: dict[str, object] = {"title": title or f"Chat {number}", "last_active": NOW - number * 60, **more}
+    fields: dict[str, object] = {
+        "title": title or f"Chat {number}",
+        "last_active": NOW - number * 60,
+        **more,
+    }
     return Conversation((session,), Relation.ROOT, ConversationKind.CHAT, Status.ENDED, **fields)  # type: ignore[arg-type]  # mixed fields
 
 
@@ -190,7 +201,9 @@ async def test_the_quiet_cursor_shows_in_ansi_themes() -> None:
         app.list.show(FixedRows([ConversationRow(conversation(n)) for n in range(3)]))
         app.set_focus(None)
         await pilot.pause()
-        cursor, other = ([(part.text[:1], part.style) for part in app.list.render_line(y)] for y in (0, 1))
+        cursor, other = (
+            [(part.text[:1], part.style) for part in app.list.render_line(y)] for y in (0, 1)
+        )
         assert cursor != other
 
 
@@ -212,7 +225,11 @@ async def test_the_cursor_reverses_words_and_no_bars_in_ansi_themes() -> None:
         await pilot.pause()
         parts = {part.text.strip(): part.style for part in app.list.render_line(0)}
         name, bar = parts["▌· name"], parts["██▌"]
-        assert all(part.style.reverse for part in app.list.render_line(0) if not part.text.strip() and part.style)
+        assert all(
+            part.style.reverse
+            for part in app.list.render_line(0)
+            if not part.text.strip() and part.style
+        )
         assert name is not None and name.reverse and bar is not None and not bar.reverse
 
 

@@ -1,4 +1,5 @@
-"""Taking things out: the clipboard's routes and what they claim, messages, code blocks and tool outputs."""
+"""Taking things out: the clipboard's routes and what they claim, messages, code blocks and tool
+outputs."""
 
 from __future__ import annotations
 
@@ -55,7 +56,8 @@ def test_the_tool_of_the_desktop_comes_first_and_tmux_after() -> None:
 
 
 def test_over_ssh_the_far_desktop_is_left_alone() -> None:
-    """What the far machine keeps on its clipboard is of no use here; tmux passes on to this terminal."""
+    """What the far machine keeps on its clipboard is of no use here; tmux passes on to this
+    terminal."""
     far = {"SSH_CONNECTION": "1 2 3 4", "WAYLAND_DISPLAY": "wayland-0", "DISPLAY": ":0"}
     assert names(far) == []
     assert names(far, "darwin") == []
@@ -63,12 +65,18 @@ def test_over_ssh_the_far_desktop_is_left_alone() -> None:
 
 
 @POSIX
-def test_the_first_tool_that_takes_the_text_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_tool_that_takes_the_text_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One that is missing and one that fails are passed over; nothing is claimed for them."""
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     script(tmp_path, "fails", "exit 1")
     script(tmp_path, "takes", f"cat > {tmp_path}/kept")
-    candidates = [Tool(("absent-tool",), "A"), Tool(("fails",), "B"), Tool(("takes",), "with takes")]
+    candidates = [
+        Tool(("absent-tool",), "A"),
+        Tool(("fails",), "B"),
+        Tool(("takes",), "with takes"),
+    ]
     assert run_tool("één\n語", candidates) == "with takes"
     assert (tmp_path / "kept").read_text(encoding="utf-8") == "één\n語"
     assert run_tool("x", candidates[:2]) is None
@@ -87,7 +95,9 @@ def test_what_is_pasted_cannot_act() -> None:
     assert "\x1b" not in harmless("a\x1b[201~rm -rf\r")
     assert harmless("a\x1b[201~") == "a␛[201~"
     assert harmless("tab\tand\r\nline") == "tab\tand\nline"
-    assert harmless("שלום\u200f 👩‍🚀") == "שלום\u200f 👩‍🚀", "letters and joiners of every script stay"
+    assert harmless("שלום\u200f 👩‍🚀") == "שלום\u200f 👩‍🚀", (
+        "letters and joiners of every script stay"
+    )
 
 
 def test_code_blocks_are_found_where_they_are_nested() -> None:
@@ -99,9 +109,15 @@ def test_code_blocks_are_found_where_they_are_nested() -> None:
 
 def test_a_message_is_taken_without_what_was_injected() -> None:
     recalled = "<memory-context>secret</memory-context>\n"
-    assert message_text(ChatMessage(1, "s", "user", recalled + "plain question")).text == "plain question"
+    assert (
+        message_text(ChatMessage(1, "s", "user", recalled + "plain question")).text
+        == "plain question"
+    )
     call = ToolCall("c", "terminal", '{"command": "ls"}')
-    assert message_text(ChatMessage(2, "s", "assistant", "", tool_calls=(call,))).text == 'terminal {"command": "ls"}'
+    assert (
+        message_text(ChatMessage(2, "s", "assistant", "", tool_calls=(call,))).text
+        == 'terminal {"command": "ls"}'
+    )
 
 
 async def _copied(browser: Browser, key: str) -> str:
@@ -119,7 +135,9 @@ async def test_keys_copy_the_message_and_say_by_which_way(tmp_path: Path) -> Non
         current = browser.screen.transcript.current
         assert current is not None and current.role == "user"
         assert await _copied(browser, "c") == current.text
-        assert "OSC 52" in browser.text("#status") and f"message {current.id}" in browser.text("#status")
+        assert "OSC 52" in browser.text("#status") and f"message {current.id}" in browser.text(
+            "#status"
+        )
         assert await _copied(browser, "y") == browser.screen.controllers.current.conversation.id  # type: ignore[union-attr]  # one is open
         assert "OSC 52" in browser.text("#status")
 
@@ -135,7 +153,9 @@ async def test_tool_outputs_are_taken_one_after_the_other(tmp_path: Path) -> Non
         texts = [output_text(each.text) for each in results if each is not None]
         assert texts
         taken = [await _copied(browser, "ctrl+y") for _ in range(len(texts) + 1)]
-        assert taken == [*map(harmless, texts), harmless(texts[0])], "after the last one the first again"
+        assert taken == [*map(harmless, texts), harmless(texts[0])], (
+            "after the last one the first again"
+        )
 
 
 async def test_where_there_is_nothing_to_take_it_is_said(tmp_path: Path) -> None:
@@ -151,7 +171,11 @@ async def test_a_pager_gets_a_private_file_that_is_gone_afterwards(
 ) -> None:
     """0600 while it is there, harmless to the terminal, and the browser goes on."""
     notes = tmp_path / "notes"
-    script(tmp_path, "page", f'for last; do :; done; stat -c "%a %n" "$last" > {notes}; cat "$last" > {notes}.text')
+    script(
+        tmp_path,
+        "page",
+        f'for last; do :; done; stat -c "%a %n" "$last" > {notes}; cat "$last" > {notes}.text',
+    )
     monkeypatch.setenv("PAGER", f"{tmp_path}/page --some option")
     async with browsing(demo_app(tmp_path)) as browser:
         monkeypatch.setattr(browser.app, "suspend", nullcontext)
@@ -173,7 +197,9 @@ async def test_a_pager_gets_a_private_file_that_is_gone_afterwards(
 
 
 @POSIX
-async def test_what_goes_wrong_with_an_editor_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_goes_wrong_with_an_editor_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("tab")
         monkeypatch.setenv("VISUAL", str(tmp_path / "absent"))
@@ -224,13 +250,17 @@ async def test_the_raw_row_is_looked_at_and_left(tmp_path: Path) -> None:
         assert current is not None
         await browser.press("ampersand")
         assert isinstance(browser.app.screen, RawCard)
-        lines = browser.app.screen.query_one("#raw").render_lines(browser.app.screen.query_one("#raw").size.region)
+        lines = browser.app.screen.query_one("#raw").render_lines(
+            browser.app.screen.query_one("#raw").size.region
+        )
         assert any(f'"id": {current.id},' in line.text for line in lines)
         await browser.press("escape")
         assert browser.app.screen is browser.screen
 
 
-async def test_the_raw_row_needs_no_text_that_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_raw_row_needs_no_text_that_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Beside a busy writer a message is on its way when the key comes: its number is known."""
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("tab", "K")
@@ -246,7 +276,16 @@ async def test_the_palette_offers_what_keys_of_the_transcript_do(tmp_path: Path)
     """By name, from any pane, and it works from there."""
     async with browsing(demo_app(tmp_path)) as browser:
         commands = {each.title: each for each in browser.app.get_system_commands(browser.screen)}
-        assert {"Copy", "Copy code", "Copy output", "Pager", "Editor", "Raw", "Find here", "Go to"} <= set(commands)
+        assert {
+            "Copy",
+            "Copy code",
+            "Copy output",
+            "Pager",
+            "Editor",
+            "Raw",
+            "Find here",
+            "Go to",
+        } <= set(commands)
         browser.app._clipboard = ""
         commands["Copy"].callback()
         await browser.settle()

@@ -1,6 +1,8 @@
-"""One conversation is current: whatever keys are pressed, list, transcript, lineage and keys are about the same one.
+"""One conversation is current: whatever keys are pressed, list, transcript, lineage and keys are
+about the same one.
 
-`HERMES_BROWSE_KEYS=5000` presses so many random keys instead of a few, `HERMES_BROWSE_SEEDS=1,2,3` with these seeds.
+`HERMES_BROWSE_KEYS=5000` presses so many random keys instead of a few, `HERMES_BROWSE_SEEDS=1,2,3`
+with these seeds.
 """
 
 from __future__ import annotations
@@ -34,9 +36,39 @@ from hermes_browse.tui.worker import Answered
 COUNT = int(os.environ.get("HERMES_BROWSE_KEYS", "35"))
 SEEDS = [int(each) for each in os.environ.get("HERMES_BROWSE_SEEDS", "2,4,5").split(",")]
 
-MOVES = ("down", "down", "down", "up", "j", "k", "pagedown", "pageup", "G", "g", "home", "end", "ctrl+d", "ctrl+u")
+MOVES = (
+    "down",
+    "down",
+    "down",
+    "up",
+    "j",
+    "k",
+    "pagedown",
+    "pageup",
+    "G",
+    "g",
+    "home",
+    "end",
+    "ctrl+d",
+    "ctrl+u",
+)
 PANES = ("tab", "shift+tab", "left", "right", "l", "l", "enter", "escape", "escape", "z")
-LOOKS = ("1", "2", "3", "4", "s", "S", "v", "p", "t", "J", "K", "right_curly_bracket", "left_curly_bracket", "f5")
+LOOKS = (
+    "1",
+    "2",
+    "3",
+    "4",
+    "s",
+    "S",
+    "v",
+    "p",
+    "t",
+    "J",
+    "K",
+    "right_curly_bracket",
+    "left_curly_bracket",
+    "f5",
+)
 SEARCH = ("n", "n", "N", "o", "plus", "minus")
 MARKS = ("space", "asterisk", "V")
 SCREENS = ("W", "I", "P", "X", "i")
@@ -50,7 +82,8 @@ def _roots(conversations: tuple[Conversation, ...]) -> set[str]:
 
 
 class Meant:
-    """What keys would act on: whoever does something is replaced by a note of what it was asked for."""
+    """What keys would act on: whoever does something is replaced by a note of what it was asked
+    for."""
 
     def __init__(self, browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
         self.browser = browser
@@ -61,7 +94,9 @@ class Meant:
         monkeypatch.setattr(screen.controllers.cleaning, "archive", self._several)
         monkeypatch.setattr(screen.controllers.changing, "_flag", self._several)
         monkeypatch.setattr(screen.controllers.resuming, "start", self.resumed.append)
-        monkeypatch.setattr(screen.controllers.copying, "copy", lambda text: self.notes.append(self._root(text)))
+        monkeypatch.setattr(
+            screen.controllers.copying, "copy", lambda text: self.notes.append(self._root(text))
+        )
         monkeypatch.setattr(cards, "show_details", self._details(cards.show_details))
         monkeypatch.setattr(browser.app, "push_screen", self._screen(browser.app.push_screen))
         self._is_asking = False
@@ -119,11 +154,14 @@ def compare(browser: Browser, meant: Meant, *, is_late: bool) -> None:
     Args:
         browser: On the main screen.
         meant: What keys would be about.
-        is_late: Answers are being held back: panes may show what was shown before, but never a mixture.
+        is_late: Answers are being held back: panes may show what was shown before, but never a
+            mixture.
     """
     screen = browser.screen
     details_of = meant.by("details")
-    named = {name: meant.by(name) for name in ("delete", "archive", "pin", "export", "rename", "copy-id")}
+    named = {
+        name: meant.by(name) for name in ("delete", "archive", "pin", "export", "rename", "copy-id")
+    }
     named["resume"] = meant.by_resume()
     row = drawn_row(browser)
     if screen.controllers.changing.marks:
@@ -139,7 +177,9 @@ def compare(browser: Browser, meant: Meant, *, is_late: bool) -> None:
     for name, roots in named.items():
         assert roots == details_of, f"{name} is about {roots}, i about {details_of}"
     if row is not None:
-        assert details_of <= of_row(browser, row), f"the list marks {row.key}, i is about {details_of}"
+        assert details_of <= of_row(browser, row), (
+            f"the list marks {row.key}, i is about {details_of}"
+        )
         assert bool(details_of) == bool(of_row(browser, row))
     model = screen.transcript.model
     if model is not None and screen.line("title").size.width:
@@ -153,16 +193,22 @@ def compare(browser: Browser, meant: Meant, *, is_late: bool) -> None:
     if model is None:
         assert not browser.text("#title").strip(), "a title stands over nothing"
     family = [
-        each for each in map(screen.lineage.source.row, range(len(screen.lineage))) if isinstance(each, LineageRow)
+        each
+        for each in map(screen.lineage.source.row, range(len(screen.lineage)))
+        if isinstance(each, LineageRow)
     ]
     segments = {each.id for each in model.conversation.segments} if model is not None else set()
     assert bool(family) == (model is not None)
     if model is not None:
         assert segments & {each.node.session.id for each in family}, "the tree is another family's"
-        assert segments & {each.node.session.id for each in family if each.is_target}, "another one's target is marked"
+        assert segments & {each.node.session.id for each in family if each.is_target}, (
+            "another one's target is marked"
+        )
         at = screen.lineage.current
         if screen.lineage.has_focus:
-            assert isinstance(at, LineageRow) and at.node.session.id in segments, "the tree is on another session"
+            assert isinstance(at, LineageRow) and at.node.session.id in segments, (
+                "the tree is on another session"
+            )
 
 
 def burst(chance: random.Random, browser: Browser) -> list[str]:
@@ -184,7 +230,8 @@ def burst(chance: random.Random, browser: Browser) -> list[str]:
 async def test_random_keys_never_part_what_is_shown_from_what_is_meant(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Random keys, searches and screens among them; after each, with answers held back and with all given."""
+    """Random keys, searches and screens among them; after each, with answers held back and with all
+    given."""
     chance = random.Random(seed)
     held: list[Answered] = []
     deliver, is_holding = Answered.deliver, False
@@ -229,14 +276,17 @@ async def test_random_keys_never_part_what_is_shown_from_what_is_meant(
 async def test_back_from_what_hermes_deletes(
     back: str, fixture_store: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was opened in W, listed or not, is what all panes show and all keys mean, also one step back."""
+    """What was opened in W, listed or not, is what all panes show and all keys mean, also one step
+    back."""
     folder = tmp_path / "home"
     folder.mkdir()
     fixture_store("state-v31").rename(folder / "state.db")
     (folder / "config.yaml").write_text("sessions:\n  retention_days: 10\n", encoding="utf-8")
     location = Location(folder / "state.db", root=folder, profile="default")
     places: set[bool] = set()
-    async with browsing(open_app(location, 1_900_000_000.0)) as browser:  # years later: all of it is old
+    async with browsing(
+        open_app(location, 1_900_000_000.0)
+    ) as browser:  # years later: all of it is old
         meant, screen = Meant(browser, monkeypatch), browser.screen
         await browser.press("W")
         count = len(browser.app.screen.query_one("#fates", ConversationList))
@@ -267,7 +317,8 @@ async def test_back_from_what_hermes_deletes(
 async def test_a_member_that_the_list_has_not_read_is_looked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As right after the start: until it is found keys are about nothing, and the tree stays as it is."""
+    """As right after the start: until it is found keys are about nothing, and the tree stays as it
+    is."""
     held: list[Answered] = []
     deliver = Answered.deliver
     async with browsing(demo_app(tmp_path), (120, 40)) as browser:
@@ -276,13 +327,22 @@ async def test_a_member_that_the_list_has_not_read_is_looked_for(
         await browser.press("l", "home")
         row = screen.rows.current
         assert isinstance(row, ConversationRow)
-        other = next(each for each in screen.context.catalog.order() if each != row.conversation.root_id)
+        other = next(
+            each for each in screen.context.catalog.order() if each != row.conversation.root_id
+        )
         with screen.context.store.reader() as reader:
-            monkeypatch.setattr(screen.context, "catalog", read_neighbourhood(reader, [other], screen.context.clock()))
+            monkeypatch.setattr(
+                screen.context,
+                "catalog",
+                read_neighbourhood(reader, [other], screen.context.clock()),
+            )
         count = len(screen.lineage)
         monkeypatch.setattr(Answered, "deliver", lambda answer: held.append(answer))
         await browser.pilot.press("down")
-        assert screen.controllers.current.conversation is None and meant.by("delete") == meant.by("rename") == set()
+        assert (
+            screen.controllers.current.conversation is None
+            and meant.by("delete") == meant.by("rename") == set()
+        )
         assert len(screen.lineage) == count > 1 and screen.transcript.model is None
         await browser.wait_until(lambda: bool(held))
         monkeypatch.setattr(Answered, "deliver", deliver)

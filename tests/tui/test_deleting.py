@@ -31,7 +31,11 @@ async def test_delete_one_and_undo(path: Path) -> None:
         await browser.press("D")
         assert isinstance(browser.app.screen, DeleteCard)
         card = browser.card()
-        assert "1 conversation to the trash" in card and "with 2 subagents" in card and "standalone" in card
+        assert (
+            "1 conversation to the trash" in card
+            and "with 2 subagents" in card
+            and "standalone" in card
+        )
         await browser.press("D")
         assert isinstance(browser.app.screen, DeleteCard), "what asks is not what answers"
         await browser.press("escape")
@@ -45,7 +49,9 @@ async def test_delete_one_and_undo(path: Path) -> None:
     assert not differences(before, dump(path)) and set(health(path).values()) == {"ok"}
 
 
-async def test_delete_several_asks_for_their_number(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_delete_several_asks_for_their_number(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Anything else leaves all as it is; y is a letter there; long work shows progress."""
     monkeypatch.setattr(cleaning, "_FEW_CONVERSATIONS", 0)
     seen: list[str] = []
@@ -105,13 +111,16 @@ async def test_stopped_between_two_portions(path: Path, monkeypatch: pytest.Monk
 
 
 async def test_the_card_makes_ids_of_the_store_harmless(path: Path) -> None:
-    """A reason names the subagent that stays by its id, and ids are as hostile as any text of a store."""
+    """A reason names the subagent that stays by its id, and ids are as hostile as any text of a
+    store."""
     evil = "help\x1b]0;owned\x07er"
     connection = sqlite3.connect(path)
     with connection:
         connection.execute("UPDATE messages SET session_id = ? WHERE session_id = 'helper'", [evil])
         connection.execute("UPDATE sessions SET id = ?, pinned = 1 WHERE id = 'helper'", [evil])
-        connection.execute("UPDATE sessions SET parent_session_id = ? WHERE parent_session_id = 'helper'", [evil])
+        connection.execute(
+            "UPDATE sessions SET parent_session_id = ? WHERE parent_session_id = 'helper'", [evil]
+        )
     connection.close()
     async with browsing(open_app(loose(path), NOW)) as browser:
         for root in ("old", "boss"):
@@ -127,7 +136,8 @@ async def test_what_is_live_is_not_deleted(path: Path) -> None:
     connection = sqlite3.connect(path)
     with connection:
         connection.execute(
-            "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('old', 'user', 'hi', ?)", [NOW - 5]
+            "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('old', 'user', 'hi', ?)",
+            [NOW - 5],
         )
     connection.close()
     before = dump(path)
@@ -135,7 +145,9 @@ async def test_what_is_live_is_not_deleted(path: Path) -> None:
         await go_to(browser, "old")
         await browser.press("D")
         assert isinstance(browser.app.screen, MainScreen)
-        assert "left as it is" in browser.text("#status") and "last write 5 seconds ago" in browser.text("#status")
+        assert "left as it is" in browser.text(
+            "#status"
+        ) and "last write 5 seconds ago" in browser.text("#status")
     assert not differences(before, dump(path))
 
 
@@ -153,8 +165,12 @@ async def test_from_the_results_of_a_search(path: Path) -> None:
         assert browser.screen.controllers.searching.is_active
 
 
-@pytest.mark.parametrize("name", slow_but(["state-v22"], ["state-v11", "state-v14", "state-v22", "state-v31"]))
-async def test_every_schema_archives_deletes_and_undoes(name: str, fixture_store: Callable[[str], Path]) -> None:
+@pytest.mark.parametrize(
+    "name", slow_but(["state-v22"], ["state-v11", "state-v14", "state-v22", "state-v31"])
+)
+async def test_every_schema_archives_deletes_and_undoes(
+    name: str, fixture_store: Callable[[str], Path]
+) -> None:
     """On a store of each Hermes: all that is listed, away and back, and it is what it was."""
     path = fixture_store(name)
     async with browsing(open_app(loose(path), NOW + 400 * 86_400)) as browser:
@@ -179,10 +195,13 @@ async def test_every_schema_archives_deletes_and_undoes(name: str, fixture_store
 async def test_the_undo_of_several_goes_on_past_one_that_is_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One was put back by other means and has changed since: the others come back too, and it is said."""
+    """One was put back by other means and has changed since: the others come back too, and it is
+    said."""
     monkeypatch.setattr(bulk, "_MOST_AT_ONCE", 1)  # a bundle each
     sessions = [{"id": each, "title": each} for each in "abc"]
-    messages = [{"session_id": each, "content": f"{n} of {each}"} for each in "abc" for n in range(30)]
+    messages = [
+        {"session_id": each, "content": f"{n} of {each}"} for each in "abc" for n in range(30)
+    ]
     path = make_store(tmp_path / "other.db", "22", sessions, messages)
     async with browsing(open_app(loose(path), NOW)) as browser:
         await browser.press("4", "asterisk", "D")
@@ -194,4 +213,6 @@ async def test_the_undo_of_several_goes_on_past_one_that_is_back(
         titles.rename(browser.screen.context.store, "b", "another")
         await browser.press("u")
         assert set(column_of(path, "id")) == set("abc")
-        assert ": 2 sessions" in browser.text("#status") and "b is not restored" in browser.text("#status")
+        assert ": 2 sessions" in browser.text("#status") and "b is not restored" in browser.text(
+            "#status"
+        )

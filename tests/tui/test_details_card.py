@@ -39,7 +39,9 @@ def test_no_card_can_act(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [(120, 36), (40, 12)])
-async def test_the_card_tells_of_the_conversation_on_screen(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_the_card_tells_of_the_conversation_on_screen(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
     async with browsing(demo_app(tmp_path), size) as browser:
         conversation = browser.screen.controllers.current.conversation
         assert conversation is not None
@@ -56,8 +58,14 @@ async def test_the_card_tells_of_the_conversation_on_screen(tmp_path: Path, size
             if view.scroll_offset == before:
                 break
         words = set(" ".join(seen).split())
-        assert {word for word in expected.split() if len(word) < 12} <= words, "all of it can be scrolled to"
-        assert "from cache" in expected and "an estimate" in expected and f"{conversation.id}  resumes here" in expected
+        assert {word for word in expected.split() if len(word) < 12} <= words, (
+            "all of it can be scrolled to"
+        )
+        assert (
+            "from cache" in expected
+            and "an estimate" in expected
+            and f"{conversation.id}  resumes here" in expected
+        )
         await browser.press("i")
         assert browser.app.screen is browser.screen
 

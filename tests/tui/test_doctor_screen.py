@@ -1,4 +1,5 @@
-"""`doctor` on the screen: the facts of the command, each problem with its remedy, taken off the screen's thread."""
+"""`doctor` on the screen: the facts of the command, each problem with its remedy, taken off the
+screen's thread."""
 
 from __future__ import annotations
 
@@ -20,8 +21,11 @@ from hermes_browse.tui.doctor.screen import DoctorScreen
 from hermes_browse.tui.screens.main import MainScreen
 
 
-async def test_problems_first_then_how_everything_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What does not hold in the configuration is there with its line and its remedy; F5 looks again."""
+async def test_problems_first_then_how_everything_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What does not hold in the configuration is there with its line and its remedy; F5 looks
+    again."""
     config_path().parent.mkdir(parents=True)
     config_path().write_text("theme = 3\n")
     monkeypatch.setattr(checkup, "disk_free", lambda path: 5_000_000_000)  # others write meanwhile
@@ -90,7 +94,9 @@ async def test_the_report_can_be_copied(tmp_path: Path, monkeypatch: pytest.Monk
         assert "the report" in browser.text("#status")
 
 
-@pytest.mark.parametrize("statement", ["DELETE FROM schema_version", "UPDATE schema_version SET version = 99"])
+@pytest.mark.parametrize(
+    "statement", ["DELETE FROM schema_version", "UPDATE schema_version SET version = 99"]
+)
 def test_every_warning_has_a_remedy(tmp_path: Path, statement: str) -> None:
     """Of a store, too: newer, without a number, without an index."""
     path = make_store(tmp_path / "state.db", "22", [{"id": "a"}], fts=False)

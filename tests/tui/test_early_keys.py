@@ -1,4 +1,5 @@
-"""Keys typed while Textual is being loaded: those that move the cursor are answered then, the others afterwards."""
+"""Keys typed while Textual is being loaded: those that move the cursor are answered then, the
+others afterwards."""
 
 from __future__ import annotations
 
@@ -34,7 +35,9 @@ raise SystemExit(main(sys.argv[1:]))
 
 def cursor_row(terminal: Terminal) -> int:
     """The row of the list that the cursor is on, from 0; -1 without one."""
-    return next((row - 4 for row, line in enumerate(terminal.screen.display) if line.startswith("▌")), -1)
+    return next(
+        (row - 4 for row, line in enumerate(terminal.screen.display) if line.startswith("▌")), -1
+    )
 
 
 def wait_until(terminal: Terminal, holds: Callable[[], bool], seconds: float = PATIENCE) -> None:
@@ -60,16 +63,27 @@ def slow(hermes_home: Path, tmp_path: Path) -> Iterator[tuple[Terminal, Path]]:
 def look(terminal: Terminal) -> list[list[tuple[str, str, str, bool]]]:
     """The first rows of the list as they are painted, without the counters that are read later."""
     return [
-        [(cell.data, cell.fg, cell.bg, cell.bold) for cell in (terminal.screen.buffer[y][x] for x in range(30))]
+        [
+            (cell.data, cell.fg, cell.bg, cell.bold)
+            for cell in (terminal.screen.buffer[y][x] for x in range(30))
+        ]
         for y in range(3, 10)
     ]
 
 
 def test_the_cursor_moves_before_textual_is_there(slow: tuple[Terminal, Path]) -> None:
-    """Down, down, up, by arrows and letters; then Textual takes over the frame as it stands, and goes on from there."""
+    """Down, down, up, by arrows and letters; then Textual takes over the frame as it stands, and
+    goes on from there."""
     terminal, signal = slow
     untouched = look(terminal)
-    for keys, row in (("\x1b[B", 1), ("j", 2), ("k", 1), ("\x1bOB", 2), ("\x1b[A\x1b[A\x1b[A", 0), ("\x1b[Bjj", 3)):
+    for keys, row in (
+        ("\x1b[B", 1),
+        ("j", 2),
+        ("k", 1),
+        ("\x1bOB", 2),
+        ("\x1b[A\x1b[A\x1b[A", 0),
+        ("\x1b[Bjj", 3),
+    ):
         terminal.send(keys)
         wait_until(terminal, lambda row=row: cursor_row(terminal) == row)  # type: ignore[misc]  # the row of this turn
         assert terminal.text.count("▌") == 1
@@ -90,7 +104,8 @@ def test_the_cursor_moves_before_textual_is_there(slow: tuple[Terminal, Path]) -
 
 @pytest.mark.slow
 def test_other_keys_wait_and_stay_in_order(slow: tuple[Terminal, Path]) -> None:
-    """What stands behind the first other key is not a move any more: here it is typed into the search box."""
+    """What stands behind the first other key is not a move any more: here it is typed into the
+    search box."""
     terminal, signal = slow
     terminal.send("jj")
     wait_until(terminal, lambda: cursor_row(terminal) == 2)
@@ -111,7 +126,8 @@ def test_other_keys_wait_and_stay_in_order(slow: tuple[Terminal, Path]) -> None:
 
 @pytest.mark.slow
 def test_an_escape_by_itself_is_one(slow: tuple[Terminal, Path]) -> None:
-    """Escape in the list says what leaves the browser, also when it was typed before there was one."""
+    """Escape in the list says what leaves the browser, also when it was typed before there was
+    one."""
     terminal, signal = slow
     terminal.send("j\x1b")
     terminal.read(0.3)
@@ -197,7 +213,8 @@ class _Painted:
 
 
 def test_what_is_taken_and_what_is_kept() -> None:
-    """One painting for keys that come together; below the last row a key is kept, above the first one it is nothing."""
+    """One painting for keys that come together; below the last row a key is kept, above the first
+    one it is nothing."""
     for data, rows, cursor, kept, moves in (
         (b"jjk\x1b[B", 9, 2, b"", [(0, 2)]),
         (b"kk", 9, 0, b"", []),
@@ -211,7 +228,9 @@ def test_what_is_taken_and_what_is_kept() -> None:
         painted.send(data)
         painted.keys.start()
         painted.keys.stop()
-        assert (painted.keys.cursor, painted.keys.typed, painted.moves) == (cursor, kept, moves), data
+        assert (painted.keys.cursor, painted.keys.typed, painted.moves) == (cursor, kept, moves), (
+            data
+        )
         painted.close()
 
 

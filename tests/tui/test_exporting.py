@@ -1,4 +1,5 @@
-"""The card that saves conversations: which messages go into a file, and what is said of those that do not."""
+"""The card that saves conversations: which messages go into a file, and what is said of those that
+do not."""
 
 from __future__ import annotations
 
@@ -33,18 +34,30 @@ async def test_export_of_everything(
         await browser.press("enter")
         assert "Left out: 2 rewound messages." in browser.text("#status")
         await browser.press("e", "down", "ctrl+l")
-        assert browser.text("#everything").startswith("●") and "only Hermes 0.22" in browser.text("#everything")
+        assert browser.text("#everything").startswith("●") and "only Hermes 0.22" in browser.text(
+            "#everything"
+        )
         browser.app.screen.query_one("Input").value = "all.jsonl"  # type: ignore[attr-defined]
         await browser.press("enter")
         assert "With 2 rewound messages" in browser.text("#status")
-    counts = {name: len(json.loads((tmp_path / name).read_text())["messages"]) for name in ("live.jsonl", "all.jsonl")}
+    counts = {
+        name: len(json.loads((tmp_path / name).read_text())["messages"])
+        for name in ("live.jsonl", "all.jsonl")
+    }
     assert counts == {"live.jsonl": 3, "all.jsonl": 5}
 
 
-async def test_what_was_typed_outlives_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that cannot be written leaves the card with its path and says why there; another path is saved to."""
+async def test_what_was_typed_outlives_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that cannot be written leaves the card with its path and says why there; another path
+    is saved to."""
     monkeypatch.chdir(tmp_path)
-    path = make_store(tmp_path / "state.db", sessions=[{"id": "a"}], messages=[{"session_id": "a", "content": "x"}])
+    path = make_store(
+        tmp_path / "state.db",
+        sessions=[{"id": "a"}],
+        messages=[{"session_id": "a", "content": "x"}],
+    )
     full = BrowseError("The disk is full.", remedy="Make room.")
     async with browsing(open_app(loose(path), NOW), (80, 24)) as browser:
         real = exporting.save
@@ -58,7 +71,9 @@ async def test_what_was_typed_outlives_a_failure(tmp_path: Path, monkeypatch: py
         box.value = str(tmp_path / "typed by hand.md")
         await browser.press("enter")
         assert isinstance(browser.app.screen, exporting.ExportCard)
-        assert box.value.endswith("typed by hand.md") and "The disk is full. Make room." in browser.text("#verdict")
+        assert box.value.endswith(
+            "typed by hand.md"
+        ) and "The disk is full. Make room." in browser.text("#verdict")
         await browser.press("down", "up")
         assert box.value.endswith("typed by hand.md")
         monkeypatch.setattr(exporting, "save", real)
@@ -66,10 +81,17 @@ async def test_what_was_typed_outlives_a_failure(tmp_path: Path, monkeypatch: py
         assert browser.app.screen is browser.screen and (tmp_path / "typed by hand.md").exists()
 
 
-async def test_a_card_that_was_left_says_it_in_the_status_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Esc while it is being saved leaves the card and not the saving; a failure is told where one looks then."""
+async def test_a_card_that_was_left_says_it_in_the_status_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Esc while it is being saved leaves the card and not the saving; a failure is told where one
+    looks then."""
     monkeypatch.chdir(tmp_path)
-    path = make_store(tmp_path / "state.db", sessions=[{"id": "a"}], messages=[{"session_id": "a", "content": "x"}])
+    path = make_store(
+        tmp_path / "state.db",
+        sessions=[{"id": "a"}],
+        messages=[{"session_id": "a", "content": "x"}],
+    )
     let_go = threading.Event()
 
     def slow(*given: object, **named: object) -> Iterator[object]:
@@ -85,4 +107,6 @@ async def test_a_card_that_was_left_says_it_in_the_status_line(tmp_path: Path, m
         assert browser.app.screen is browser.screen
         let_go.set()
         await browser.settle()
-        assert browser.app.screen is browser.screen and "The disk is full." in browser.text("#status")
+        assert browser.app.screen is browser.screen and "The disk is full." in browser.text(
+            "#status"
+        )

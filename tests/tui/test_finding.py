@@ -38,11 +38,17 @@ def long_store(path: Path) -> Path:
             builder.message("s", "assistant", None, tool_calls=[call])
         elif number == 400:
             builder.message(
-                "s", "tool", '{"output": "one\\nthe needl\\u00e9 here"}', tool_call_id="c1", tool_name="terminal"
+                "s",
+                "tool",
+                '{"output": "one\\nthe needl\\u00e9 here"}',
+                tool_call_id="c1",
+                tool_name="terminal",
             )
         elif number == 100:
             builder.message(
-                "s", role, "filler line\n\n" * 60 + "a NEEDLE deep down\n\n" + "more\n\n" * 60 + "needle two"
+                "s",
+                role,
+                "filler line\n\n" * 60 + "a NEEDLE deep down\n\n" + "more\n\n" * 60 + "needle two",
             )
         elif number == 150:
             builder.message("s", role, "haystackneedles inside a word")
@@ -72,8 +78,12 @@ def test_what_is_looked_through_is_what_can_be_shown() -> None:
     call = ToolCall("c", "terminal", '{"command": "say \\"hi\\""}')
     assert contains(ChatMessage(1, "s", "assistant", "", tool_calls=(call,)), needed('say "hi"'))
     assert contains(ChatMessage(1, "s", "assistant", "", reasoning="because"), needed("cause"))
-    assert contains(ChatMessage(1, "s", "user", "<memory-context>tea</memory-context> x"), needed("tea"))
-    assert contains(ChatMessage(1, "s", "user", "x", api_content="recalled: tea\n\nx"), needed("tea"))
+    assert contains(
+        ChatMessage(1, "s", "user", "<memory-context>tea</memory-context> x"), needed("tea")
+    )
+    assert contains(
+        ChatMessage(1, "s", "user", "x", api_content="recalled: tea\n\nx"), needed("tea")
+    )
     assert not contains(ChatMessage(1, "s", "user", "x", tool_call_id="tea"), needed("tea"))
 
 
@@ -88,22 +98,35 @@ def test_signs_of_markdown_that_are_not_shown_part_no_words() -> None:
 
 
 def broken(tmp_path: Path) -> Path:
-    """Texts that are wrapped in the middle of what is looked for: a phrase, a word, one without spaces, code."""
+    """Texts that are wrapped in the middle of what is looked for: a phrase, a word, one without
+    spaces, code."""
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s")
-    builder.message("s", "user", "x" * 30 + " some words " + "NEEDLE in the haystack of things. " * 9)
+    builder.message(
+        "s", "user", "x" * 30 + " some words " + "NEEDLE in the haystack of things. " * 9
+    )
     builder.message("s", "assistant", "y" * 7 + "unbreakable" * 30)
     builder.message("s", "user", "- item\n\n  > 漢字かな" + "日本語の検索" * 30)
-    builder.message("s", "assistant", "```\nrun" + " --option value" * 20 + "\n```\n\nvalue\n\n--option")
+    builder.message(
+        "s", "assistant", "```\nrun" + " --option value" * 20 + "\n```\n\nvalue\n\n--option"
+    )
     return builder.write()
 
 
 @pytest.mark.parametrize("size", slow_but([(93, 30)], [(80, 24), (93, 30), (120, 36)]))
-async def test_what_is_broken_over_two_lines_is_lit_on_both(tmp_path: Path, size: tuple[int, int]) -> None:
-    """However a line is broken: as many letters are lit as stand in the text, and `n` stops at each once."""
+async def test_what_is_broken_over_two_lines_is_lit_on_both(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    """However a line is broken: as many letters are lit as stand in the text, and `n` stops at each
+    once."""
     async with browsing(open_app(loose(broken(tmp_path))), size) as browser:
         await browser.press("tab", "z", "home")
-        for text, count in (("needle in the haystack", 9), ("unbreakable", 30), ("検索", 30), ("--option value", 20)):
+        for text, count in (
+            ("needle in the haystack", 9),
+            ("unbreakable", 30),
+            ("検索", 30),
+            ("--option value", 20),
+        ):
             await find(browser, text)
             await browser.press("enter")
             page = browser.screen.transcript.page
@@ -111,7 +134,11 @@ async def test_what_is_broken_over_two_lines_is_lit_on_both(tmp_path: Path, size
             lit_text = "".join(span for line in lines for span, looks in line if "hit" in looks)
             wanted = text.replace(" ", "")
             assert lit_text.replace(" ", "").lower() == wanted * count
-            index = page.model.entry_of(page.hit) if page.model is not None and page.hit is not None else None
+            index = (
+                page.model.entry_of(page.hit)
+                if page.model is not None and page.hit is not None
+                else None
+            )
             assert index is not None
             stops = len(page.match_lines(index))
             for _ in range(stops - 1):
@@ -121,8 +148,11 @@ async def test_what_is_broken_over_two_lines_is_lit_on_both(tmp_path: Path, size
             await browser.press("escape")
 
 
-def test_slices_give_together_what_one_look_would(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However little a slice is given, each message is looked at once, from the origin around the end."""
+def test_slices_give_together_what_one_look_would(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However little a slice is given, each message is looked at once, from the origin around the
+    end."""
     monkeypatch.setattr(finding, "_SECONDS", 0.0)
     with Store(long_store(tmp_path / "state.db")).reader() as reader:
         rows = read_outline(reader, [Session("s", "cli")]).rows
@@ -233,11 +263,15 @@ async def test_what_is_not_there_is_said_and_signs_are_letters(tmp_path: Path) -
         assert "not in this conversation" in browser.text("#ask-answer")
 
 
-async def test_the_screen_reads_nothing_while_it_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_screen_reads_nothing_while_it_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     threads: set[str] = set()
     original = Reader.rows
 
-    def rows(self: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:
+    def rows(
+        self: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()
+    ) -> list[Row]:
         threads.add(threading.current_thread().name)
         return original(self, sql, parameters)
 
@@ -288,7 +322,11 @@ async def test_at_another_width_the_same_find_stands_out(tmp_path: Path) -> None
     """Lines above it are wrapped anew; what was gone to is what is lit."""
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s")
-    builder.message("s", "user", "words and words " * 12 + "\n\nneedle one\n\n" + "more words " * 12 + "\n\nneedle two")
+    builder.message(
+        "s",
+        "user",
+        "words and words " * 12 + "\n\nneedle one\n\n" + "more words " * 12 + "\n\nneedle two",
+    )
     async with browsing(open_app(loose(builder.write()))) as browser:
         await browser.press("tab")
         await find(browser, "needle")
@@ -310,7 +348,12 @@ async def test_a_find_in_dim_output_is_not_dim(tmp_path: Path) -> None:
         await browser.press("tab", "home")
         await find(browser, "needlé here")
         view = browser.screen.transcript
-        parts = [part for y in range(view.size.height) for part in view.render_line(y) if part.text == "needlé here"]
+        parts = [
+            part
+            for y in range(view.size.height)
+            for part in view.render_line(y)
+            if part.text == "needlé here"
+        ]
         assert parts and all(part.style is not None and not part.style.dim for part in parts)
 
 
@@ -346,7 +389,9 @@ async def test_a_hit_of_the_search_ends_finding(tmp_path: Path) -> None:
         await browser.press("enter", "tab")
         await find(browser, "haystack")
         await browser.press("enter")
-        assert browser.screen.transcript.is_finding and lit(browser) == ["haystackneedles inside a word"]
+        assert browser.screen.transcript.is_finding and lit(browser) == [
+            "haystackneedles inside a word"
+        ]
         await browser.press("left", "home", "down")
         assert not browser.screen.transcript.is_finding
         assert lit(browser) == ["a NEEDLE deep down"]
@@ -356,13 +401,18 @@ async def test_a_find_among_calls_that_are_left_out_names_the_key(tmp_path: Path
     """Of very many calls of a message the first hundred are laid out; the pager has the others."""
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s", title="Many")
-    calls = [tool_call("terminal", {"command": f"ls n{number}z"}, id=f"c{number}") for number in range(1_000)]
+    calls = [
+        tool_call("terminal", {"command": f"ls n{number}z"}, id=f"c{number}")
+        for number in range(1_000)
+    ]
     builder.message("s", "user", "list them")
     builder.message("s", "assistant", None, tool_calls=calls)
     async with browsing(open_app(loose(builder.write()))) as browser:
         await browser.press("tab", "home")
         await find(browser, "n40z")
-        assert "1 of 1 message" in browser.text("#ask-answer") and " O " not in browser.text("#ask-answer")
+        assert "1 of 1 message" in browser.text("#ask-answer") and " O " not in browser.text(
+            "#ask-answer"
+        )
         await browser.press("escape")
         await find(browser, "n940z")
         assert "O opens all of it" in browser.text("#ask-answer")

@@ -54,8 +54,12 @@ def test_no_month_reads_as_a_day() -> None:
     april = datetime(2026, 4, 26)
     assert calendar.short_month(april) == "Apr 2026" and calendar.short_date(april) == "26 Apr"
     assert calendar.full_date(april) == tick("day", "2026-04-26", 2027) == "26 Apr 2026"
-    assert tick("day", "2026-04-26", 2026) == "26 Apr" and tick("month", "2026-04", 2026) == "Apr 2026"
-    assert formats.idle(200 * 86400) == "28w" and formats.idle(7200) == "2h", "an idle time is no date"
+    assert (
+        tick("day", "2026-04-26", 2026) == "26 Apr" and tick("month", "2026-04", 2026) == "Apr 2026"
+    )
+    assert formats.idle(200 * 86400) == "28w" and formats.idle(7200) == "2h", (
+        "an idle time is no date"
+    )
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -90,7 +94,8 @@ def test_unknown_times_are_blank() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"), [(0, "0"), (999, "999"), (1000, "1k"), (3400, "3.4k"), (120_000, "120k"), (1_234_000, "1.2M")]
+    ("value", "shown"),
+    [(0, "0"), (999, "999"), (1000, "1k"), (3400, "3.4k"), (120_000, "120k"), (1_234_000, "1.2M")],
 )
 def test_number(value: float, shown: str) -> None:
     """Counts have a unit from a thousand on."""
@@ -105,7 +110,11 @@ def test_numbers_are_rounded_into_the_next_unit() -> None:
 
 def test_size_and_money() -> None:
     """Sizes in powers of ten; a cost that exists is never shown as nothing."""
-    assert (formats.size(480), formats.size(12_000), formats.size(1_200_000_000)) == ("480 B", "12 KB", "1.2 GB")
+    assert (formats.size(480), formats.size(12_000), formats.size(1_200_000_000)) == (
+        "480 B",
+        "12 KB",
+        "1.2 GB",
+    )
     assert (formats.money(1.24), formats.money(0.004), formats.money(None)) == ("$1.24", "<1¢", "")
 
 

@@ -1,4 +1,5 @@
-"""Signs: each has words in the help and takes one cell; what is printed where the encoding has none of them."""
+"""Signs: each has words in the help and takes one cell; what is printed where the encoding has none
+of them."""
 
 from __future__ import annotations
 
@@ -28,17 +29,29 @@ def painted_constants(path: Path) -> Iterator[str]:
     docstrings = {
         id(node.value)
         for node in ast.walk(tree)
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
     }
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in docstrings
+        ):
             yield node.value
 
 
 def signs_in(path: Path) -> set[str]:
     """Signs in the texts of a module."""
-    letters = {letter for text in painted_constants(path) for letter in text if not letter.isascii()}
-    return {each for each in letters - NOT_SIGNS if unicodedata.category(each) not in ("Cf", "Cc", "Cn", "Co", "Cs")}
+    letters = {
+        letter for text in painted_constants(path) for letter in text if not letter.isascii()
+    }
+    return {
+        each
+        for each in letters - NOT_SIGNS
+        if unicodedata.category(each) not in ("Cf", "Cc", "Cn", "Co", "Cs")
+    }
 
 
 SHARED = {
@@ -53,20 +66,30 @@ SHARED = {
 
 
 def test_every_sign_has_words_in_the_help() -> None:
-    """Each that a screen draws is in the legend of its folder, unless it means what it means in any text."""
+    """Each that a screen draws is in the legend of its folder, unless it means what it means in any
+    text."""
     known: dict[str, set[str]] = {}
     for each in LEGENDS:
         known.setdefault(each.folder, set()).update("".join(sign for sign, _ in each.signs))
-    edges = {chr(code) for code in (*range(0x2500, 0x2580), *range(0x2581, 0x2588), *range(0x2589, 0x2590))}
+    edges = {
+        chr(code)
+        for code in (*range(0x2500, 0x2580), *range(0x2581, 0x2588), *range(0x2589, 0x2590))
+    }
     missing = set()
     for path in sorted((ROOT / "tui").glob("*/*.py")):
         folder = path.parent.name
-        if folder in ("cli", "commands", "config") or path.stem in ("glyphs", "styled", "stacked_columns"):
+        if folder in ("cli", "commands", "config") or path.stem in (
+            "glyphs",
+            "styled",
+            "stacked_columns",
+        ):
             continue
         ours = known.get(folder, set()) | known.get(SHARED.get(folder, ""), set())
         letters = signs_in(path)
         letters -= {"✓"} if path.name == "header.py" else set()  # “✓ 3 marked” says it itself
-        missing |= {f"{folder}/{path.name}: {each}" for each in letters - PUNCTUATION - edges - ours}
+        missing |= {
+            f"{folder}/{path.name}: {each}" for each in letters - PUNCTUATION - edges - ours
+        }
     assert missing == set()
 
 
@@ -74,8 +97,17 @@ def test_legends_name_places_there_are_and_signs_that_are_drawn() -> None:
     """No words for a sign that is gone."""
     for each in LEGENDS:
         assert each.place in ("main", *SCREENS)
-        texts = "".join(text for path in (ROOT / "tui" / each.folder).glob("*.py") for text in painted_constants(path))
-        gone = {letter for sign, _ in each.signs for letter in sign if not letter.isascii() and letter not in texts}
+        texts = "".join(
+            text
+            for path in (ROOT / "tui" / each.folder).glob("*.py")
+            for text in painted_constants(path)
+        )
+        gone = {
+            letter
+            for sign, _ in each.signs
+            for letter in sign
+            if not letter.isascii() and letter not in texts
+        }
         gone -= set("↑↓")  # in the line of views
         assert gone == set(), each.title
 
@@ -89,7 +121,9 @@ def test_signs_take_one_cell() -> None:
 def test_a_narrow_encoding_gets_question_marks_of_the_same_width() -> None:
     """Letters it has stay; wide ones become two marks, combining ones none."""
     codecs.register_error("marks", replace_unencodable)
-    assert "Brännö 日本 e\u0301 ·●".encode("latin-1", "marks").decode("latin-1") == "Brännö ???? e ·?"
+    assert (
+        "Brännö 日本 e\u0301 ·●".encode("latin-1", "marks").decode("latin-1") == "Brännö ???? e ·?"
+    )
     assert [is_unicode(each) for each in ("utf-8", "UTF8", None, "ISO-8859-1", "ascii")] == [
         True,
         True,

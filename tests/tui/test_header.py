@@ -55,5 +55,8 @@ def test_views_are_painted_ahead_as_they_are_shown(catalog: Catalog, width: int)
 
 def test_function_keys_are_printed_as_on_a_keyboard() -> None:
     assert key_names("T,f2") == "T F2" and key_names("f5") == "F5"
-    assert key_names("ctrl+r,f12,space,enter,escape,shift+tab,q,G") == "Ctrl+R F12 Space Enter Esc Shift+Tab q G"
+    assert (
+        key_names("ctrl+r,f12,space,enter,escape,shift+tab,q,G")
+        == "Ctrl+R F12 Space Enter Esc Shift+Tab q G"
+    )
     assert key_names("alt+x,alt+less_than_sign,ctrl+backslash,plus") == "Alt+x Alt+< Ctrl+\\ +"

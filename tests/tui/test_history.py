@@ -28,7 +28,8 @@ def _silent(text: str) -> None:
 
 @pytest.fixture(autouse=True)
 def _written(tmp_path: Path) -> Iterator[None]:
-    """A file is written on a thread, and its folder goes with the test: `tmp_path` ends after this."""
+    """A file is written on a thread, and its folder goes with the test: `tmp_path` ends after
+    this."""
     yield
     _wait()
 
@@ -52,13 +53,23 @@ def test_walking(tmp_path: Path) -> None:
     for text in ("one", "two", "one", "  ", "three\n"):
         history.add(text)
     assert history.past == ("three", "one", "two")
-    assert [history.older("dra"), history.older("three"), history.older("one"), history.older("two")] == [
+    assert [
+        history.older("dra"),
+        history.older("three"),
+        history.older("one"),
+        history.older("two"),
+    ] == [
         "three",
         "one",
         "two",
         None,
     ]
-    assert [history.newer(), history.newer(), history.newer(), history.newer()] == ["one", "three", "dra", None]
+    assert [history.newer(), history.newer(), history.newer(), history.newer()] == [
+        "one",
+        "three",
+        "dra",
+        None,
+    ]
 
 
 def test_two_browsers_do_not_take_from_each_other(tmp_path: Path) -> None:
@@ -152,4 +163,8 @@ async def test_a_search_is_kept_and_taken_again(store: Path) -> None:
         await browser.press("ctrl+r")
         await browser.pilot.press("delete", "delete", "escape")
         await browser.settle()
-        assert browser.screen.controllers.typing.history.kept == () == browser.screen.controllers.typing.history.past
+        assert (
+            browser.screen.controllers.typing.history.kept
+            == ()
+            == browser.screen.controllers.typing.history.past
+        )

@@ -30,7 +30,9 @@ def plain(labels: Sequence[str], values: Sequence[float], chosen: int | None = N
 def test_columns_in_few_cells() -> None:
     """As many as there is room for: the last, or those around the chosen one; labels never meet."""
     many = plain([str(number) for number in range(500)], [1.0] * 500)
-    assert lay_out(many, 100) == range(400, 500) and lay_out(many._replace(chosen=50), 100).start == 25
+    assert (
+        lay_out(many, 100) == range(400, 500) and lay_out(many._replace(chosen=50), 100).start == 25
+    )
     few = plain(["5 Mar", "6 Mar", "7 Mar"], [1, 2, 3], chosen=2)
     assert axis(few, lay_out(few, 60), 60).index("▲") == 2 * 20 + 9, "columns share the whole width"
     for width in range(1, 80):
@@ -46,20 +48,35 @@ def test_shades_by_quantiles() -> None:
 
 
 def test_parts_are_never_more_than_the_sum() -> None:
-    """A session of two models counts for both; a column is as high as its sum all the same, and hides no part."""
+    """A session of two models counts for both; a column is as high as its sum all the same, and
+    hides no part."""
     whole = [Group("d", sessions=3)]
     parts = {f"m{number}": {"d": Group("", sessions=1)} for number in range(6)}
     stacking = Stacking(whole, parts, "sessions", "m5")
     assert sum(value for _, value in stacking.at("d")) == pytest.approx(3)
-    assert [each.name for each in stacking.series(["d"])] == ["m5", "m0", "m1", "m2", "m3", "1 other"]
-    assert stacking.series(["d", "e"])[0].values == [0.5, 0.0] and stacking.at("e")[-1] == (OTHERS, 0.0)
+    assert [each.name for each in stacking.series(["d"])] == [
+        "m5",
+        "m0",
+        "m1",
+        "m2",
+        "m3",
+        "1 other",
+    ]
+    assert stacking.series(["d", "e"])[0].values == [0.5, 0.0] and stacking.at("e")[-1] == (
+        OTHERS,
+        0.0,
+    )
     alone = Stacking(whole, parts, "sessions", "m5", alone=True)
     assert alone.at("d") == [(OWN[0], 1.0), (OTHERS, 2.0)]
 
 
 async def test_columns_are_drawn(tmp_path: Path) -> None:
-    """To the eighth of a cell; the chosen one has a band behind it, and parts are in the colours of the legend."""
-    sessions, messages = [{"id": "a", "started_at": NOW - DAY}], [{"session_id": "a", "timestamp": NOW - DAY}]
+    """To the eighth of a cell; the chosen one has a band behind it, and parts are in the colours of
+    the legend."""
+    sessions, messages = (
+        [{"id": "a", "started_at": NOW - DAY}],
+        [{"session_id": "a", "timestamp": NOW - DAY}],
+    )
     path = make_store(tmp_path / "state.db", "31", sessions, messages)
     async with browsing(open_app(loose(path), NOW)) as browser:
         await browser.press("I")
@@ -80,14 +97,34 @@ async def test_columns_are_drawn(tmp_path: Path) -> None:
             for x in (7 + places[index], 7 + places[index + 1] - 2):
                 assert "".join(line[x] for line in drawn()[-2:0:-1]).strip() == rows_of(value)
         assert rows_of(1.4) != rows_of(1.6)
-        assert drawn()[1][:7].strip() == "4" and drawn()[-1][:7].strip() == "0" and "▲ d" in drawn()[-1]
+        assert (
+            drawn()[1][:7].strip() == "4"
+            and drawn()[-1][:7].strip() == "0"
+            and "▲ d" in drawn()[-1]
+        )
         band = Color.parse(browser.app.theme_variables["panel"]).rich_color
-        behind = [seg.style.bgcolor == band for seg in plot.render_line(1) if seg.style and not seg.text.strip()]
+        behind = [
+            seg.style.bgcolor == band
+            for seg in plot.render_line(1)
+            if seg.style and not seg.text.strip()
+        ]
         assert any(behind) and not all(behind)
-        plot.show(Chart(["a"], [Series("low", OWN[1], [2.0]), Series("others", OTHERS, [2.0])], None, str, "sums"))
+        plot.show(
+            Chart(
+                ["a"],
+                [Series("low", OWN[1], [2.0]), Series("others", OTHERS, [2.0])],
+                None,
+                str,
+                "sums",
+            )
+        )
         assert drawn()[0].split() == ["sums", "█", "low", "█", "others"]
         colors = [
-            {seg.style.color.name for seg in plot.render_line(y) if seg.style and seg.style.color and "█" in seg.text}
+            {
+                seg.style.color.name
+                for seg in plot.render_line(y)
+                if seg.style and seg.style.color and "█" in seg.text
+            }
             for y in (0, 1, height)
         ]
         assert colors[1] < colors[0] and colors[2] < colors[0] and not colors[1] & colors[2]
@@ -101,7 +138,9 @@ def test_the_plots_are_loaded_with_the_screen_alone() -> None:
         "import sys, hermes_browse.tui.app; print('hermes_browse.tui.insights.plot' in sys.modules); "
         "import hermes_browse.tui.insights.screen; print('hermes_browse.tui.insights.plot' in sys.modules)"
     )
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert ended.stdout.split() == ["False", "True"]
 
 
@@ -127,7 +166,10 @@ def test_lines_fill_their_width(by: str, width: int) -> None:
     from rich.cells import cell_len
 
     group = Group("日本語の長い名前" * 9, set("ab"), 3, 4, Tokens(1, 2, 3, 4, 5), 1.0, 2.0, 1)
-    for name, metric in (("", "calls" if by == "tool" else "tokens"), ("short", "failed" if by == "tool" else "cost")):
+    for name, metric in (
+        ("", "calls" if by == "tool" else "tokens"),
+        ("short", "failed" if by == "tool" else "cost"),
+    ):
         table = TableLayout(by, metric, 10.0, 9 * 14 if not name else 5)
         row = GroupRow(group, table, [(OWN[0], 3.0), (OTHERS, 4.0)], name or group.key)
         spans = row.spans(width, NOW)
@@ -146,7 +188,12 @@ def test_sentences() -> None:
     assert cost(group) == "~$1.00?" and cost(replace(group, estimated_usd=0.0)) == "?"
     assert cost(replace(group, estimated_usd=0.0, actual_usd=2.0, unknown=0)) == "$2.00"
     told = cost_line(group, 3)
-    assert "2 sessions of unknown cost" in told and "1 in a subscription" in told and "3 messages of no" in told
     assert (
-        label("week", "2026-03-02") == "Mon 2 Mar 2026 to Sun 8 Mar 2026" and label("month", "2026-03") == "March 2026"
+        "2 sessions of unknown cost" in told
+        and "1 in a subscription" in told
+        and "3 messages of no" in told
+    )
+    assert (
+        label("week", "2026-03-02") == "Mon 2 Mar 2026 to Sun 8 Mar 2026"
+        and label("month", "2026-03") == "March 2026"
     )

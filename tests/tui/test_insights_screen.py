@@ -1,4 +1,5 @@
-"""Insights on the screen: bars and lines agree with the store, Enter shows what is behind them, / searches for it."""
+"""Insights on the screen: bars and lines agree with the store, Enter shows what is behind them, /
+searches for it."""
 
 from __future__ import annotations
 
@@ -28,7 +29,12 @@ from hermes_browse.tui.shared.stacked_columns import edges
 
 def session(id: str, days: float, **columns: object) -> dict[str, object]:
     """A session begun so many days before `NOW`."""
-    return {"id": id, "started_at": NOW - days * DAY, "title": f"Chat {id}", "source": "cli"} | columns
+    return {
+        "id": id,
+        "started_at": NOW - days * DAY,
+        "title": f"Chat {id}",
+        "source": "cli",
+    } | columns
 
 
 def message(id: str, days: float, **columns: object) -> dict[str, object]:
@@ -40,9 +46,25 @@ def message(id: str, days: float, **columns: object) -> dict[str, object]:
 def path(tmp_path: Path) -> Path:
     """Three chats in two weeks, of two models, with a tool that fails, and an old one."""
     sessions = [
-        session("a", 0.1, model="m/one", input_tokens=1000, cache_read_tokens=500, estimated_cost_usd=0.5, cwd="/src"),
+        session(
+            "a",
+            0.1,
+            model="m/one",
+            input_tokens=1000,
+            cache_read_tokens=500,
+            estimated_cost_usd=0.5,
+            cwd="/src",
+        ),
         session("b", 2, model="m/two", input_tokens=3000, output_tokens=40, source="telegram"),
-        session("c", 2, model="m/one", input_tokens=10, estimated_cost_usd=9.0, actual_cost_usd=2.0, cwd="/src"),
+        session(
+            "c",
+            2,
+            model="m/one",
+            input_tokens=10,
+            estimated_cost_usd=9.0,
+            actual_cost_usd=2.0,
+            cwd="/src",
+        ),
         session("old", 200, model="m/one", input_tokens=7),
     ]
     failed = '{"exit_code": 1}'
@@ -71,7 +93,9 @@ def behind(browser: Browser) -> set[str]:
 
 @pytest.mark.parametrize("tab", ["1", "2", "6"])
 @pytest.mark.parametrize("size", [(50, 14), (80, 16), (80, 24)])
-async def test_a_low_terminal_shows_lines_rather_than_the_chart(path: Path, tab: str, size: tuple[int, int]) -> None:
+async def test_a_low_terminal_shows_lines_rather_than_the_chart(
+    path: Path, tab: str, size: tuple[int, int]
+) -> None:
     """There are always some, and a resize brings the picture."""
     async with browsing(open_app(loose(path), NOW), size) as browser:
         await browser.press("I", tab)
@@ -92,7 +116,9 @@ def chart(browser: Browser) -> Chart:
 
 def heights(browser: Browser) -> list[float]:
     """Those of the bars: their parts added up."""
-    return [sum(parts) for parts in zip(*(each.values for each in chart(browser).series), strict=True)]
+    return [
+        sum(parts) for parts in zip(*(each.values for each in chart(browser).series), strict=True)
+    ]
 
 
 async def test_days_with_their_bars(path: Path) -> None:
@@ -105,11 +131,19 @@ async def test_days_with_their_bars(path: Path) -> None:
             ("2026-05-26", 3050),
         ]
         bars = chart(browser)
-        assert len(heights(browser)) == 30 and heights(browser)[-3:] == [2.0, 0, 0.5] and bars.chosen == 29
-        assert [(each.name, list(each.values[-3:])) for each in bars.series] == [("one", [2.0, 0, 0.5])]
+        assert (
+            len(heights(browser)) == 30
+            and heights(browser)[-3:] == [2.0, 0, 0.5]
+            and bars.chosen == 29
+        )
+        assert [(each.name, list(each.values[-3:])) for each in bars.series] == [
+            ("one", [2.0, 0, 0.5])
+        ]
         assert "cost by day" in browser.text("#bars") and "█ one" in browser.text("#bars")
         assert "~$0.50" in browser.text("#groups") and "$2.00?" in browser.text("#groups")
-        assert "$2.50: $2.00 actual + $0.50 estimated · 1 session of unknown cost" in browser.text("#costs")
+        assert "$2.50: $2.00 actual + $0.50 estimated · 1 session of unknown cost" in browser.text(
+            "#costs"
+        )
         await browser.press("down")
         assert chart(browser).chosen == 27 and "▲ 26 May" in browser.text("#bars")
         await browser.press("enter")
@@ -151,18 +185,30 @@ async def test_by_model_source_and_directory(path: Path) -> None:
         ]
         await browser.press("m")
         assert lines(browser)[0].group.key == "m/two"
-        for name, part in (("one", [10, 0, 1500]), ("two", [3040, 0, 0])):  # the cursor stays on its line
+        for name, part in (
+            ("one", [10, 0, 1500]),
+            ("two", [3040, 0, 0]),
+        ):  # the cursor stays on its line
             lowest = chart(browser).series[0]
-            assert (lowest.name, list(lowest.values[-3:])) == (name, part) and heights(browser)[-3] == 3050
+            assert (lowest.name, list(lowest.values[-3:])) == (name, part) and heights(browser)[
+                -3
+            ] == 3050
             await browser.press("up")
-        assert {row.parts[0][0] for row in lines(browser)} == {each.look for each in chart(browser).series}
+        assert {row.parts[0][0] for row in lines(browser)} == {
+            each.look for each in chart(browser).series
+        }
         await browser.press("tab")
         assert {row.group.key for row in lines(browser)} == {"cli", "telegram"}
         await browser.press("5")
         assert {row.group.key for row in lines(browser)} == {"/src", "unknown"}
         await browser.press("7")
-        assert [row.group.key for row in lines(browser)] == ["b", "a", "c"], "tokens, as asked for before"
-        assert [list(each.values[-3:]) for each in chart(browser).series] == [[3040, 0, 0], [10, 0, 1500]]
+        assert [row.group.key for row in lines(browser)] == ["b", "a", "c"], (
+            "tokens, as asked for before"
+        )
+        assert [list(each.values[-3:]) for each in chart(browser).series] == [
+            [3040, 0, 0],
+            [10, 0, 1500],
+        ]
         assert "Chat b" in browser.text("#groups")
 
 
@@ -206,11 +252,18 @@ async def test_hours_of_the_week(path: Path) -> None:
     """A map instead of bars; Enter shows what a search could not; / says so."""
     async with browsing(open_app(loose(path), NOW)) as browser:
         await browser.press("I", "6")
-        assert not browser.app.screen.query_one(BarPlot).display and browser.app.screen.query_one(WeekPlot).display
+        assert (
+            not browser.app.screen.query_one(BarPlot).display
+            and browser.app.screen.query_one(WeekPlot).display
+        )
         row = lines(browser)[0]
-        assert (row.group.key, row.group.messages) == ("1-20", 6), "Tuesday, two days ago at the same hour"
+        assert (row.group.key, row.group.messages) == ("1-20", 6), (
+            "Tuesday, two days ago at the same hour"
+        )
         assert "Tue 20:00–21:00" in browser.text("#groups") and "█◂" in browser.text("#week")
-        assert "messages by hour of the week" in browser.text("#header") and "to 6" in browser.text("#week")
+        assert "messages by hour of the week" in browser.text("#header") and "to 6" in browser.text(
+            "#week"
+        )
         await browser.press("m", "m")
         assert "cost by hour" in browser.text("#header") and "to $" in browser.text("#week")
         await browser.press("m", "m")
@@ -221,16 +274,22 @@ async def test_hours_of_the_week(path: Path) -> None:
         assert behind(browser) == {"b", "c"}
 
 
-@pytest.mark.parametrize(("keys", "query"), [("", "on:2026-05-28"), ("3", "source:cli after:2026-04-28")])
+@pytest.mark.parametrize(
+    ("keys", "query"), [("", "on:2026-05-28"), ("3", "source:cli after:2026-04-28")]
+)
 async def test_the_search_for_a_line(path: Path, keys: str, query: str) -> None:
     """It is typed into the box of the main screen, and finds the same conversations."""
     async with browsing(open_app(loose(path), NOW)) as browser:
         await browser.press("I", *keys)
         wanted = lines(browser)[0].group.conversations
         await browser.press("slash")
-        assert isinstance(browser.app.screen, MainScreen) and browser.screen.box.value.strip() == query
+        assert (
+            isinstance(browser.app.screen, MainScreen) and browser.screen.box.value.strip() == query
+        )
         rows = [browser.screen.rows.source.row(index) for index in range(len(browser.screen.rows))]
-        assert {row.conversation.root_id for row in rows if isinstance(row, ConversationRow)} == wanted
+        assert {
+            row.conversation.root_id for row in rows if isinstance(row, ConversationRow)
+        } == wanted
 
 
 @pytest.mark.slow
@@ -252,7 +311,8 @@ async def test_in_what_a_search_differs_from_the_sums_is_said(tmp_path: Path) ->
 
 
 async def test_the_demo_as_sql_counts_it(tmp_path: Path) -> None:
-    """What the screen says of all time is what the store holds, runs of a job folded behind their line."""
+    """What the screen says of all time is what the store holds, runs of a job folded behind their
+    line."""
     app = demo_app(tmp_path)
     async with browsing(app, size=(200, 50)) as browser:
         await browser.press("I", *["right_square_bracket"] * 4, "3")
@@ -262,7 +322,9 @@ async def test_the_demo_as_sql_counts_it(tmp_path: Path) -> None:
         ).fetchall()
         messages = connection.execute("SELECT count(*) FROM messages").fetchone()[0]
         connection.close()
-        found = [(row.group.key, row.group.tokens.input, row.group.sessions) for row in lines(browser)]
+        found = [
+            (row.group.key, row.group.tokens.input, row.group.sessions) for row in lines(browser)
+        ]
         assert sorted(found) == counts and f"{messages:,} messages" in browser.text("#sums")
         groups = browser.app.screen.query_one("#groups", ConversationList)
         groups.cursor = groups.source.index_of("gsource cron") or 0
@@ -277,7 +339,9 @@ async def test_news_wait_for_f5(path: Path) -> None:
     async with browsing(open_app(loose(path), NOW)) as browser:
         await browser.press("I")
         with sqlite3.connect(path) as connection:
-            connection.execute("INSERT INTO sessions (id, source, started_at) VALUES ('new', 'cli', ?)", [NOW - 9])
+            connection.execute(
+                "INSERT INTO sessions (id, source, started_at) VALUES ('new', 'cli', ?)", [NOW - 9]
+            )
         connection.close()
         browser.screen.controllers.listing.read(whole=False)
         await browser.settle()
@@ -287,14 +351,17 @@ async def test_news_wait_for_f5(path: Path) -> None:
 
 
 async def test_late_news_of_what_has_been_read(path: Path) -> None:
-    """The watcher tells of a write that F5 has read already: the sums are not outdated. After another one they are."""
+    """The watcher tells of a write that F5 has read already: the sums are not outdated. After
+    another one they are."""
     async with browsing(open_app(loose(path), NOW)) as browser:
         await browser.press("I")
 
         def write(name: str) -> None:
             with sqlite3.connect(path) as connection:
                 values = [name, "cli", NOW - 9]
-                connection.execute("INSERT INTO sessions (id, source, started_at) VALUES (?, ?, ?)", values)
+                connection.execute(
+                    "INSERT INTO sessions (id, source, started_at) VALUES (?, ?, ?)", values
+                )
             connection.close()
 
         write("new")
@@ -320,7 +387,9 @@ async def test_columns_are_stacked(path: Path) -> None:
         assert [each.name for each in chart(browser).series] == ["telegram", "cli"]
         assert "by source" in browser.text("#status")
         await browser.press("s")
-        assert [each.name for each in chart(browser).series] == [""] and "not stacked" in browser.text("#status")
+        assert [each.name for each in chart(browser).series] == [
+            ""
+        ] and "not stacked" in browser.text("#status")
         await browser.press("2", "s")
         assert "the lines of the table" in browser.text("#status")
         assert [each.name for each in chart(browser).series] == ["two", "one"]
@@ -368,10 +437,15 @@ async def test_a_click_on_a_bar(path: Path) -> None:
 
 
 async def test_a_reading_is_stopped_with_esc(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The screen stays, F5 begins again; so it does after an error, which is said in the place of the lines."""
+    """The screen stays, F5 begins again; so it does after an error, which is said in the place of
+    the lines."""
 
     def endless(
-        reader: object, catalog: object, *, stopped: Callable[[], bool], tell: Callable[[float], None]
+        reader: object,
+        catalog: object,
+        *,
+        stopped: Callable[[], bool],
+        tell: Callable[[float], None],
     ) -> Facts:
         while not stopped():
             tell(0.5)
@@ -386,7 +460,9 @@ async def test_a_reading_is_stopped_with_esc(path: Path, monkeypatch: pytest.Mon
         await browser.pilot.press("I")
         await browser.pilot.press("escape")
         await browser.settle()
-        assert isinstance(browser.app.screen, InsightsScreen) and "stopped: F5" in browser.text("#status")
+        assert isinstance(browser.app.screen, InsightsScreen) and "stopped: F5" in browser.text(
+            "#status"
+        )
         monkeypatch.setattr(adding_up, "read_facts", broken)
         await browser.press("f5")
         assert "on fire" in browser.text("#groups") and "on fire" in browser.text("#status")

@@ -1,4 +1,5 @@
-"""Long texts are laid out on another thread: plain until then, and the same as if they had been laid out at once."""
+"""Long texts are laid out on another thread: plain until then, and the same as if they had been
+laid out at once."""
 
 from __future__ import annotations
 
@@ -19,7 +20,14 @@ from hermes_browse.store.sessions.session import Session
 from hermes_browse.tui.shared.styled import Line, line_text, wrap_text
 from hermes_browse.tui.transcript import layout_cache, tool_text
 from hermes_browse.tui.transcript.entries import Look, Tools, TranscriptModel
-from hermes_browse.tui.transcript.layout_cache import LIGHT, LIGHT_OF, LayoutCache, Make, at_once, draw
+from hermes_browse.tui.transcript.layout_cache import (
+    LIGHT,
+    LIGHT_OF,
+    LayoutCache,
+    Make,
+    at_once,
+    draw,
+)
 from hermes_browse.tui.transcript.markdown_layout import render_markdown
 from hermes_browse.tui.transcript.page import Page, draw_message
 from hermes_browse.tui.transcript.tool_text import Hint, tool_text_lines
@@ -31,10 +39,16 @@ SHORT = "The *ferry* is late."
 def model_of(texts: Sequence[str]) -> TranscriptModel:
     """A conversation of these messages."""
     session = Session("s", "cli", started_at=0.0)
-    conversation = Conversation((session,), Relation.ROOT, ConversationKind.CHAT, Status.ENDED, "Tides", 0.0)
-    rows = tuple(RowInfo(number, 0, "assistant", 0.0, State.LIVE, False) for number in range(len(texts)))
+    conversation = Conversation(
+        (session,), Relation.ROOT, ConversationKind.CHAT, Status.ENDED, "Tides", 0.0
+    )
+    rows = tuple(
+        RowInfo(number, 0, "assistant", 0.0, State.LIVE, False) for number in range(len(texts))
+    )
     model = TranscriptModel(conversation, Outline(("s",), rows))
-    model.add([ChatMessage(number, "s", "assistant", text, 0.0) for number, text in enumerate(texts)])
+    model.add(
+        [ChatMessage(number, "s", "assistant", text, 0.0) for number, text in enumerate(texts)]
+    )
     return model
 
 
@@ -98,7 +112,9 @@ def test_a_page_is_plain_first_and_then_as_it_is() -> None:
     model = model_of([SHORT, LONG, SHORT])
     page, exact = page_of(model, defers=True), page_of(model, defers=False)
     assert page.layouts.deferred
-    assert "- a **lantern** in the harbour" in "\n".join(texts_of(page)), "as it is stored, not a hole"
+    assert "- a **lantern** in the harbour" in "\n".join(texts_of(page)), (
+        "as it is stored, not a hole"
+    )
     page.take(draw(page.layouts.deferred))
     page.settle()
     assert texts_of(page) == texts_of(exact)
@@ -131,7 +147,9 @@ def test_another_width_is_drawn_anew() -> None:
 
 
 def test_texts_near_the_page_are_drawn_ahead() -> None:
-    page = page_of(model_of([f"{number} {LONG}" for number in range(9)] + [SHORT * 100]), defers=True)
+    page = page_of(
+        model_of([f"{number} {LONG}" for number in range(9)] + [SHORT * 100]), defers=True
+    )
     assert {str(key[1])[0] for key in page.layouts.deferred} >= {"5", "6", "7", "8"}
     assert len(page.layouts.deferred) < 9
 
@@ -152,13 +170,20 @@ def test_a_hit_in_a_long_text_is_lit_at_once() -> None:
 def test_tools_and_reasoning_too(tools: Tools) -> None:
     """A message with everything in it comes out the same."""
     session = Session("s", "cli", started_at=0.0)
-    conversation = Conversation((session,), Relation.ROOT, ConversationKind.CHAT, Status.ENDED, "Tides", 0.0)
-    rows = (RowInfo(1, 0, "assistant", 0.0, State.LIVE, False), RowInfo(2, 0, "tool", 0.0, State.LIVE, False))
+    conversation = Conversation(
+        (session,), Relation.ROOT, ConversationKind.CHAT, Status.ENDED, "Tides", 0.0
+    )
+    rows = (
+        RowInfo(1, 0, "assistant", 0.0, State.LIVE, False),
+        RowInfo(2, 0, "tool", 0.0, State.LIVE, False),
+    )
     model = TranscriptModel(conversation, Outline(("s",), rows))
     model.add(
         [
             ChatMessage(1, "s", "assistant", LONG, 0.0, reasoning=LONG),
-            ChatMessage(2, "s", "tool", '{"output": "' + "quay\\n" * 3000 + '"}', 0.0, tool_call_id="c"),
+            ChatMessage(
+                2, "s", "tool", '{"output": "' + "quay\\n" * 3000 + '"}', 0.0, tool_call_id="c"
+            ),
         ]
     )
     shown = []
@@ -175,15 +200,22 @@ def test_tools_and_reasoning_too(tools: Tools) -> None:
     assert shown[0] == shown[1]
 
 
-async def test_the_thread_of_the_screen_lays_out_no_long_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither when a conversation is opened, nor at another width, nor where everything of a result is asked for."""
+async def test_the_thread_of_the_screen_lays_out_no_long_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither when a conversation is opened, nor at another width, nor where everything of a result
+    is asked for."""
     output = '{"output": "' + "2026-01-01 10:00:00 INFO the ferry left\\n" * 2000 + '"}'
     store = make_store(
         tmp_path / "state.db",
         sessions=[{"id": "a", "title": "Tides"}],
         messages=[
             {"session_id": "a", "role": "user", "content": "Tell me of the **needle**"},
-            {"session_id": "a", "role": "assistant", "content": f"{LONG}\n\n```python\n{'tide = 1' * 400}\n```"},
+            {
+                "session_id": "a",
+                "role": "assistant",
+                "content": f"{LONG}\n\n```python\n{'tide = 1' * 400}\n```",
+            },
             {"session_id": "a", "role": "tool", "content": output, "tool_name": "terminal"},
         ],
     )

@@ -1,4 +1,5 @@
-"""What a reading leaves out is told where it stands, and what Hermes put to a message can be looked at."""
+"""What a reading leaves out is told where it stands, and what Hermes put to a message can be looked
+at."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ MEMORY = "<memory-context>\nTova swims on Tuesdays.\n</memory-context>\n\n"
 
 
 def rewound_store(path: Path) -> Path:
-    """Two rewound rows in the middle and one at the end, compacted ones before, bookkeeping between."""
+    """Two rewound rows in the middle and one at the end, compacted ones before, bookkeeping
+    between."""
     builder = StoreBuilder(path)
     builder.session("s", title="Rewound")
     builder.message("s", "user", "compacted", active=0, compacted=1)
@@ -43,15 +45,27 @@ def test_gaps_count_what_was_said_and_is_left_out(tmp_path: Path) -> None:
     with Store(rewound_store(tmp_path / "state.db")).reader() as reader:
         session = [Session("s", "cli")]
         assert read_outline(reader, session).gaps == {6: (2, 0), END: (1, 0)}
-        assert read_outline(reader, session, Reading.LIVE).gaps == {2: (0, 1), 6: (2, 0), END: (1, 0)}
+        assert read_outline(reader, session, Reading.LIVE).gaps == {
+            2: (0, 1),
+            6: (2, 0),
+            END: (1, 0),
+        }
         assert read_outline(reader, session, Reading.EVERYTHING).gaps == {}
 
 
 async def test_what_is_left_out_is_told_in_its_place_and_shown_on_demand(tmp_path: Path) -> None:
     async with browsing(open_app(loose(rewound_store(tmp_path / "state.db")))) as browser:
         shown = browser.text("#transcript")
-        assert "2 rewound messages left out here" in shown and "1 rewound message left out here" in shown
-        assert shown.index("first") < shown.index("2 rewound") < shown.index("second") < shown.index("1 rewound")
+        assert (
+            "2 rewound messages left out here" in shown
+            and "1 rewound message left out here" in shown
+        )
+        assert (
+            shown.index("first")
+            < shown.index("2 rewound")
+            < shown.index("second")
+            < shown.index("1 rewound")
+        )
         assert "wrong answer" not in shown
         await browser.press("v", "v")
         shown = browser.text("#transcript")
@@ -78,7 +92,9 @@ async def test_what_the_model_still_sees_is_of_the_tip_alone(tmp_path: Path) -> 
         assert "what the model still sees" in browser.text("#facts"), "told in words, not by colour"
 
 
-async def test_a_tail_that_compaction_repeats_is_folded_when_everything_is_read(tmp_path: Path) -> None:
+async def test_a_tail_that_compaction_repeats_is_folded_when_everything_is_read(
+    tmp_path: Path,
+) -> None:
     """Shown once in what was said; each repetition is one line in everything, and opens."""
     builder = StoreBuilder(tmp_path / "state.db")
     builder.session("s")
@@ -93,8 +109,15 @@ async def test_a_tail_that_compaction_repeats_is_folded_when_everything_is_read(
         for key in ("v", "v", "home"):
             await browser.press(key)
         shown = browser.text("#transcript")
-        assert shown.count("keep this question") == 1 and shown.count("repeated: the same as message") == 2
-        assert shown.index("old") < shown.index("repeated: the same as message 5") < shown.index("keep this question")
+        assert (
+            shown.count("keep this question") == 1
+            and shown.count("repeated: the same as message") == 2
+        )
+        assert (
+            shown.index("old")
+            < shown.index("repeated: the same as message 5")
+            < shown.index("keep this question")
+        )
         await browser.press("right_curly_bracket")
         await browser.press("enter")
         assert browser.text("#transcript").count("keep this question") == 2
@@ -130,7 +153,8 @@ async def test_rows_deleted_meanwhile_do_not_move_what_is_read(tmp_path: Path) -
         with closing(sqlite3.connect(path)) as connection, connection:
             connection.execute("DELETE FROM messages WHERE id IN (2, 3)")
             connection.execute(
-                "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('s', 'user', 'new', ?)", [NOW]
+                "INSERT INTO messages (session_id, role, content, timestamp) VALUES ('s', 'user', 'new', ?)",
+                [NOW],
             )
         browser.screen.controllers.reading.changed()
         await browser.settle()
@@ -150,7 +174,9 @@ async def test_rows_deleted_meanwhile_do_not_move_what_is_read(tmp_path: Path) -
         ("", "sent for nothing said", "sent for nothing said"),
     ],
 )
-def test_what_was_put_to_a_message_is_told_from_what_was_said(text: str, sent: str | None, added: str) -> None:
+def test_what_was_put_to_a_message_is_told_from_what_was_said(
+    text: str, sent: str | None, added: str
+) -> None:
     assert injected_context(text, sent) == added
 
 
@@ -161,9 +187,17 @@ def test_it_is_one_line_until_it_is_opened() -> None:
     assert index is not None and not model.is_foldable(index)
     model.add([message])
     assert model.is_foldable(index)
-    closed = "\n".join(line_text(line) for line in message_lines(message, model, 60, Look(), is_open=False))
-    opened = "\n".join(line_text(line) for line in message_lines(message, model, 60, Look(), is_open=True))
-    assert "context added by Hermes" in closed and "Tova" not in closed and closed.count("plan my week") == 1
+    closed = "\n".join(
+        line_text(line) for line in message_lines(message, model, 60, Look(), is_open=False)
+    )
+    opened = "\n".join(
+        line_text(line) for line in message_lines(message, model, 60, Look(), is_open=True)
+    )
+    assert (
+        "context added by Hermes" in closed
+        and "Tova" not in closed
+        and closed.count("plan my week") == 1
+    )
     assert "Tova swims on Tuesdays." in opened and opened.count("plan my week") == 1
 
 
@@ -181,15 +215,22 @@ async def test_title_and_facts_take_the_width_there_is(tmp_path: Path) -> None:
 
 
 def test_a_summary_is_a_divider_said_by_nobody() -> None:
-    """Folded to a rule; opened its text stands below. One that is empty is a message like any other."""
+    """Folded to a rule; opened its text stands below. One that is empty is a message like any
+    other."""
     text = "[CONTEXT COMPACTION] what was said\n\nbefore"
     model = model_of(0)
     message = ChatMessage(1, "s", "user", text, 0.0, is_flagged=True)
     folded = [line_text(line) for line in message_lines(message, model, 60, Look(), is_open=False)]
-    assert len(folded) == 2 and folded[0].startswith("── ▸ compaction summary · 42 B · ") and folded[0].endswith("──")
+    assert (
+        len(folded) == 2
+        and folded[0].startswith("── ▸ compaction summary · 42 B · ")
+        and folded[0].endswith("──")
+    )
     assert len(folded[0]) == 59 and "you" not in folded[0]
     opened = [line_text(line) for line in message_lines(message, model, 60, Look(), is_open=True)]
-    assert opened[0].startswith("── ▾ compaction summary") and any("before" in line for line in opened[1:])
+    assert opened[0].startswith("── ▾ compaction summary") and any(
+        "before" in line for line in opened[1:]
+    )
     empty = message_lines(replace(message, text="\n"), model, 60, Look(), is_open=False)
     assert "you" in line_text(empty[0])
 
@@ -201,20 +242,27 @@ async def test_escape_ends_a_recap(tmp_path: Path) -> None:
         await browser.press("p")
         assert browser.text("#transcript") != before
         await browser.press("escape")
-        assert browser.text("#transcript") == before and browser.screen.focused is browser.screen.transcript
+        assert (
+            browser.text("#transcript") == before
+            and browser.screen.focused is browser.screen.transcript
+        )
         await browser.press("escape")
         assert browser.screen.focused is browser.screen.rows
 
 
 async def test_another_reading_keeps_the_place(tmp_path: Path) -> None:
-    """At a message that the model no longer sees the next one is shown; the reading that has it goes back to it."""
+    """At a message that the model no longer sees the next one is shown; the reading that has it
+    goes back to it."""
     async with browsing(demo_app(tmp_path)) as browser:
         transcript = browser.screen.transcript
         await browser.press("tab", "g", "right_curly_bracket")
         before = transcript.current_id
         await browser.press("v")
         assert transcript.current_id not in (None, before) and not transcript.at_end
-        assert "what the model still sees · the message you were at is not part of it" in browser.text("#status")
+        assert (
+            "what the model still sees · the message you were at is not part of it"
+            in browser.text("#status")
+        )
         await browser.press("v", "v")
         assert transcript.current_id == before
         assert "what was said" in browser.text("#status")

@@ -1,4 +1,5 @@
-"""What is set shows on a real terminal: lent to Hermes and taken back, with the mouse and without."""
+"""What is set shows on a real terminal: lent to Hermes and taken back, with the mouse and
+without."""
 
 from __future__ import annotations
 
@@ -14,9 +15,14 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("colours", slow_but(["truecolor"], ["truecolor", ""]), ids=["ahead", "not ahead"])
-def test_hermes_runs_and_the_browser_is_back(hermes_home: Path, tmp_path: Path, colours: str) -> None:
-    """Hermes has a sane terminal and Ctrl+c; afterwards the screen is the browser's, at the same conversation."""
+@pytest.mark.parametrize(
+    "colours", slow_but(["truecolor"], ["truecolor", ""]), ids=["ahead", "not ahead"]
+)
+def test_hermes_runs_and_the_browser_is_back(
+    hermes_home: Path, tmp_path: Path, colours: str
+) -> None:
+    """Hermes has a sane terminal and Ctrl+c; afterwards the screen is the browser's, at the same
+    conversation."""
     folder = tmp_path / "bin"
     folder.mkdir()
     (folder / "hermes").write_text(
@@ -29,7 +35,9 @@ def test_hermes_runs_and_the_browser_is_back(hermes_home: Path, tmp_path: Path, 
     (config / "config.toml").write_text('resume = "return"\n')
     path = f"{folder}{os.pathsep}{os.environ['PATH']}"
     log = tmp_path / "log"
-    terminal = Terminal(["--home", str(hermes_home)], PATH=path, STUB_LOG=str(log), COLORTERM=colours)
+    terminal = Terminal(
+        ["--home", str(hermes_home)], PATH=path, STUB_LOG=str(log), COLORTERM=colours
+    )
     terminal.wait_for("search:")
     terminal.send("/walrus")
     terminal.wait_for("kept walrus answer")
@@ -37,12 +45,16 @@ def test_hermes_runs_and_the_browser_is_back(hermes_home: Path, tmp_path: Path, 
     terminal.read(1.0)
     terminal.send("R")
     terminal.wait_for("this is hermes")
-    assert terminal.raw.rfind(b"\x1b[?1049l") > terminal.raw.rfind(b"\x1b[?1049h"), "Hermes has the usual screen"
+    assert terminal.raw.rfind(b"\x1b[?1049l") > terminal.raw.rfind(b"\x1b[?1049h"), (
+        "Hermes has the usual screen"
+    )
     terminal.child.sendintr()
     terminal.wait_for("interrupted")
     terminal.send("x\rdone\r")
     terminal.wait_for("back from Hermes, which ended with 3")
-    assert terminal.raw.rfind(b"\x1b[?1049h") > terminal.raw.rfind(b"\x1b[?1049l"), "the browser has its own again"
+    assert terminal.raw.rfind(b"\x1b[?1049h") > terminal.raw.rfind(b"\x1b[?1049l"), (
+        "the browser has its own again"
+    )
     said = log.read_text()
     assert " icanon" in said and " echo " in said
     assert "kept walrus answer" in terminal.text

@@ -25,7 +25,8 @@ class LineApp(App[None]):
 
 @pytest.mark.parametrize("kind", [Paragraph, TextLine])
 async def test_a_text_that_changes_during_a_layout_gets_its_room(kind: type[Paragraph]) -> None:
-    """A worker may answer while the first layout is still asked for: Textual 8 kept the size of the older text."""
+    """A worker may answer while the first layout is still asked for: Textual 8 kept the size of the
+    older text."""
     app = LineApp(kind)
     async with app.run_test(size=(40, 10)) as pilot:
         text = app.query_one(kind)

@@ -1,4 +1,5 @@
-"""The list explains itself: its head, its order, what it measures, what a row is in words, and one count everywhere."""
+"""The list explains itself: its head, its order, what it measures, what a row is in words, and one
+count everywhere."""
 
 from __future__ import annotations
 
@@ -61,8 +62,12 @@ async def click(browser: Browser, name: str) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("chosen", [(), ("size", "tokens"), ("branch", "directory", "model", "age")])
-def test_the_head_is_as_wide_as_the_rows_in_every_order(language: str, chosen: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "chosen", [(), ("size", "tokens"), ("branch", "directory", "model", "age")]
+)
+def test_the_head_is_as_wide_as_the_rows_in_every_order(
+    language: str, chosen: tuple[str, ...]
+) -> None:
     """No name is cut, and the one with the arrow is there at every width."""
     speak(language)
     try:
@@ -74,7 +79,9 @@ def test_the_head_is_as_wide_as_the_rows_in_every_order(language: str, chosen: t
                 assert cell_len("".join(text for text, _look, _sort in head)) == width
                 assert not any("…" in text for text, _look, _sort in head)
                 arrows = [each for text, _look, each in head if "↓" in text or "↑" in text]
-                assert arrows == ([] if sort is Sort.ACTIVITY and chosen and "age" not in chosen else [sort])
+                assert arrows == (
+                    [] if sort is Sort.ACTIVITY and chosen and "age" not in chosen else [sort]
+                )
     finally:
         speak("en")
 
@@ -82,9 +89,20 @@ def test_the_head_is_as_wide_as_the_rows_in_every_order(language: str, chosen: t
 @pytest.mark.parametrize("width", [79, 91, 160])
 def test_names_stand_above_what_they_name(width: int, tmp_path: Path) -> None:
     """Right above right, left above left, and what a list is sorted by is the last column."""
-    sessions = [{"id": "a", "source": "cli", "model": "x/m", "title": "T", "message_count": 142, "started_at": NOW}]
+    sessions = [
+        {
+            "id": "a",
+            "source": "cli",
+            "model": "x/m",
+            "title": "T",
+            "message_count": 142,
+            "started_at": NOW,
+        }
+    ]
     with Store(make_store(tmp_path / "state.db", "22", sessions, [])).reader() as reader:
-        row = ConversationRow(read_catalog(reader, NOW).conversation("a")._replace(size=480, rows=142))
+        row = ConversationRow(
+            read_catalog(reader, NOW).conversation("a")._replace(size=480, rows=142)
+        )
     for sort in (Sort.MESSAGES, Sort.SIZE):
         set_sort(sort)
         head = "".join(text for text, _look, _sort in format_head(width))
@@ -96,15 +114,22 @@ def test_names_stand_above_what_they_name(width: int, tmp_path: Path) -> None:
 
 
 async def test_a_click_on_a_name_sorts_by_it(tmp_path: Path) -> None:
-    """Again turns it round; hits have an order of their own, and conversations that filters admit have the list's."""
+    """Again turns it round; hits have an order of their own, and conversations that filters admit
+    have the list's."""
     async with browsing(demo_app(tmp_path), (200, 40)) as browser:
         assert "when↓" in browser.text("#head")
         await click(browser, "cost")
         costs = [each.tree_cost_usd or 0.0 for each in listed(browser)]
-        assert browser.text("#head").rstrip().endswith("cost↓") and costs == sorted(costs, reverse=True)
+        assert browser.text("#head").rstrip().endswith("cost↓") and costs == sorted(
+            costs, reverse=True
+        )
         await click(browser, "cost")
         costs = [each.tree_cost_usd or 0.0 for each in listed(browser)]
-        assert "cost↑" in browser.text("#head") and "↑ cost" in browser.text("#views") and costs == sorted(costs)
+        assert (
+            "cost↑" in browser.text("#head")
+            and "↑ cost" in browser.text("#views")
+            and costs == sorted(costs)
+        )
         await click(browser, "title")
         assert "title↑" in browser.text("#head"), "A is first"
         await browser.press("slash", *"source:telegram")
@@ -118,15 +143,20 @@ async def test_a_click_on_a_name_sorts_by_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "has_head"), [((120, 12), True), ((120, 11), False), ((80, 18), True), ((80, 15), False)]
+    ("size", "has_head"),
+    [((120, 12), True), ((120, 11), False), ((80, 18), True), ((80, 15), False)],
 )
-async def test_a_low_screen_has_no_head(tmp_path: Path, size: tuple[int, int], has_head: bool) -> None:
+async def test_a_low_screen_has_no_head(
+    tmp_path: Path, size: tuple[int, int], has_head: bool
+) -> None:
     async with browsing(demo_app(tmp_path), size) as browser:
         assert browser.screen.head.display is has_head
         assert "Fix auth bug #3" in browser.text("#list").splitlines()[0]
 
 
-async def test_sizes_come_in_and_are_sorted_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_sizes_come_in_and_are_sorted_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """No row moves before all bytes are known, and the line of views tells how far that is."""
     monkeypatch.setattr(measuring, "_MOST", 20)
     orders: list[list[str]] = []
@@ -160,14 +190,17 @@ async def test_sizes_come_in_and_are_sorted_once(tmp_path: Path, monkeypatch: py
 
 @pytest.mark.slow
 async def test_the_numbers_of_a_conversation_are_the_same_everywhere(tmp_path: Path) -> None:
-    """Messages and bytes in the list, on the card of details, on that of a delete, and in the plan of a clean-up."""
+    """Messages and bytes in the list, on the card of details, on that of a delete, and in the plan
+    of a clean-up."""
     path = tmp_path / "state.db"
     async with browsing(demo_app(tmp_path), (200, 60)) as browser:
         with Store(path).reader() as reader:
             catalog = read_catalog(reader, NOW)
             plan = make_plan(reader, catalog, chosen("older:0d include:archived include:open"), NOW)
         planned = {each.conversation.root_id: each for each in plan.selected}
-        assert any(each.own.shown != each.own.rows for each in plan.selected), "bookkeeping is no message"
+        assert any(each.own.shown != each.own.rows for each in plan.selected), (
+            "bookkeeping is no message"
+        )
         assert any(each.subagents for each in plan.selected)
         await browser.press("4", *["s"] * 5)
         by_size = {each.root_id: each.size for each in listed(browser)}
@@ -181,9 +214,13 @@ async def test_the_numbers_of_a_conversation_are_the_same_everywhere(tmp_path: P
             for row in rows
             if isinstance(row, ConversationRow | JobRow)
         ]
-        assert len(totals) > 1 and len(counts) == len(rows) and counts == sorted(counts, reverse=True)
+        assert (
+            len(totals) > 1 and len(counts) == len(rows) and counts == sorted(counts, reverse=True)
+        )
         for each in listed(browser):
-            if each.root_id in planned and each.root_id in by_size:  # another run may stand for a job
+            if (
+                each.root_id in planned and each.root_id in by_size
+            ):  # another run may stand for a job
                 assert each.message_count == planned[each.root_id].own.shown, each.title
                 assert by_size[each.root_id] == planned[each.root_id].conversation.size, each.title
         both = [each for each in listed(browser) if each.root_id in planned]
@@ -207,13 +244,23 @@ def conversations(tmp_path: Path) -> dict[str, Conversation]:
     old = {"started_at": NOW - 7200.0, "ended_at": NOW - 3600.0, "source": "cli"}
     sessions: list[dict[str, object]] = [
         {"id": "chain1", **old, "end_reason": "compression", "ended_at": NOW - 7000.0},
-        {"id": "chain2_a5d6cc", "parent_session_id": "chain1", "started_at": NOW - 6999.0, "source": "cli"},
+        {
+            "id": "chain2_a5d6cc",
+            "parent_session_id": "chain1",
+            "started_at": NOW - 6999.0,
+            "source": "cli",
+        },
         {"id": "ended1", **old, "end_reason": "cli_close", "title": "Done"},
         {"id": "empty1", "source": "tui", "started_at": NOW - 90_000.0},
         {"id": "hook1", **old, "source": "webhook", "archived": 1},
     ]
     messages = [
-        {"session_id": each, "role": "user", "content": "x", "timestamp": NOW - (5.0 if "chain" in each else 3600.0)}
+        {
+            "session_id": each,
+            "role": "user",
+            "content": "x",
+            "timestamp": NOW - (5.0 if "chain" in each else 3600.0),
+        }
         for each in ("chain1", "chain2_a5d6cc", "ended1", "hook1")
     ]
     with Store(make_store(tmp_path / "state.db", "22", sessions, messages)).reader() as reader:
@@ -228,15 +275,26 @@ def test_rows_in_words(tmp_path: Path) -> None:
     assert told["chain1"] == "≡ 2 parts · ● Hermes is writing in cli · Enter resumes …a5d6cc"
     assert told["ended1"] == "closed in cli, last used 1h ago · Enter resumes …ended1"
     assert told["empty1"] == "∅ no messages, started in tui 1d ago · Enter resumes …empty1"
-    assert told["hook1"].startswith("automation, nobody typed it · ") and " · ▪ archived · " in told["hook1"]
+    assert (
+        told["hook1"].startswith("automation, nobody typed it · ")
+        and " · ▪ archived · " in told["hook1"]
+    )
     family = found["ended1"]._replace(branches=1, subagents=2, status=Status.OPEN)
     sentence = "⑂ 1 branch, ⊕ 2 subagents · ○ still open in cli, last used 1h ago"
     assert about(ConversationRow(family), NOW, "", 200) == sentence
-    assert about(ConversationRow(family), NOW, RESUME, len(sentence)) == sentence, "what Enter does goes first"
+    assert about(ConversationRow(family), NOW, RESUME, len(sentence)) == sentence, (
+        "what Enter does goes first"
+    )
     assert about(ConversationRow(family), NOW, RESUME, 20) == "⑂ 1 branch, ⊕ 2 subagents"
     hit = Hit(1, "ended1", "tool", NOW - 3600.0, "x", ())
-    assert about(HitRow(hit, found["ended1"]), NOW, "", 200) == "a tool result 1h ago in “Done” · Enter reads on"
-    assert about(MoreRow("ended1", 3, found["ended1"]), NOW, "", 200) == "3 more hits in “Done” · Enter shows them"
+    assert (
+        about(HitRow(hit, found["ended1"]), NOW, "", 200)
+        == "a tool result 1h ago in “Done” · Enter reads on"
+    )
+    assert (
+        about(MoreRow("ended1", 3, found["ended1"]), NOW, "", 200)
+        == "3 more hits in “Done” · Enter shows them"
+    )
     job = JobRow("cron x", (found["hook1"],) * 2, found["hook1"])
     assert (
         about(job, NOW, "", 200)
@@ -252,7 +310,10 @@ async def test_the_row_is_told_after_what_was_said(tmp_path: Path) -> None:
     async with browsing(demo_app(tmp_path), (160, 36)) as browser:
         assert "a sample store" in browser.text("#status")
         await browser.press("down", "up")
-        assert "≡ 3 parts, ⊕ 1 subagent · ● Hermes is writing in cli · Enter resumes …" in browser.text("#status")
+        assert (
+            "≡ 3 parts, ⊕ 1 subagent · ● Hermes is writing in cli · Enter resumes …"
+            in browser.text("#status")
+        )
         assert browser.text("#status").count("Hermes is writing") == 1
         await browser.press("down", "a")
         assert "u undoes" in browser.text("#status") or "archived" in browser.text("#status")
@@ -267,23 +328,39 @@ async def test_the_row_is_told_after_what_was_said(tmp_path: Path) -> None:
 
 
 async def test_jobs_have_names(tmp_path: Path) -> None:
-    """By Hermes' own file, else by the titles it gives to runs, else by their task; in the list and in a plan."""
+    """By Hermes' own file, else by the titles it gives to runs, else by their task; in the list and
+    in a plan."""
     path = tmp_path / "state.db"
     ids = [f"cron_{job}_2026052{day}_070000" for job in ("aa11", "bb22", "cc33") for day in (1, 2)]
     titles = {ids[2]: "Morning paper · May 21 07:00", ids[3]: "Morning paper · May 22 07:00 #2"}
     sessions = [
-        {"id": each, "source": "cron", "title": titles.get(each), "started_at": NOW - 9000 + at, "ended_at": NOW - 8000}
+        {
+            "id": each,
+            "source": "cron",
+            "title": titles.get(each),
+            "started_at": NOW - 9000 + at,
+            "ended_at": NOW - 8000,
+        }
         for at, each in enumerate(ids)
     ]
     messages = [
-        {"session_id": each, "role": "user", "content": "[SYSTEM: run] check the disk", "timestamp": NOW - 8500}
+        {
+            "session_id": each,
+            "role": "user",
+            "content": "[SYSTEM: run] check the disk",
+            "timestamp": NOW - 8500,
+        }
         for each in ids
     ]
     make_store(path, "22", sessions, messages)
     (tmp_path / "cron").mkdir()
-    jobs = {"jobs": [{"id": "aa11", "name": "Nightly backup"}, {"id": "bb22", "name": " "}, "broken"]}
+    jobs = {
+        "jobs": [{"id": "aa11", "name": "Nightly backup"}, {"id": "bb22", "name": " "}, "broken"]
+    }
     (tmp_path / "cron" / "jobs.json").write_text(json.dumps(jobs), encoding="utf-8")
-    async with browsing(open_app(Location(path, root=tmp_path, profile="default"), NOW), (160, 40)) as browser:
+    async with browsing(
+        open_app(Location(path, root=tmp_path, profile="default"), NOW), (160, 40)
+    ) as browser:
         await browser.press("2")
         for name in ("Nightly backup", "Morning paper", "check the disk"):
             assert name in browser.text("#list") and "cron aa11" not in browser.text("#list")
@@ -297,11 +374,18 @@ async def test_jobs_have_names(tmp_path: Path) -> None:
 
 
 async def test_a_job_shows_the_sums_that_it_is_sorted_by(tmp_path: Path) -> None:
-    """Three runs of 2 dollars come before one conversation of 5, and show 6; the same for all that can be summed."""
+    """Three runs of 2 dollars come before one conversation of 5, and show 6; the same for all that
+    can be summed."""
     runs = {f"cron_aa11_2026052{day}_070000": (2.0, 20) for day in (1, 2, 3)}
     amounts = {**runs, "webhook_large": (5.0, 50), "webhook_small": (1.0, 10)}
     sessions = [
-        {"id": each, "source": each.partition("_")[0], "started_at": NOW - 9000, "ended_at": NOW - 8000, "title": each}
+        {
+            "id": each,
+            "source": each.partition("_")[0],
+            "started_at": NOW - 9000,
+            "ended_at": NOW - 8000,
+            "title": each,
+        }
         | {"actual_cost_usd": cost, "input_tokens": count, "message_count": count + 1}
         for each, (cost, count) in amounts.items()
     ]
@@ -311,7 +395,9 @@ async def test_a_job_shows_the_sums_that_it_is_sorted_by(tmp_path: Path) -> None
         for at in range(count)
     ]
     path = make_store(tmp_path / "state.db", "22", sessions, messages)
-    async with browsing(open_app(Location(path, root=tmp_path, profile="default"), NOW), (160, 40)) as browser:
+    async with browsing(
+        open_app(Location(path, root=tmp_path, profile="default"), NOW), (160, 40)
+    ) as browser:
         await browser.press("2")
         assert "~63" in browser.text("#list"), "by Hermes' counters, which are not exact"
         told = {"msgs": ("60", "50", "10"), "cost": ("$6.00", "$5.00", "$1.00")}
@@ -319,9 +405,13 @@ async def test_a_job_shows_the_sums_that_it_is_sorted_by(tmp_path: Path) -> None
         for name in ("cost", "msgs"):
             await click(browser, name)
             lines = browser.text("#list").splitlines()[:3]
-            assert [line.split()[-1] for line in lines] == list(told[name])[:: -1 if name == "cost" else 1]
+            assert [line.split()[-1] for line in lines] == list(told[name])[
+                :: -1 if name == "cost" else 1
+            ]
         await browser.press("slash", *"is:automation")
-        assert "~" not in browser.text("#list") and browser.text("#list").splitlines()[0].endswith("60")
+        assert "~" not in browser.text("#list") and browser.text("#list").splitlines()[0].endswith(
+            "60"
+        )
         await browser.press("escape", "escape")
         for sort in Sort:
             browser.screen.controllers.listing.sort_by(sort)
@@ -336,7 +426,9 @@ async def test_a_job_shows_the_sums_that_it_is_sorted_by(tmp_path: Path) -> None
                 assert len(sizes) == 3 and sizes == sorted(sizes, reverse=True)
 
 
-async def test_what_fails_while_measuring_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_fails_while_measuring_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The list stays as it is, and says what is wrong."""
 
     def broken(reader: Reader, *_given: object, **_named: object) -> None:
@@ -347,7 +439,9 @@ async def test_what_fails_while_measuring_is_said(tmp_path: Path, monkeypatch: p
         before = [each.id for each in listed(browser)]
         await browser.press(*["s"] * 5)
         assert "the disk is gone" in browser.text("#status")
-        assert sorted(each.id for each in listed(browser)) == sorted(before) and "…" in browser.text("#list")
+        assert sorted(each.id for each in listed(browser)) == sorted(
+            before
+        ) and "…" in browser.text("#list")
 
 
 def test_a_number_of_messages_that_is_not_counted_is_about(tmp_path: Path) -> None:
@@ -359,4 +453,7 @@ def test_a_number_of_messages_that_is_not_counted_is_about(tmp_path: Path) -> No
         (counted,) = with_details(reader, [bare])
     assert columns_of(bare, 80, NOW, complete=False)[0].rstrip().endswith("~10")
     assert columns_of(counted, 80, NOW, complete=True)[0].rstrip().endswith(" 3")
-    assert "~10 msgs" in conversation_title(bare, 80).plain and " 3 msgs" in conversation_title(counted, 80).plain
+    assert (
+        "~10 msgs" in conversation_title(bare, 80).plain
+        and " 3 msgs" in conversation_title(counted, 80).plain
+    )

@@ -21,12 +21,16 @@ _MANY = 100_000
 
 
 def _calls(count: int) -> tuple[ToolCall, ...]:
-    return tuple(ToolCall(f"c{n}", "terminal", json.dumps({"command": f"ls {n}"})) for n in range(count))
+    return tuple(
+        ToolCall(f"c{n}", "terminal", json.dumps({"command": f"ls {n}"})) for n in range(count)
+    )
 
 
 @pytest.mark.parametrize("tools", Tools)
 @pytest.mark.parametrize("is_open", [False, True])
-def test_few_of_many_calls_are_laid_out(monkeypatch: pytest.MonkeyPatch, tools: Tools, *, is_open: bool) -> None:
+def test_few_of_many_calls_are_laid_out(
+    monkeypatch: pytest.MonkeyPatch, tools: Tools, *, is_open: bool
+) -> None:
     """The same work as for a hundred, a line counts those left out, and the pager has all."""
     parsed = 0
     load = block_layout.load_json
@@ -59,7 +63,9 @@ def test_a_message_of_long_outputs_is_laid_out_to_its_end() -> None:
         "s",
         "assistant",
         "",
-        tool_calls=tuple(ToolCall(f"c{n}", "terminal", long.replace("word", f"w{n}")) for n in range(CALL_LIMIT)),
+        tool_calls=tuple(
+            ToolCall(f"c{n}", "terminal", long.replace("word", f"w{n}")) for n in range(CALL_LIMIT)
+        ),
     )
     model, cache = model_of(1), LayoutCache()
     cache.waits = False
@@ -88,8 +94,12 @@ _LISTS = [
 ]
 
 
-@pytest.mark.parametrize("text", [*_LISTS, "[[]", "[1],", '{"a": 1}', '"[', "[[1], [[2]]]", "[" * 100_000])
-def test_a_list_read_item_by_item_is_the_same_list(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+@pytest.mark.parametrize(
+    "text", [*_LISTS, "[[]", "[1],", '{"a": 1}', '"[', "[[1], [[2]]]", "[" * 100_000]
+)
+def test_a_list_read_item_by_item_is_the_same_list(
+    monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
     """What is refused at once is refused there, too."""
 
     def read() -> list[object] | None:
@@ -106,7 +116,10 @@ def test_a_list_read_item_by_item_is_the_same_list(monkeypatch: pytest.MonkeyPat
 def test_a_long_list_of_calls_is_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Item by item, with the same result."""
     stored = json.dumps(
-        [{"id": each.id, "function": {"name": each.name, "arguments": each.arguments}} for each in _calls(5_000)]
+        [
+            {"id": each.id, "function": {"name": each.name, "arguments": each.arguments}}
+            for each in _calls(5_000)
+        ]
     )
     assert len(stored) > stored_values._LONG
     assert decode_tool_calls(stored) == _calls(5_000)

@@ -1,4 +1,5 @@
-"""Marks of jobs: whether a row is marked is asked for each frame, and a job may have thousands of runs."""
+"""Marks of jobs: whether a row is marked is asked for each frame, and a job may have thousands of
+runs."""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ def _runs(count: int) -> list[Conversation]:
 
 
 def test_a_frame_does_not_make_all_runs_of_a_job() -> None:
-    """With one mark, none; with as many marks elsewhere, one; a job is marked when all its runs are."""
+    """With one mark, none; with as many marks elsewhere, one; a job is marked when all its runs
+    are."""
     runs = _runs(1500)
     counted = _Counted(runs)
     job, marks = JobRow("cron nightly", counted, runs[0]), Marks()

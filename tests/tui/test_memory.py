@@ -32,7 +32,9 @@ print(before - resident(), len(kept))
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="of glibc")
 def test_what_lies_between_goes_back() -> None:
     """Most of fifty megabytes, though the last block is still in use."""
-    told = subprocess.run([sys.executable, "-c", _HOLES], capture_output=True, text=True, check=True).stdout
+    told = subprocess.run(
+        [sys.executable, "-c", _HOLES], capture_output=True, text=True, check=True
+    ).stdout
     assert int(told.split()[0]) > 30_000_000
 
 
@@ -46,7 +48,9 @@ def test_other_libraries_are_left_alone(platform: str, monkeypatch: pytest.Monke
     assert opened == ([None] if platform == "linux" else [])
 
 
-async def test_the_browser_gives_back_when_it_rests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_browser_gives_back_when_it_rests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """When a worker lets go of the file, and not before."""
     async with browsing(demo_app(tmp_path)) as browser:
         worker = browser.screen.context.page_worker

@@ -1,4 +1,5 @@
-"""Old transcripts in the browser: counted beside the views, read and searched in one of their own, never changed."""
+"""Old transcripts in the browser: counted beside the views, read and searched in one of their own,
+never changed."""
 
 from __future__ import annotations
 
@@ -21,8 +22,16 @@ from hermes_browse.tui.screens.main import MainScreen
 def write(folder: Path, number: int) -> None:
     """A transcript; larger numbers are newer."""
     said = [
-        {"role": "user", "content": f"Question {number} on boats", "timestamp": 1.7e9 + 1000 * number},
-        {"role": "assistant", "content": f"Answer {number}.", "timestamp": 1.7e9 + 1000 * number + 5},
+        {
+            "role": "user",
+            "content": f"Question {number} on boats",
+            "timestamp": 1.7e9 + 1000 * number,
+        },
+        {
+            "role": "assistant",
+            "content": f"Answer {number}.",
+            "timestamp": 1.7e9 + 1000 * number + 5,
+        },
     ]
     path = folder / f"old_{number:03}.jsonl"
     path.write_text("\n".join(map(json.dumps, said)) + "\n", encoding="utf-8")
@@ -42,7 +51,10 @@ async def arrive(browser: Browser) -> OldScreen:
     """Wait for the view, and until all of it has been read."""
     for _ in range(500):
         await browser.settle()
-        if isinstance(browser.screen, OldScreen) and browser.screen.context.catalog.forest.counts()[View.ALL]:
+        if (
+            isinstance(browser.screen, OldScreen)
+            and browser.screen.context.catalog.forest.counts()[View.ALL]
+        ):
             status = browser.text("#status")
             if "old transcripts in" in status and " of " not in status.split(" in ")[0]:
                 await browser.settle()
@@ -63,8 +75,11 @@ async def test_they_are_counted_and_have_a_view_where_there_are_some(hermes_home
         assert "3 old transcripts" in browser.text("#header")
 
 
-async def test_they_are_read_searched_and_exported_like_any_conversation(hermes_home: Path, tmp_path: Path) -> None:
-    """Newest first, more than a portion of them; Enter reads; a search says that it scans, newest hits first."""
+async def test_they_are_read_searched_and_exported_like_any_conversation(
+    hermes_home: Path, tmp_path: Path
+) -> None:
+    """Newest first, more than a portion of them; Enter reads; a search says that it scans, newest
+    hits first."""
     folder = home_of(hermes_home, 230)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     async with browsing(open_app(locate_file(hermes_home / "state.db"))) as browser:
@@ -110,7 +125,8 @@ async def test_they_are_read_searched_and_exported_like_any_conversation(hermes_
 
 
 async def test_what_needs_a_session_is_refused_in_a_sentence(hermes_home: Path) -> None:
-    """Nothing is archived, deleted or resumed, and nothing fails silently; other views are those of the store."""
+    """Nothing is archived, deleted or resumed, and nothing fails silently; other views are those of
+    the store."""
     home_of(hermes_home, 2)
     async with browsing(open_app(locate_file(hermes_home / "state.db"))) as browser:
         await browser.press("5")
@@ -147,4 +163,8 @@ async def test_help_leaves_out_what_is_refused(hermes_home: Path) -> None:
         await arrive(browser)
         await browser.press("question_mark")
         told = " ".join(browser.card().split())
-        assert "Save as Markdown" in told and "Move to the trash" not in told and "Resume this" not in told
+        assert (
+            "Save as Markdown" in told
+            and "Move to the trash" not in told
+            and "Resume this" not in told
+        )

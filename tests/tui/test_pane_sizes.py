@@ -1,4 +1,5 @@
-"""The line between the panes: moved by keys, within bounds, remembered, and painted ahead where it is."""
+"""The line between the panes: moved by keys, within bounds, remembered, and painted ahead where it
+is."""
 
 from __future__ import annotations
 
@@ -47,7 +48,9 @@ async def test_a_pane_alone_has_everything_whatever_its_share(tmp_path: Path) ->
         await browser.press("z", "escape")
         assert rows.outer_size.width == 60 and not browser.app.pane_sizes.is_alone
         await browser.press("tab", "z")
-        assert browser.screen.transcript.outer_size.width > 110 and not browser.app.pane_sizes.is_alone
+        assert (
+            browser.screen.transcript.outer_size.width > 110 and not browser.app.pane_sizes.is_alone
+        )
 
 
 async def test_it_is_as_it_was_left(tmp_path: Path) -> None:
@@ -74,14 +77,20 @@ def test_bounds() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
-@pytest.mark.parametrize(("memory", "width"), [(LastState(list_width=62), 73), (LastState(is_list_alone=True), 119)])
-def test_what_is_painted_ahead_has_the_same_shares(hermes_home: Path, memory: LastState, width: int) -> None:
+@pytest.mark.parametrize(
+    ("memory", "width"), [(LastState(list_width=62), 73), (LastState(is_list_alone=True), 119)]
+)
+def test_what_is_painted_ahead_has_the_same_shares(
+    hermes_home: Path, memory: LastState, width: int
+) -> None:
     """Nothing moves when Textual takes over."""
     write_memory(memory_path(), memory)
     terminal = Terminal(["--home", str(hermes_home)], columns=120, rows=36, COLORTERM="truecolor")
     terminal.wait_for("search:")
     ahead = terminal.painted_ahead()
-    assert "started 119 days ago" in "\n".join(ahead.display) and "search:" not in "\n".join(ahead.display)
+    assert "started 119 days ago" in "\n".join(ahead.display) and "search:" not in "\n".join(
+        ahead.display
+    )
     digits = str.maketrans("0123456789…", " " * 11)
 
     def shown(screen: pyte.Screen) -> list[str]:

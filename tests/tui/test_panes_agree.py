@@ -1,4 +1,5 @@
-"""List, transcript and lineage show the same conversation after a single step, also if an answer comes late."""
+"""List, transcript and lineage show the same conversation after a single step, also if an answer
+comes late."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from hermes_browse.tui.worker import Answered
 
 
 async def test_what_is_typed_in_one_go_is_shown_in_every_pane(tmp_path: Path) -> None:
-    """A search whose answer changes within the rest of the cursor: the tree is that of the result, and so are keys."""
+    """A search whose answer changes within the rest of the cursor: the tree is that of the result,
+    and so are keys."""
     async with browsing(demo_app(tmp_path)) as browser:
         for word in ("parcels", "lisbon"):
             await browser.press("slash")
@@ -33,8 +35,11 @@ async def test_what_is_typed_in_one_go_is_shown_in_every_pane(tmp_path: Path) ->
 
 @pytest.mark.slow
 @pytest.mark.parametrize("keys", [("I", "7", "enter"), ("P", "enter")])
-async def test_back_from_a_screen_the_list_is_on_what_was_opened(keys: tuple[str, ...], tmp_path: Path) -> None:
-    """What a screen over the main one opened is marked in the list, or where it is not listed, nothing is."""
+async def test_back_from_a_screen_the_list_is_on_what_was_opened(
+    keys: tuple[str, ...], tmp_path: Path
+) -> None:
+    """What a screen over the main one opened is marked in the list, or where it is not listed,
+    nothing is."""
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press(*keys[:-1])
         if not isinstance(browser.app.screen, MainScreen):
@@ -47,11 +52,16 @@ async def test_back_from_a_screen_the_list_is_on_what_was_opened(keys: tuple[str
         assert row is None or opened.conversation.root_id in of_row(browser, row)
         await browser.press("left")
         listed, model = drawn_row(browser), screen.transcript.model
-        assert listed is not None and model is not None and model.conversation.root_id in of_row(browser, listed)
+        assert (
+            listed is not None
+            and model is not None
+            and model.conversation.root_id in of_row(browser, listed)
+        )
 
 
 async def test_the_tree_marks_what_enter_opens(tmp_path: Path) -> None:
-    """In the tree a subagent is current as long as the tree has the focus; back in the list its row is."""
+    """In the tree a subagent is current as long as the tree has the focus; back in the list its row
+    is."""
     async with browsing(demo_app(tmp_path), (120, 40)) as browser:
         screen = browser.screen
         await browser.press("l", "home", "down")
@@ -67,8 +77,11 @@ async def test_the_tree_marks_what_enter_opens(tmp_path: Path) -> None:
         assert model is not None and model.conversation.root_id == listed.conversation.root_id
 
 
-async def test_what_is_late_leaves_no_other_text_in_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While a conversation is still being read, its title stands over an empty page, and keys are about it."""
+async def test_what_is_late_leaves_no_other_text_in_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While a conversation is still being read, its title stands over an empty page, and keys are
+    about it."""
     held: list[Answered] = []
     deliver = Answered.deliver
     async with browsing(demo_app(tmp_path)) as browser:
@@ -89,11 +102,16 @@ async def test_what_is_late_leaves_no_other_text_in_its_place(tmp_path: Path, mo
 
 
 async def test_a_job_is_the_run_that_is_shown(tmp_path: Path) -> None:
-    """In the list the newest run is shown for a job; who has gone into one stays there when the order turns round."""
+    """In the list the newest run is shown for a job; who has gone into one stays there when the
+    order turns round."""
     async with browsing(demo_app(tmp_path)) as browser:
         screen = browser.screen
         await browser.press("2")
-        jobs = [index for index in range(len(screen.rows)) if isinstance(screen.rows.source.row(index), JobRow)]
+        jobs = [
+            index
+            for index in range(len(screen.rows))
+            if isinstance(screen.rows.source.row(index), JobRow)
+        ]
         screen.rows.cursor = jobs[0]
         await browser.settle()
         newest = screen.transcript.model

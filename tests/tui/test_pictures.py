@@ -40,7 +40,11 @@ def picture_store(path: Path, *extra: dict[str, object]) -> Path:
         url(PNG),
         {
             "type": "image",
-            "source": {"type": "base64", "media_type": "image/gif", "data": base64.b64encode(GIF).decode()},
+            "source": {
+                "type": "base64",
+                "media_type": "image/gif",
+                "data": base64.b64encode(GIF).decode(),
+            },
         },
         url(b"#!/bin/sh\n"),
         *extra,
@@ -73,7 +77,10 @@ def test_embedded_images_are_read_as_they_were(tmp_path: Path) -> None:
         assert read_image(reader, 1, 1) == GIF
         assert read_image(reader, 1, 7) is None and read_image(reader, 99, 0) is None
     assert decode_data_url("data:image/gif,GIF89a%00") == b"GIF89a\x00"
-    assert decode_data_url("data:image/png;base64,!") is None or decode_data_url("data:image/png;base64,!") == b""
+    assert (
+        decode_data_url("data:image/png;base64,!") is None
+        or decode_data_url("data:image/png;base64,!") == b""
+    )
     assert decode_data_url("https://example.org/x.png") is None
 
 
@@ -139,14 +146,18 @@ async def test_images_are_opened_outside_and_leave_nothing_behind(
         return "handed to viewer"
 
     monkeypatch.setattr(image_viewer, "open_outside", outside)
-    path = picture_store(tmp_path / "state.db", {"type": "image_url", "image_url": {"url": f"file://{here}"}})
+    path = picture_store(
+        tmp_path / "state.db", {"type": "image_url", "image_url": {"url": f"file://{here}"}}
+    )
     async with browsing(open_app(loose(path))) as browser:
         await card(browser)
         shown = browser.text("#references")
         assert "image  png, " in shown and "image  gif, 26 B" in shown and str(here) in shown
         assert "handed to viewer" in await use(browser, "home", "enter")
         assert "handed to viewer" in await use(browser, "j", "enter")
-        assert "not an image known here" in await use(browser, "j", "enter"), "a script that claims to be one"
+        assert "not an image known here" in await use(browser, "j", "enter"), (
+            "a script that claims to be one"
+        )
         assert "no path to copy" in await use(browser, "c")
         await use(browser, "j", "enter")
         assert held == [PNG, GIF, PNG] and opened[2] == here
@@ -158,7 +169,9 @@ def test_the_viewer_is_started_quietly(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     program = tmp_path / "xdg-open"
-    program.write_text(f'#!/bin/sh\nprintf "%s|" "$@" > {tmp_path}/kept\necho noise; echo noise >&2\n')
+    program.write_text(
+        f'#!/bin/sh\nprintf "%s|" "$@" > {tmp_path}/kept\necho noise; echo noise >&2\n'
+    )
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     assert image_viewer.open_outside(tmp_path / "-x.png") == "handed to xdg-open"

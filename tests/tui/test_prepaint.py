@@ -19,12 +19,20 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-
 CONDITIONS = {"COLORTERM": "truecolor", "TERM": "xterm-256color"}
 
 
-def cells(screen: pyte.Screen, lines: range, columns: int) -> list[list[tuple[str, str, str, bool]]]:
-    """Letters with their colours and weight; numbers are stored counters, with `~`, first and counted later."""
+def cells(
+    screen: pyte.Screen, lines: range, columns: int
+) -> list[list[tuple[str, str, str, bool]]]:
+    """Letters with their colours and weight; numbers are stored counters, with `~`, first and
+    counted later."""
     buffer = screen.buffer
     return [
         [
-            (" " if cell.data.isdigit() or cell.data == "~" else cell.data, cell.fg, cell.bg, cell.bold)
+            (
+                " " if cell.data.isdigit() or cell.data == "~" else cell.data,
+                cell.fg,
+                cell.bg,
+                cell.bold,
+            )
             for cell in (buffer[line][column] for column in range(columns))
         ]
         for line in lines
@@ -40,7 +48,9 @@ def cells(screen: pyte.Screen, lines: range, columns: int) -> list[list[tuple[st
         pytest.param(120, 36, 54, "light", marks=pytest.mark.slow),
     ],
 )
-def test_taking_over_changes_nothing(hermes_home: Path, columns: int, rows: int, width: int, theme: str) -> None:
+def test_taking_over_changes_nothing(
+    hermes_home: Path, columns: int, rows: int, width: int, theme: str
+) -> None:
     """List and views stay letter by letter and colour by colour when Textual takes over."""
     if theme:
         config_path().parent.mkdir(parents=True)
@@ -49,7 +59,9 @@ def test_taking_over_changes_nothing(hermes_home: Path, columns: int, rows: int,
     terminal.wait_for("search:")
     terminal.wait_for("answered yesterday" if columns >= NARROW else "no one is writing")
     ahead = terminal.painted_ahead()
-    assert "started 119 days ago" in "\n".join(ahead.display) and "search:" not in "\n".join(ahead.display)
+    assert "started 119 days ago" in "\n".join(ahead.display) and "search:" not in "\n".join(
+        ahead.display
+    )
     height = PaneSizes().of(columns, rows - 5)[1]
     lines = range(3, 3 + min(height, 40))
     before = cells(ahead, lines, width)
@@ -61,12 +73,17 @@ def test_taking_over_changes_nothing(hermes_home: Path, columns: int, rows: int,
 
 @pytest.mark.slow
 def test_nothing_changes_in_another_language_either(hermes_home: Path) -> None:
-    """What is painted ahead has the words, and the widths of the words, that Textual's frame has."""
-    terminal = Terminal(["--home", str(hermes_home)], **CONDITIONS, LANG="zh_CN.UTF-8", LC_ALL="", LANGUAGE="")
+    """What is painted ahead has the words, and the widths of the words, that Textual's frame
+    has."""
+    terminal = Terminal(
+        ["--home", str(hermes_home)], **CONDITIONS, LANG="zh_CN.UTF-8", LC_ALL="", LANGUAGE=""
+    )
     terminal.wait_for("source:cli")
     terminal.wait_for("answered yesterday")
     ahead = terminal.painted_ahead()
-    assert "started 119 days ago" in "\n".join(ahead.display) and "source:cli" not in "\n".join(ahead.display)
+    assert "started 119 days ago" in "\n".join(ahead.display) and "source:cli" not in "\n".join(
+        ahead.display
+    )
     lines = range(3, 3 + PaneSizes().of(120, 31)[1])
     before = cells(ahead, lines, 54)
     terminal.read_until(lambda: cells(terminal.screen, lines, 54) == before, "the list changed")

@@ -22,10 +22,15 @@ print(f"ended {ended.returncode} [{ended.stdout}]")
 
 @pytest.mark.parametrize("streams", slow_but(["usual"], ["usual", "nothing"]))
 def test_what_is_chosen_is_printed_and_not_run(hermes_home: Path, streams: str) -> None:
-    """As in `eval "$(…)"`, and with the other streams away too; there need be no Hermes to print its command."""
-    terminal = Terminal([streams, "--home", str(hermes_home)], code=_SHELL, columns=200, PATH="/usr/bin:/bin")
+    """As in `eval "$(…)"`, and with the other streams away too; there need be no Hermes to print
+    its command."""
+    terminal = Terminal(
+        [streams, "--home", str(hermes_home)], code=_SHELL, columns=200, PATH="/usr/bin:/bin"
+    )
     terminal.wait_for("shown")
-    terminal.resize(210, 30)  # wide enough for the line below: a space at the end of a line is not seen
+    terminal.resize(
+        210, 30
+    )  # wide enough for the line below: a space at the end of a line is not seen
     terminal.send("/walrus")
     terminal.wait_for("kept walrus answer")
     terminal.send("\x1b[B\r")
@@ -48,7 +53,9 @@ def test_nothing_chosen_nothing_printed(hermes_home: Path) -> None:
     assert terminal.is_restored
 
 
-def test_it_goes_with_the_browser_alone(capsys: pytest.CaptureFixture[str], hermes_home: Path) -> None:
+def test_it_goes_with_the_browser_alone(
+    capsys: pytest.CaptureFixture[str], hermes_home: Path
+) -> None:
     """A command has its own way; the sample store has no command to print."""
     from hermes_browse.tui.cli import main
 

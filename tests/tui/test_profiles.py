@@ -1,4 +1,5 @@
-"""Profiles in the browser: switched with one key, listed and searched all at once, each row in its own."""
+"""Profiles in the browser: switched with one key, listed and searched all at once, each row in its
+own."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ def fill(path: Path, title: str, said: str, age: float) -> None:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A root with two profiles that can be read, one that cannot, and one that has never been used."""
+    """A root with two profiles that can be read, one that cannot, and one that has never been
+    used."""
     made = tmp_path / "hermes"
     fill(made / "state.db", "Root chat", "the lighthouse of the root", 300)
     fill(made / "profiles" / "coder" / "state.db", "Coder chat", "the lighthouse of the coder", 100)
@@ -67,14 +69,18 @@ async def test_one_key_and_enter_switch_and_the_store_that_is_left_is_let_go_of(
             shown = browser.text("#profiles")
             assert all(each in shown for each in ("default", "coder", "broken", "unused"))
             assert shown.count("cannot be read") == 2
-            assert len([line for line in shown.splitlines() if line.strip()]) == 5, "a line each, and one for all"
+            assert len([line for line in shown.splitlines() if line.strip()]) == 5, (
+                "a line each, and one for all"
+            )
             await browser.press("home", *(["down", "down"] if name == "coder" else []), "enter")
             await until(browser, MainScreen)
             for _ in range(300):
                 await browser.settle()
                 if browser.screen.context.location.profile == name:
                     break
-            assert browser.screen.context.location == Location(browser.screen.context.store.path, root, name)
+            assert browser.screen.context.location == Location(
+                browser.screen.context.store.path, root, name
+            )
             row = browser.row
             assert isinstance(row, ConversationRow)
             assert row.conversation.title == ("Coder chat" if name == "coder" else "Root chat")
@@ -98,14 +104,17 @@ async def test_a_broken_profile_leaves_everything_as_it_is(root: Path) -> None:
 
 
 async def test_all_profiles_are_one_list_and_one_search(root: Path) -> None:
-    """Newest first whatever the profile, ids that are alike kept apart; a hit opens in its own profile."""
+    """Newest first whatever the profile, ids that are alike kept apart; a hit opens in its own
+    profile."""
     async with browsing(open_app(locate_file(root / "state.db"))) as browser:
         await browser.press("0")
         await until(browser, ProfilesCard)
         await browser.press("a")
         await until(browser, EverywhereScreen)
         rows = rows_of(browser.app.screen)
-        assert [row.text.split(" cannot")[0] for row in rows if isinstance(row, NoteRow)] == ["broken"]
+        assert [row.text.split(" cannot")[0] for row in rows if isinstance(row, NoteRow)] == [
+            "broken"
+        ]
         found = [row.found for row in rows if isinstance(row, FoundRow)]
         assert [(each.profile, each.conversation.title) for each in found] == [
             ("coder", "Coder chat"),
@@ -125,21 +134,27 @@ async def test_all_profiles_are_one_list_and_one_search(root: Path) -> None:
         await browser.press("enter", "enter")
         for _ in range(300):
             await browser.settle()
-            if browser.screen.context.location.profile == "coder" and browser.screen.transcript.has_focus:
+            if (
+                browser.screen.context.location.profile == "coder"
+                and browser.screen.transcript.has_focus
+            ):
                 break
         assert browser.screen.context.location.profile == "coder"
         assert "lighthouse of the coder" in browser.text("#transcript")
 
 
 async def test_what_the_cursor_is_on_is_shown_beside_the_list(root: Path) -> None:
-    """The recap of a conversation, the messages around a hit, a store that is gone; not on a narrow terminal."""
+    """The recap of a conversation, the messages around a hit, a store that is gone; not on a narrow
+    terminal."""
     async with browsing(open_app(locate_file(root / "state.db")), (120, 30)) as browser:
         await browser.press("0")
         await until(browser, ProfilesCard)
         await browser.press("a")
         await until(browser, EverywhereScreen)
         shown = browser.text("#preview")
-        assert "Coder chat" in shown and "coder · " in shown and "the lighthouse of the coder" in shown
+        assert (
+            "Coder chat" in shown and "coder · " in shown and "the lighthouse of the coder" in shown
+        )
         await browser.press("down")
         assert "the lighthouse of the root" in browser.text("#preview")
         await browser.press("slash")
@@ -153,13 +168,17 @@ async def test_what_the_cursor_is_on_is_shown_beside_the_list(root: Path) -> Non
         await browser.press("enter")
         (root / "state.db").unlink()
         await browser.press("down")
-        assert "Root chat" in browser.text("#preview") and "not been used yet" in browser.text("#preview")
+        assert "Root chat" in browser.text("#preview") and "not been used yet" in browser.text(
+            "#preview"
+        )
         await browser.pilot.resize_terminal(80, 30)
         await browser.settle()
         assert not browser.app.screen.query_one("#side").display
 
 
-async def test_a_row_resumes_in_its_own_profile(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_row_resumes_in_its_own_profile(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """`hermes -p coder`, from the screen of the default profile."""
     programs = tmp_path / "programs"
     programs.mkdir()
@@ -193,7 +212,8 @@ async def test_a_store_without_a_root_has_no_profiles(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 async def test_the_profiles_of_the_sample_store_are_samples_too(tmp_path: Path) -> None:
-    """They are listed and opened like any; nothing of them is resumed, and their trash is in the sample's folder."""
+    """They are listed and opened like any; nothing of them is resumed, and their trash is in the
+    sample's folder."""
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("0")
         await until(browser, ProfilesCard)
@@ -202,10 +222,17 @@ async def test_the_profiles_of_the_sample_store_are_samples_too(tmp_path: Path) 
         await until(browser, EverywhereScreen)
         assert isinstance(browser.app.screen, EverywhereScreen)
         rows = rows_of(browser.app.screen)
-        at = next(at for at, row in enumerate(rows) if isinstance(row, FoundRow) and row.found.profile == "harbour")
+        at = next(
+            at
+            for at, row in enumerate(rows)
+            if isinstance(row, FoundRow) and row.found.profile == "harbour"
+        )
         await browser.press(*["down"] * at, "enter")
         await until(browser, PreflightCard)
-        assert "there is nothing to resume" in browser.card() and "hermes -p harbour --resume=" in browser.card()
+        assert (
+            "there is nothing to resume" in browser.card()
+            and "hermes -p harbour --resume=" in browser.card()
+        )
         await browser.press("escape", "o")
         await until(browser, MainScreen)
         location = browser.screen.context.location
@@ -231,7 +258,9 @@ async def test_rows_far_below_are_named_when_they_come_into_sight(root: Path) ->
     ids = [f"m{number:03}" for number in range(300)]
     make_store(
         many,
-        sessions=[{"id": each, "started_at": T0 - 9000 - number} for number, each in enumerate(ids)],
+        sessions=[
+            {"id": each, "started_at": T0 - 9000 - number} for number, each in enumerate(ids)
+        ],
         messages=[
             {"session_id": each, "content": f"words of {each}", "timestamp": T0 - 9000 - number}
             for number, each in enumerate(ids)
@@ -252,7 +281,9 @@ async def test_rows_far_below_are_named_when_they_come_into_sight(root: Path) ->
 
 
 @pytest.mark.parametrize("width", [9, 14, 22, 40, 90])
-@pytest.mark.parametrize("text", ["…a long text before the *ferry* that goes on", "ferry", "…部署了之后的 ferry"])
+@pytest.mark.parametrize(
+    "text", ["…a long text before the *ferry* that goes on", "ferry", "…部署了之后的 ferry"]
+)
 def test_a_hit_shows_what_was_looked_for(text: str, width: int) -> None:
     """Whole, in exactly the room there is, however much stands before it."""
     start = text.index("ferry")

@@ -24,7 +24,9 @@ Shown = list[tuple[float, str]]
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     """A store with a conversation of three thousand messages."""
-    messages = [{"session_id": "big", "content": f"quay {n}", "timestamp": NOW - 9e6} for n in range(3000)]
+    messages = [
+        {"session_id": "big", "content": f"quay {n}", "timestamp": NOW - 9e6} for n in range(3000)
+    ]
     return make_store(tmp_path / "state.db", "22", [aged("big", 100, title="Big")], messages)
 
 
@@ -69,19 +71,25 @@ async def test_one_large_conversation(path: Path, shown: Shown) -> None:
         shown.clear()
         await browser.press("X", "r")
         assert any("0 of 1 · restoring 3,000 of 3,000 messages" in each for _, each in shown)
-        assert isinstance(browser.app.screen, TrashScreen) and "restored 1 session" in browser.text("#status")
+        assert isinstance(browser.app.screen, TrashScreen) and "restored 1 session" in browser.text(
+            "#status"
+        )
     assert not differences(before, dump(path))
 
 
 async def test_what_holds_hermes_up_is_said(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A conversation that takes longer to delete than Hermes waits for the lock is asked about with a warning."""
+    """A conversation that takes longer to delete than Hermes waits for the lock is asked about with
+    a warning."""
     async with browsing(open_app(loose(path), NOW)) as browser:
         await browser.press("D")
         assert "cannot write" not in browser.card()
         await browser.press("escape")
         monkeypatch.setattr(delete_plan, "_LOCK_PATIENCE", 1.0)
         await browser.press("D")
-        assert "3,000 messages" in browser.card() and "about 2 seconds Hermes cannot write" in browser.card()
+        assert (
+            "3,000 messages" in browser.card()
+            and "about 2 seconds Hermes cannot write" in browser.card()
+        )
         await browser.press("escape")
 
 
@@ -103,7 +111,9 @@ async def test_stopped_within_it(path: Path, shown: Shown, monkeypatch: pytest.M
         if undone:
             await browser.press("u")
         else:
-            assert "stopped, 1 are as they were" in status or "stopped, 1 is as it was" in status, status
+            assert "stopped, 1 are as they were" in status or "stopped, 1 is as it was" in status, (
+                status
+            )
     assert not differences(before, dump(path))
 
 
@@ -118,12 +128,17 @@ async def test_it_can_be_seen_at_80_columns(path: Path) -> None:
         assert bar.region.width > 40 and bar.region.height == 1
         assert bar.region in progress.query_one("#card").region
         for each in progress.query(Static):
-            shown = " ".join("".join(strip.text.split()) for strip in each.render_lines(each.size.region))
-            assert "".join(str(each.render()).split()) == shown.replace(" ", ""), "all of it is on the screen"
+            shown = " ".join(
+                "".join(strip.text.split()) for strip in each.render_lines(each.size.region)
+            )
+            assert "".join(str(each.render()).split()) == shown.replace(" ", ""), (
+                "all of it is on the screen"
+            )
 
 
 async def test_it_goes_though_something_stands_on_it(path: Path) -> None:
-    """A card that is done while another covers it goes when that has gone, not before and not never."""
+    """A card that is done while another covers it goes when that has gone, not before and not
+    never."""
     async with browsing(open_app(loose(path), NOW)) as browser:
         progress = ProgressCard("1 conversation")
         await browser.app.push_screen(progress)

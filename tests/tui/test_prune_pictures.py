@@ -20,7 +20,17 @@ from hermes_browse.store.cleanup.space_map import FileSpace, Space, SpaceMap
 from hermes_browse.store.sessions.catalog import Catalog
 from hermes_browse.store.sessions.conversations import Forest
 from hermes_browse.store.sessions.session import Session
-from hermes_browse.tui.cleanup.axis import Axis, Cell, Measure, Point, coming, draw, labels, make_axis, moved
+from hermes_browse.tui.cleanup.axis import (
+    Axis,
+    Cell,
+    Measure,
+    Point,
+    coming,
+    draw,
+    labels,
+    make_axis,
+    moved,
+)
 from hermes_browse.tui.cleanup.axis_controller import TimeAxis
 from hermes_browse.tui.cleanup.prune_screen import PruneScreen
 from hermes_browse.tui.cleanup.space_controller import before_and_after
@@ -31,13 +41,21 @@ from hermes_browse.tui.list.list_model import RowDetails
 
 
 def _points(days: Sequence[float], messages: int = 10) -> list[Point]:
-    return [Point(NOW - age * DAY, f"r{i}", (f"s{i}",), messages, 0.5, 1) for i, age in enumerate(days)]
+    return [
+        Point(NOW - age * DAY, f"r{i}", (f"s{i}",), messages, 0.5, 1) for i, age in enumerate(days)
+    ]
 
 
 def _axis(
-    points: Sequence[Point], gone: Sequence[str] = (), *, measure: Measure = Measure.MESSAGES, most: int = 60
+    points: Sequence[Point],
+    gone: Sequence[str] = (),
+    *,
+    measure: Measure = Measure.MESSAGES,
+    most: int = 60,
 ) -> Axis:
-    return make_axis(points, gone=gone, spared=["r1"], sizes={}, measure=measure, most=most, now=NOW)
+    return make_axis(
+        points, gone=gone, spared=["r1"], sizes={}, measure=measure, most=most, now=NOW
+    )
 
 
 @given(
@@ -50,22 +68,30 @@ def _axis(
 def test_an_axis_fills_its_room_and_loses_nothing(
     days: list[float], most: int, width: int, height: int, age: float | None
 ) -> None:
-    """Whatever the times: no more columns than fit, all of it in them, every row as wide as it claims."""
+    """Whatever the times: no more columns than fit, all of it in them, every row as wide as it
+    claims."""
     points = _points(days)
     axis = _axis(points, [f"s{i}" for i in range(0, len(points), 3)], most=min(most, width))
     assert len(axis.columns) <= max(most, 2)
     assert sum(each.total for each in axis.columns) == pytest.approx(10.0 * len(points))
     rows = draw(axis, width, height, None if age is None else NOW - age * DAY)
-    assert len(rows) == height and all(sum(cell_len(cell.text) for cell in row) == width for row in rows)
+    assert len(rows) == height and all(
+        sum(cell_len(cell.text) for cell in row) == width for row in rows
+    )
     assert cell_len(labels(axis, width, [f"m{i}" for i in range(12)])) == width
     assert cell_len(labels(axis, width, [f"{i + 1}月" for i in range(12)])) == width
 
 
 def test_what_is_there_is_seen_and_what_goes_stands_below() -> None:
     """One message beside a thousand; a column is as high as it is large."""
-    small, large = Point(NOW - 200 * DAY, "a", ("a",), 1, 0, 1), Point(NOW - DAY, "b", ("b",), 1000, 0, 1)
+    small, large = (
+        Point(NOW - 200 * DAY, "a", ("a",), 1, 0, 1),
+        Point(NOW - DAY, "b", ("b",), 1000, 0, 1),
+    )
     rows = draw(_axis([small, large], ["a"]), 60, 4, None)
-    assert rows[-1][0] == Cell("▁", "goes") or rows[-1][0].text.startswith("▁"), "it is not rounded away"
+    assert rows[-1][0] == Cell("▁", "goes") or rows[-1][0].text.startswith("▁"), (
+        "it is not rounded away"
+    )
     assert any(cell.look == "stays" and "█" in cell.text for cell in rows[0])
 
 
@@ -73,7 +99,9 @@ def test_a_subagent_is_no_conversation_but_has_bytes() -> None:
     points = [Point(NOW - DAY, "a", ("a",), 10, 0, 1), Point(NOW - DAY, "b", ("b",), 10, 0, 0)]
     assert sum(each.total for each in _axis(points, measure=Measure.CONVERSATIONS).columns) == 1
     sizes = {"a": Sizes(rows=10, text=3000), "b": Sizes(rows=10, text=1000)}
-    axis = make_axis(points, gone=(), spared=(), sizes=sizes, measure=Measure.BYTES, most=9, now=NOW)
+    axis = make_axis(
+        points, gone=(), spared=(), sizes=sizes, measure=Measure.BYTES, most=9, now=NOW
+    )
     assert sum(each.total for each in axis.columns) == 4000 and not axis.is_estimated
 
 
@@ -81,7 +109,9 @@ def test_bytes_that_are_not_measured_follow_from_messages() -> None:
     """So that the axis stands at once, and hardly moves when they are."""
     points = [Point(NOW - DAY, "a", ("a",), 10, 0, 1), Point(NOW - DAY, "b", ("b",), 30, 0, 1)]
     sizes = {"a": Sizes(rows=10, text=1000)}
-    axis = make_axis(points, gone=(), spared=(), sizes=sizes, measure=Measure.BYTES, most=9, now=NOW)
+    axis = make_axis(
+        points, gone=(), spared=(), sizes=sizes, measure=Measure.BYTES, most=9, now=NOW
+    )
     assert axis.is_estimated and sum(each.total for each in axis.columns) == 1000 + 3000
 
 
@@ -107,11 +137,16 @@ def test_places_and_times_are_each_others_inverse() -> None:
 
 def test_days_to_come() -> None:
     axis = coming([0, 0, 3.5], 30, NOW)
-    assert axis.unit == "day" and axis.columns[0].goes == 2 and sum(each.goes for each in axis.columns) == 3
+    assert (
+        axis.unit == "day"
+        and axis.columns[0].goes == 2
+        and sum(each.goes for each in axis.columns) == 3
+    )
 
 
 def test_one_far_off_does_not_squeeze_the_others() -> None:
-    """An open session of automation goes after two whole periods: it is named beside the axis, and none is lost."""
+    """An open session of automation goes after two whole periods: it is named beside the axis, and
+    none is lost."""
     days = [float(each) for each in range(28)]
     axis = coming([*days, 1080.0], 30, NOW)
     assert axis.unit == "day" and sum(each.goes for each in axis.columns) == 28
@@ -124,10 +159,15 @@ def test_one_far_off_does_not_squeeze_the_others() -> None:
     st.integers(1, 120),
     st.integers(1, 50),
 )
-def test_blocks_cover_the_map_and_nothing_twice(sizes: list[tuple[int, int]], width: int, height: int) -> None:
+def test_blocks_cover_the_map_and_nothing_twice(
+    sizes: list[tuple[int, int]], width: int, height: int
+) -> None:
     """Every cell is in one block, and what is drawn is what is laid out."""
     leaves = sorted(
-        (TileData(f"k{i}", f"名 {i}", size, size * share // 100, None) for i, (size, share) in enumerate(sizes)),
+        (
+            TileData(f"k{i}", f"名 {i}", size, size * share // 100, None)
+            for i, (size, share) in enumerate(sizes)
+        ),
         key=lambda each: -each.bytes,
     )
     half = len(leaves) // 2
@@ -143,7 +183,12 @@ def test_blocks_cover_the_map_and_nothing_twice(sizes: list[tuple[int, int]], wi
         for i, part in enumerate((leaves[:half], leaves[half:]))
         if part
     ]
-    blocks = lay_out(sorted(groups, key=lambda each: -each.bytes), width, height, lambda count: f"{count} smaller")
+    blocks = lay_out(
+        sorted(groups, key=lambda each: -each.bytes),
+        width,
+        height,
+        lambda count: f"{count} smaller",
+    )
     taken = [
         (x, y)
         for b in blocks
@@ -154,14 +199,19 @@ def test_blocks_cover_the_map_and_nothing_twice(sizes: list[tuple[int, int]], wi
     if any(each.bytes for each in leaves):
         assert len(taken) == width * height
         rows = draw_map(blocks, 0)
-        assert len(rows) == height and all(sum(cell_len(cell.text) for cell in row) == width for row in rows)
-        assert sum(each.bytes for each in blocks if not each.is_heading) == sum(each.bytes for each in leaves)
+        assert len(rows) == height and all(
+            sum(cell_len(cell.text) for cell in row) == width for row in rows
+        )
+        assert sum(each.bytes for each in blocks if not each.is_heading) == sum(
+            each.bytes for each in leaves
+        )
 
 
 def test_every_block_can_be_reached() -> None:
     numbers = random.Random(5)
     entries = sorted(
-        (TileData(f"k{i}", "x", numbers.randrange(1, 999), 0, None) for i in range(20)), key=lambda e: -e.bytes
+        (TileData(f"k{i}", "x", numbers.randrange(1, 999), 0, None) for i in range(20)),
+        key=lambda e: -e.bytes,
     )
     blocks = lay_out(entries, 80, 24, str)
     reached, waiting = {0}, [0]
@@ -218,14 +268,17 @@ async def test_the_cutoff_moves_with_keys_and_mouse(path: Path) -> None:
 
 
 async def test_the_map_takes_leaves_and_goes_in(path: Path) -> None:
-    """Blocks: space takes or leaves all of one, Enter goes in, Backspace out; the plan goes where the map is."""
+    """Blocks: space takes or leaves all of one, Enter goes in, Backspace out; the plan goes where
+    the map is."""
     async with browsing(open_app(loose(path), NOW), (160, 48)) as browser:
         await browser.press("P", "tab")
         screen = _prune(browser)
         blocks = screen.query_one(TreeMap)
         assert blocks.has_focus and blocks.current is not None
         keys = {each.key: index for index, each in enumerate(blocks._blocks)}
-        assert sum(each.bytes for each in blocks._blocks if not each.is_heading) == screen.space.total
+        assert (
+            sum(each.bytes for each in blocks._blocks if not each.is_heading) == screen.space.total
+        )
         old = keys["m1conversationold"]
         blocks.cursor = old
         await browser.settle()
@@ -246,7 +299,9 @@ async def test_the_map_takes_leaves_and_goes_in(path: Path) -> None:
         assert {each.name for each in blocks._blocks} == {"said", "search index, estimated"}
         assert "Old plans" in browser.text("#map-title")
         await browser.press("backspace")
-        assert {each.key for each in blocks._blocks} == set(keys) and blocks.current.key == "m1conversationold"
+        assert {each.key for each in blocks._blocks} == set(
+            keys
+        ) and blocks.current.key == "m1conversationold"
 
 
 async def test_small_ones_together_can_be_entered_and_not_be_taken(tmp_path: Path) -> None:
@@ -255,18 +310,25 @@ async def test_small_ones_together_can_be_entered_and_not_be_taken(tmp_path: Pat
         await browser.press("P", "tab")
         screen = _prune(browser)
         blocks = screen.query_one(TreeMap)
-        blocks.cursor = next(index for index, each in enumerate(blocks._blocks) if each.key.startswith(REST))
+        blocks.cursor = next(
+            index for index, each in enumerate(blocks._blocks) if each.key.startswith(REST)
+        )
         await browser.settle()
         assert "Enter shows them" in browser.text("#status")
         before = browser.text("#totals")
         await browser.press("space")
-        assert browser.text("#totals") == before and "cannot be taken by itself" in browser.text("#status")
+        assert browser.text("#totals") == before and "cannot be taken by itself" in browser.text(
+            "#status"
+        )
         await browser.press("enter")
         assert "smaller ones" in browser.text("#map-title") and len(blocks._blocks) > 1
 
 
-async def test_without_colours_signs_tell_what_goes(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On the axis, in the bar of the file, and on the map, where the block under the cursor is reversed."""
+async def test_without_colours_signs_tell_what_goes(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On the axis, in the bar of the file, and on the map, where the block under the cursor is
+    reversed."""
     monkeypatch.setenv("NO_COLOR", "1")
     async with browsing(open_app(loose(path), NOW), (120, 40)) as browser:
         await browser.press("P", "tab")
@@ -275,21 +337,35 @@ async def test_without_colours_signs_tell_what_goes(path: Path, monkeypatch: pyt
         blocks = _prune(browser).query_one(TreeMap)
         for block in blocks._blocks:
             sign = browser.text("#map").splitlines()[block.rect.y][block.rect.x]
-            assert block.is_heading or sign == ("✓" if block.goes == block.bytes else "−" if block.goes else "▏")
+            assert block.is_heading or sign == (
+                "✓" if block.goes == block.bytes else "−" if block.goes else "▏"
+            )
         assert blocks.current is not None
-        looks = [segment.style for segment in blocks.render_line(blocks.current.rect.y) if segment.text.strip()]
+        looks = [
+            segment.style
+            for segment in blocks.render_line(blocks.current.rect.y)
+            if segment.text.strip()
+        ]
         assert sum(bool(style and style.reverse) for style in looks) == 1
 
 
 def test_many_equal_conversations_are_shown_by_month() -> None:
-    """Instead of one block of smaller ones; a month is entered, and all in it are there, by day if need be."""
-    forest = Forest([Session(id=f"s{i}", source="cli", last_active=NOW - i * DAY / 10) for i in range(3000)], NOW)
-    each = [Space(session, "conversation", Sizes(rows=1, text=1000), 1) for session in forest.sessions]
+    """Instead of one block of smaller ones; a month is entered, and all in it are there, by day if
+    need be."""
+    forest = Forest(
+        [Session(id=f"s{i}", source="cli", last_active=NOW - i * DAY / 10) for i in range(3000)],
+        NOW,
+    )
+    each = [
+        Space(session, "conversation", Sizes(rows=1, text=1000), 1) for session in forest.sessions
+    ]
     source = Space("cli", "source", Sizes(text=1000 * len(each)), len(each), tuple(each))
     space_map = SpaceMap((source,), source.sizes, FileSpace(10**7, 0, 0, shrinks_itself=False))
 
     def blocks(*inside: str) -> tuple[list[Tile], list[str]]:
-        return MapOfPlan(space_map, {"m1conversations0": 500}, Catalog(forest), RowDetails()).blocks(inside, 52, 19)
+        return MapOfPlan(
+            space_map, {"m1conversations0": 500}, Catalog(forest), RowDetails()
+        ).blocks(inside, 52, 19)
 
     whole, _path = blocks()
     months = [block for block in whole if block.space is not None and block.space.level == "period"]
@@ -297,10 +373,15 @@ def test_many_equal_conversations_are_shown_by_month() -> None:
     assert [block.goes for block in months if block.goes] == [500], "what goes is in it"
     busiest = max(months, key=lambda block: block.bytes)
     days, path = blocks(busiest.key)
-    assert path == [busiest.name.partition(" · ")[0]] and sum(block.bytes for block in days) == busiest.bytes
+    assert (
+        path == [busiest.name.partition(" · ")[0]]
+        and sum(block.bytes for block in days) == busiest.bytes
+    )
     assert len(days) > 25 and all(block.space is not None for block in days)
     single, path = blocks(busiest.key, days[0].key)
-    assert len(path) == 2 and {block.space.level for block in single if block.space} == {"conversation"}
+    assert len(path) == 2 and {block.space.level for block in single if block.space} == {
+        "conversation"
+    }
     others, _path = blocks("m0sourcecli", "+0#1>2@")
     largest = sorted((block.bytes for block in months), reverse=True)[:2]
     assert sum(block.bytes for block in others) == source.sizes.total - sum(largest)

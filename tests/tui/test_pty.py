@@ -1,4 +1,5 @@
-"""The browser in a real terminal: start, early keys, resize, quit, signals, and the hand-over to Hermes."""
+"""The browser in a real terminal: start, early keys, resize, quit, signals, and the hand-over to
+Hermes."""
 
 from __future__ import annotations
 
@@ -23,7 +24,9 @@ def stub_hermes(folder: Path) -> Path:
     """A `hermes` that writes down how it was called."""
     folder.mkdir()
     script = folder / "hermes"
-    script.write_text('#!/bin/sh\nprintf "%s\\n" "$HERMES_HOME" "$@" > "$STUB_LOG"\nstty -a >> "$STUB_LOG"\n')
+    script.write_text(
+        '#!/bin/sh\nprintf "%s\\n" "$HERMES_HOME" "$@" > "$STUB_LOG"\nstty -a >> "$STUB_LOG"\n'
+    )
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
     return folder
 
@@ -44,7 +47,11 @@ def test_start_resize_quit_and_a_terminal_as_before(hermes_home: Path) -> None:
     assert terminal.wait_for_end() == 0
     assert terminal.is_restored
     assert hashlib.sha256(store.read_bytes()).hexdigest() == before
-    assert {path.name for path in hermes_home.iterdir()} <= {"state.db", "state.db-wal", "state.db-shm"}
+    assert {path.name for path in hermes_home.iterdir()} <= {
+        "state.db",
+        "state.db-wal",
+        "state.db-shm",
+    }
 
 
 def test_keys_typed_before_the_screen_is_up_arrive(hermes_home: Path) -> None:
@@ -61,32 +68,42 @@ def test_keys_typed_before_the_screen_is_up_arrive(hermes_home: Path) -> None:
 
 @pytest.mark.slow
 def test_keys_that_come_in_one_go_are_taken_in_order(hermes_home: Path) -> None:
-    """Letters, a line taken back, other letters, two of them corrected: what stands there is what was meant."""
+    """Letters, a line taken back, other letters, two of them corrected: what stands there is what
+    was meant."""
     terminal = Terminal(["--home", str(hermes_home)])
     terminal.wait_for("shown")
     terminal.send("/wrong\x15zebxx\x7f\x7fraq")
     terminal.wait_for("zebraq")
-    assert "wrong" not in terminal.text and "zebraqx" not in terminal.text and "xzebraq" not in terminal.text
+    assert (
+        "wrong" not in terminal.text
+        and "zebraqx" not in terminal.text
+        and "xzebraq" not in terminal.text
+    )
     terminal.send("\x03")
     assert terminal.wait_for_end() == 0
 
 
 @pytest.mark.slow
 def test_the_terminals_cursor_is_where_the_next_letter_goes(hermes_home: Path) -> None:
-    """There an input method shows what it puts together; it is two cells further with each wide character."""
+    """There an input method shows what it puts together; it is two cells further with each wide
+    character."""
     terminal = Terminal(["--home", str(hermes_home)])
     terminal.wait_for("Chats")
     terminal.send("/")
 
     def cells_behind_q() -> int:
         cursor = terminal.screen.cursor
-        start = next((x for x in range(20) if terminal.screen.buffer[cursor.y][x].data == "q"), -100)
+        start = next(
+            (x for x in range(20) if terminal.screen.buffer[cursor.y][x].data == "q"), -100
+        )
         return cursor.x - start
 
     for typed, cells in (("qz", 2), ("部", 4), ("\x1b[D", 2), ("\x1b[D", 1)):
         terminal.send(typed)
         terminal.wait_for("qz" if typed == "qz" else "qz部")
-        terminal.read_until(lambda cells=cells: cells_behind_q() == cells, f"the cursor is not behind {typed!r}")  # type: ignore[misc]
+        terminal.read_until(
+            lambda cells=cells: cells_behind_q() == cells, f"the cursor is not behind {typed!r}"
+        )  # type: ignore[misc]
     terminal.send("\x03")
     assert terminal.wait_for_end() == 0
 
@@ -103,7 +120,8 @@ def test_told_to_end_it_restores_the_terminal(hermes_home: Path, number: signal.
 
 @pytest.mark.slow
 def test_enter_becomes_hermes(hermes_home: Path, tmp_path: Path) -> None:
-    """Found by a word, opened at it, resumed: Hermes runs with the right home, profile and tip, in a sane terminal."""
+    """Found by a word, opened at it, resumed: Hermes runs with the right home, profile and tip, in
+    a sane terminal."""
     log = tmp_path / "called"
     path = f"{stub_hermes(tmp_path / 'bin')}{os.pathsep}{os.environ['PATH']}"
     terminal = Terminal(["--home", str(hermes_home)], PATH=path, STUB_LOG=str(log))
@@ -134,8 +152,13 @@ def test_hostile_text_does_nothing_to_the_terminal(tmp_path: Path, hermes_home: 
             "end_reason = CASE WHEN end_reason = 'compression' THEN end_reason ELSE ? END",
             [attack] * 6,
         )
-        connection.execute("UPDATE messages SET content = ?, tool_name = ?, reasoning = ?", [attack, attack, attack])
-        connection.execute("UPDATE sessions SET title = ? WHERE id = '20260116_090000_abc001'", [attack])
+        connection.execute(
+            "UPDATE messages SET content = ?, tool_name = ?, reasoning = ?",
+            [attack, attack, attack],
+        )
+        connection.execute(
+            "UPDATE sessions SET title = ? WHERE id = '20260116_090000_abc001'", [attack]
+        )
     connection.close()
     terminal = Terminal(["--home", str(hermes_home)])
     terminal.wait_for("owned")
@@ -176,7 +199,8 @@ HERMES = Path(sys.executable).with_name("hermes")
 
 @pytest.mark.skipif(not HERMES.exists(), reason="hermes-agent is not installed beside this Python")
 def test_enter_reaches_the_real_hermes(hermes_home: Path) -> None:
-    """A resume started from the screen ends in Hermes' own prompt, or in what Hermes itself has to say."""
+    """A resume started from the screen ends in Hermes' own prompt, or in what Hermes itself has to
+    say."""
     path = f"{HERMES.parent}{os.pathsep}{os.environ['PATH']}"
     terminal = Terminal(["--home", str(hermes_home)], PATH=path)
     terminal.wait_for("started 119 days ago")
@@ -201,7 +225,8 @@ raise SystemExit(main(sys.argv[1:]))
 
 
 def test_a_fault_of_ours_is_a_sentence_and_a_log(hermes_home: Path) -> None:
-    """No traceback and no value of a variable reaches the screen; the log says where it happened."""
+    """No traceback and no value of a variable reaches the screen; the log says where it
+    happened."""
     terminal = Terminal(["--home", str(hermes_home)], code=_BROKEN)
     terminal.wait_for("search:")
     terminal.send("s")
@@ -227,8 +252,12 @@ def test_told_to_end_while_it_starts(hermes_home: Path, moment: float) -> None:
     assert terminal.is_restored
 
 
-@pytest.mark.parametrize("number", slow_but([signal.SIGINT], [signal.SIGTERM, signal.SIGINT]), ids=str)
-def test_told_to_end_between_the_rows_and_textual(hermes_home: Path, number: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    "number", slow_but([signal.SIGINT], [signal.SIGTERM, signal.SIGINT]), ids=str
+)
+def test_told_to_end_between_the_rows_and_textual(
+    hermes_home: Path, number: signal.Signals
+) -> None:
     """The moment in which Textual is to leave the screen and has not taken it yet."""
     code = (
         "import os, sys\nfrom hermes_browse.tui.app import BrowseApp\nrun = BrowseApp.run\n"
@@ -242,7 +271,8 @@ def test_told_to_end_between_the_rows_and_textual(hermes_home: Path, number: sig
 
 @pytest.mark.parametrize("moment", slow_but([0.1], [0.0, 0.1, 0.5]))
 def test_its_terminal_goes_away(hermes_home: Path, moment: float) -> None:
-    """A window that is closed takes the browser with it; nothing stays behind waiting for a terminal that is gone."""
+    """A window that is closed takes the browser with it; nothing stays behind waiting for a
+    terminal that is gone."""
     terminal = Terminal(["--home", str(hermes_home)])
     terminal.wait_for("shown")
     terminal.read(moment)
@@ -254,7 +284,8 @@ def test_its_terminal_goes_away(hermes_home: Path, moment: float) -> None:
 def test_stopped_without_notice_it_goes_on(hermes_home: Path) -> None:
     """SIGSTOP and SIGCONT: drawn again, every key taken once, and left like any other."""
     terminal = Terminal(["--home", str(hermes_home)])
-    # The rows painted ahead have a search box too; Textual asks for pasted text when it has the screen.
+    # The rows painted ahead have a search box too; Textual asks for pasted text when it has the
+    # screen.
     terminal.read_until(lambda: b"\x1b[?2004h" in terminal.raw, "Textual never had the screen")
     terminal.wait_for("search:")
     for number in range(3):
@@ -263,7 +294,10 @@ def test_stopped_without_notice_it_goes_on(hermes_home: Path) -> None:
         os.kill(terminal.child.pid, signal.SIGCONT)
         taken = number + 2
         # What is typed before that is thrown away.
-        terminal.read_until(lambda taken=taken: terminal.raw.count(b"\x1b[?1049h") >= taken, "it was not taken again")
+        terminal.read_until(
+            lambda taken=taken: terminal.raw.count(b"\x1b[?1049h") >= taken,
+            "it was not taken again",
+        )
         terminal.wait_for("search:")
         terminal.send(f"/qzx{number}")
         terminal.wait_for(f" qzx{number}\n")  # not a letter more or less
@@ -278,7 +312,8 @@ def test_stopped_without_notice_it_goes_on(hermes_home: Path) -> None:
 
 @pytest.mark.slow
 def test_a_signal_that_another_thread_gets_wakes_the_browser(hermes_home: Path) -> None:
-    """The kernel does so with a SIGCONT that overtakes its SIGSTOP; Python runs the handler on the main thread."""
+    """The kernel does so with a SIGCONT that overtakes its SIGSTOP; Python runs the handler on the
+    main thread."""
     terminal = Terminal(["--home", str(hermes_home)])
     terminal.read_until(lambda: b"\x1b[?2004h" in terminal.raw, "Textual never had the screen")
     terminal.wait_for("search:")
@@ -292,15 +327,20 @@ def test_a_signal_that_another_thread_gets_wakes_the_browser(hermes_home: Path) 
     assert terminal.wait_for_end() == 0 and terminal.is_restored
 
 
-@pytest.mark.parametrize("number", slow_but((), [signal.SIGTERM, signal.SIGHUP, signal.SIGINT]), ids=str)
+@pytest.mark.parametrize(
+    "number", slow_but((), [signal.SIGTERM, signal.SIGHUP, signal.SIGINT]), ids=str
+)
 def test_stopped_at_any_moment_nothing_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
 ) -> None:
-    """Neither a mode of the terminal nor a file in the temporary folder, from the first one on that is made there."""
+    """Neither a mode of the terminal nor a file in the temporary folder, from the first one on that
+    is made there."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     for moment in (0.0, 0.03, 0.1, 0.3, 1.0):
         terminal = Terminal(["--demo"], COLORTERM="truecolor")
-        terminal.read_until(lambda: any(tmp_path.glob("hermes-browse-*")), "no sample store is made")
+        terminal.read_until(
+            lambda: any(tmp_path.glob("hermes-browse-*")), "no sample store is made"
+        )
         terminal.read(moment)
         os.kill(terminal.child.pid, number)
         terminal.wait_for_end()

@@ -17,7 +17,8 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-
 
 
 def test_delete_undo_and_leave(hermes_home: Path) -> None:
-    """Everything is back as it was, and so is the terminal; nothing is left beside the store but what SQLite makes."""
+    """Everything is back as it was, and so is the terminal; nothing is left beside the store but
+    what SQLite makes."""
     store = hermes_home / "state.db"
     before = dump(store)
     terminal = Terminal(["--home", str(hermes_home)])
@@ -33,7 +34,11 @@ def test_delete_undo_and_leave(hermes_home: Path) -> None:
     terminal.send("q")
     assert terminal.wait_for_end() == 0 and terminal.is_restored
     assert not differences(before, dump(store)) and set(health(store).values()) == {"ok"}
-    assert {path.name for path in hermes_home.iterdir()} <= {"state.db", "state.db-wal", "state.db-shm"}
+    assert {path.name for path in hermes_home.iterdir()} <= {
+        "state.db",
+        "state.db-wal",
+        "state.db-shm",
+    }
 
 
 @pytest.mark.slow
@@ -55,7 +60,9 @@ def test_told_to_end_in_the_middle_of_a_clean_up(hermes_home: Path) -> None:
     assert terminal.is_restored and set(health(store).values()) == {"ok"}
     with sqlite3.connect(store) as connection:
         left = {row[0] for row in connection.execute("SELECT id FROM sessions")}
-        loose = connection.execute("SELECT count(*) FROM messages WHERE session_id NOT IN (SELECT id FROM sessions)")
+        loose = connection.execute(
+            "SELECT count(*) FROM messages WHERE session_id NOT IN (SELECT id FROM sessions)"
+        )
         assert loose.fetchone()[0] == 0
     connection.close()
     assert len(left) < len(before["sessions"])
@@ -75,7 +82,8 @@ def _stub(folder: Path) -> Path:
 
 @pytest.mark.slow
 def test_making_the_file_smaller_lets_go_of_it_first(hermes_home: Path, tmp_path: Path) -> None:
-    """Hermes runs with the right home, nothing of ours holds the store, and the browser comes back."""
+    """Hermes runs with the right home, nothing of ours holds the store, and the browser comes
+    back."""
     log = tmp_path / "called"
     path = f"{_stub(tmp_path / 'bin')}{os.pathsep}{os.environ['PATH']}"
     terminal = Terminal(["--home", str(hermes_home)], PATH=path, STUB_LOG=str(log))
@@ -89,7 +97,11 @@ def test_making_the_file_smaller_lets_go_of_it_first(hermes_home: Path, tmp_path
     terminal.send("\r")
     terminal.wait_for("hermes ended with 3")
     home, *arguments, held = log.read_text().split("\n")[:-1]
-    assert home == str(hermes_home) and arguments == ["-p", "default", "sessions", "optimize"] and held == "0"
+    assert (
+        home == str(hermes_home)
+        and arguments == ["-p", "default", "sessions", "optimize"]
+        and held == "0"
+    )
     terminal.send("\x1b")
     terminal.wait_for("46 of 56 shown")
     terminal.send("q")
@@ -98,7 +110,8 @@ def test_making_the_file_smaller_lets_go_of_it_first(hermes_home: Path, tmp_path
 
 @pytest.mark.slow
 def test_the_real_hermes_makes_it_smaller(hermes_home: Path) -> None:
-    """What was deleted leaves room inside; afterwards the file is smaller, and the browser says by how much."""
+    """What was deleted leaves room inside; afterwards the file is smaller, and the browser says by
+    how much."""
     store = hermes_home / "state.db"
     with sqlite3.connect(store) as connection:
         connection.execute("CREATE TABLE filler AS SELECT randomblob(2000000) AS bytes")

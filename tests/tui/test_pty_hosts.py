@@ -1,4 +1,5 @@
-"""Four machines in one list, by keyboard alone in a real terminal: find, read, resume, archive, while one dies."""
+"""Four machines in one list, by keyboard alone in a real terminal: find, read, resume, archive,
+while one dies."""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ def _archived(home: Path) -> set[str]:
 
 
 def test_it_opens_on_a_host(ssh_server: Callable[..., ThrowAwayServer], tmp_path: Path) -> None:
-    """`--host` without a command; what this machine has is a key away, and nothing stays there at the end."""
+    """`--host` without a command; what this machine has is a key away, and nothing stays there at
+    the end."""
     server = ssh_server(_home(tmp_path / "vps", "v31"), "vps")
     config_path().parent.mkdir(parents=True, exist_ok=True)
     config_path().write_text(f'[[hosts]]\nname = "vps"\nssh = "{server.host.ssh}"\n')
@@ -49,14 +51,17 @@ def test_it_opens_on_a_host(ssh_server: Callable[..., ThrowAwayServer], tmp_path
     terminal.wait_for("Profiles and hosts")
     terminal.wait_for("default")
     terminal.send("\x1b")
-    terminal.read_until(lambda: "Profiles and hosts" not in terminal.text, "the card is still there")
+    terminal.read_until(
+        lambda: "Profiles and hosts" not in terminal.text, "the card is still there"
+    )
     terminal.send("q")
     assert terminal.wait_for_end() == 0
     assert server.alive() == []
 
 
 def test_a_host_that_is_away_does_not_open(tmp_path: Path) -> None:
-    """A sentence with the command that says more, and the exit code of a store that cannot be read."""
+    """A sentence with the command that says more, and the exit code of a store that cannot be
+    read."""
     config_path().parent.mkdir(parents=True, exist_ok=True)
     config_path().write_text('[[hosts]]\nname = "vps"\nssh = "-F none -p 1 127.0.0.1"\n')
     terminal = Terminal(["--host", "vps"])
@@ -71,13 +76,19 @@ def test_find_read_resume_and_archive_on_the_third_while_the_second_dies(
 ) -> None:
     here = _home(tmp_path / "here", "v11")
     shapes = {"first": "v14", "second": "v22", "third": "v31"}
-    servers = {name: ssh_server(_home(tmp_path / name, shape), name) for name, shape in shapes.items()}
-    blocks = [f'[[hosts]]\nname = "{name}"\nssh = "{each.host.ssh}"\n' for name, each in servers.items()]
+    servers = {
+        name: ssh_server(_home(tmp_path / name, shape), name) for name, shape in shapes.items()
+    }
+    blocks = [
+        f'[[hosts]]\nname = "{name}"\nssh = "{each.host.ssh}"\n' for name, each in servers.items()
+    ]
     config_path().parent.mkdir(parents=True, exist_ok=True)
     config_path().write_text('resume = "return"\n' + "".join(blocks))
     before = _archived(servers["third"].home)
 
-    terminal = Terminal(["--home", str(here)], PATH=f"{HERMES.parent}{os.pathsep}{os.environ['PATH']}")
+    terminal = Terminal(
+        ["--home", str(here)], PATH=f"{HERMES.parent}{os.pathsep}{os.environ['PATH']}"
+    )
     terminal.wait_for("search:")
     terminal.send("0")
     terminal.wait_for("Profiles and hosts")

@@ -17,12 +17,20 @@ from test_transcript_view import model_of
 from hermes_browse.store.messages.chat_message import ChatMessage, ToolCall
 from hermes_browse.store.text import printable
 from hermes_browse.tui.shared import programs as system_browser
-from hermes_browse.tui.transcript.references import Reference, ReferenceKind, ReferencesCard, references
+from hermes_browse.tui.transcript.references import (
+    Reference,
+    ReferenceKind,
+    ReferencesCard,
+    references,
+)
 
 
 def found_in(text: str, *calls: ToolCall) -> dict[str, Reference]:
     """References of an assistant's message, by target."""
-    return {each.target: each for each in references(ChatMessage(1, "s", "assistant", text, tool_calls=calls), EMPTY)}
+    return {
+        each.target: each
+        for each in references(ChatMessage(1, "s", "assistant", text, tool_calls=calls), EMPTY)
+    }
 
 
 EMPTY = model_of(0)
@@ -32,8 +40,14 @@ EMPTY = model_of(0)
     ("text", "targets"),
     [
         ("see [the docs](https://example.org/a?b=c).", ["https://example.org/a?b=c"]),
-        ("(https://en.wikipedia.org/wiki/Sixel_(graphics)), and", ["https://en.wikipedia.org/wiki/Sixel_(graphics)"]),
-        ("**https://example.org/x**. Then <https://example.org/y>", ["https://example.org/y", "https://example.org/x"]),
+        (
+            "(https://en.wikipedia.org/wiki/Sixel_(graphics)), and",
+            ["https://en.wikipedia.org/wiki/Sixel_(graphics)"],
+        ),
+        (
+            "**https://example.org/x**. Then <https://example.org/y>",
+            ["https://example.org/y", "https://example.org/x"],
+        ),
         ("詳細はhttps://example.jp/ページ。次", ["https://example.jp/ページ"]),
         ("write to mailto:a@example.org!", ["mailto:a@example.org"]),
         ("[a](src/auth.py) and `tests/test_auth.py:12`", ["src/auth.py", "tests/test_auth.py"]),
@@ -48,9 +62,13 @@ def test_what_a_text_refers_to(text: str, targets: list[str]) -> None:
 
 def test_calls_and_their_results_are_looked_through(tmp_path: Path) -> None:
     model = model_of(2)
-    call = ToolCall("c", "terminal", '{"path": "with space.txt", "command": "curl https://example.org/in"}')
+    call = ToolCall(
+        "c", "terminal", '{"path": "with space.txt", "command": "curl https://example.org/in"}'
+    )
     caller = ChatMessage(0, "s", "assistant", "", tool_calls=(call,))
-    result = ChatMessage(1, "s", "tool", '{"output": "moved to https:\\/\\/example.org\\/out"}', tool_call_id="c")
+    result = ChatMessage(
+        1, "s", "tool", '{"output": "moved to https:\\/\\/example.org\\/out"}', tool_call_id="c"
+    )
     model.add([caller, result])
     targets = [each.target for each in references(caller, model)]
     assert targets == ["https://example.org/in", "https://example.org/out", "with space.txt"]
@@ -101,10 +119,10 @@ def linked_store(path: Path) -> Path:
     builder = StoreBuilder(path)
     builder.session("s", title="Links")
     builder.message("s", "user", "nothing here")
-    text = (
-        "[docs](https://example.org/docs), [odd](ftp://example.org/x) and /etc/hosts \x1b]8;;https://evil.example\x07"
+    text = "[docs](https://example.org/docs), [odd](ftp://example.org/x) and /etc/hosts \x1b]8;;https://evil.example\x07"
+    builder.message(
+        "s", "assistant", text, tool_calls=[tool_call("terminal", {"command": "ls"}, id="c")]
     )
-    builder.message("s", "assistant", text, tool_calls=[tool_call("terminal", {"command": "ls"}, id="c")])
     return builder.write()
 
 
@@ -126,14 +144,21 @@ async def use(browser: Browser, *keys: str) -> str:
     return browser.text("#answer")
 
 
-async def test_links_are_opened_and_the_rest_is_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_links_are_opened_and_the_rest_is_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     opened: list[str] = []
     monkeypatch.setattr(system_browser, "takes_the_terminal", lambda: False)
-    monkeypatch.setattr(system_browser, "open_quietly", lambda address: opened.append(address) or True)
+    monkeypatch.setattr(
+        system_browser, "open_quietly", lambda address: opened.append(address) or True
+    )
     async with browsing(open_app(loose(linked_store(tmp_path / "state.db")))) as browser:
         await card(browser)
         shown = browser.text("#references")
-        assert "https://example.org/docs  docs" in shown and "ftp://example.org/x  odd  is only copied" in shown
+        assert (
+            "https://example.org/docs  docs" in shown
+            and "ftp://example.org/x  odd  is only copied" in shown
+        )
         assert "handed to the system's browser" in await use(browser, "home", "enter")
         assert opened == ["https://example.org/docs"]
         assert "copied" in await use(browser, "c") or "OSC 52" in browser.text("#answer")
@@ -143,13 +168,17 @@ async def test_links_are_opened_and_the_rest_is_copied(tmp_path: Path, monkeypat
         assert "not of the web" in answer or "OSC 52" in answer
         await use(browser, "end", "enter")
         assert browser.app.clipboard == "/etc/hosts"
-        assert opened == ["https://example.org/docs"], "neither the other scheme nor the path was opened"
+        assert opened == ["https://example.org/docs"], (
+            "neither the other scheme nor the path was opened"
+        )
         await browser.press("escape")
         assert browser.app.screen is browser.screen
 
 
 @pytest.mark.slow
-async def test_where_there_is_no_browser_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_where_there_is_no_browser_it_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with browsing(open_app(loose(linked_store(tmp_path / "state.db")))) as browser:
         await card(browser)
         monkeypatch.setattr(system_browser, "takes_the_terminal", lambda: None)
@@ -175,13 +204,17 @@ def test_the_browser_is_started_quietly(
 ) -> None:
     """It gets the address as one argument, and what it says goes nowhere."""
     program = tmp_path / "opener"
-    program.write_text(f'#!/bin/sh\nprintf "%s|" "$@" > {tmp_path}/kept\necho noise; echo noise >&2\n')
+    program.write_text(
+        f'#!/bin/sh\nprintf "%s|" "$@" > {tmp_path}/kept\necho noise; echo noise >&2\n'
+    )
     program.chmod(0o755)
     monkeypatch.setenv("BROWSER", f"{program} --new-tab %s")
     monkeypatch.setattr(webbrowser, "_tryorder", None)
     assert system_browser.open_quietly("https://example.org/a?b=c&d=%s")
     assert (tmp_path / "kept").read_text() == "--new-tab|https://example.org/a?b=c&d=%s|"
     assert capfd.readouterr() == ("", "")
-    assert system_browser.takes_the_terminal() is True, "a program named in BROWSER runs in the foreground"
+    assert system_browser.takes_the_terminal() is True, (
+        "a program named in BROWSER runs in the foreground"
+    )
     program.write_text("#!/bin/sh\nexit 1\n")
     assert not system_browser.open_quietly("https://example.org/")

@@ -1,4 +1,5 @@
-"""Whatever a row holds: nothing of it acts on the terminal, and each line is exactly as wide as it claims."""
+"""Whatever a row holds: nothing of it acts on the terminal, and each line is exactly as wide as it
+claims."""
 
 from __future__ import annotations
 
@@ -21,7 +22,18 @@ from hermes_browse.tui.transcript.page import Page
 
 PIECES = [
     *"ab .,\n\t\r*_`#>|-[](){}\"':;/\\<&!~+@0",
-    *("\x1b[31m", "\x1b]8;;https://x\x07", "\x9b2J", "\x00", "\x7f", "\u202e", "\u2066", "\u200d", "\u200b", "\ufeff"),
+    *(
+        "\x1b[31m",
+        "\x1b]8;;https://x\x07",
+        "\x9b2J",
+        "\x00",
+        "\x7f",
+        "\u202e",
+        "\u2066",
+        "\u200d",
+        "\u200b",
+        "\ufeff",
+    ),
     *(
         "\u2028",
         "\ud800",
@@ -61,9 +73,13 @@ PIECES = [
 TEXT = st.one_of(
     st.lists(st.sampled_from(PIECES), max_size=40).map("".join),
     st.text(max_size=60),
-    st.text(st.characters(categories=["Cc", "Cf", "Mn", "Me", "Cs", "Co", "So", "Lo"]), max_size=40),
+    st.text(
+        st.characters(categories=["Cc", "Cf", "Mn", "Me", "Cs", "Co", "So", "Lo"]), max_size=40
+    ),
 )
-RESULT = st.one_of(TEXT, TEXT.map(lambda text: json.dumps({"output": text, "exit_code": 1, text: [text]})))
+RESULT = st.one_of(
+    TEXT, TEXT.map(lambda text: json.dumps({"output": text, "exit_code": 1, text: [text]}))
+)
 CALL = st.builds(ToolCall, st.just("c"), TEXT, RESULT)
 PART = st.one_of(
     st.builds(ContentPart, st.just("text"), TEXT),
@@ -93,14 +109,21 @@ LOOK = st.builds(Look, st.sampled_from(Tools), st.booleans())
 def read(message: ChatMessage, result: str) -> TranscriptModel:
     """A conversation of a message and the result of its calls."""
     model = model_of(2, read=False)
-    model.add([message, ChatMessage(1, "s", "tool", result, START, tool_call_id="c", tool_name=result[:9])])
+    model.add(
+        [
+            message,
+            ChatMessage(1, "s", "tool", result, START, tool_call_id="c", tool_name=result[:9]),
+        ]
+    )
     return model
 
 
 def cannot_act(text: str) -> bool:
-    """No control, nothing that turns the direction round, no separator of lines, no half of a pair."""
+    """No control, nothing that turns the direction round, no separator of lines, no half of a
+    pair."""
     return printable(text) == text and not any(
-        unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp") or letter in "\u202a\u202b\u202d\u202e"
+        unicodedata.category(letter) in ("Cc", "Cs", "Zl", "Zp")
+        or letter in "\u202a\u202b\u202d\u202e"
         for letter in text
     )
 
@@ -125,12 +148,16 @@ def test_any_message_is_as_wide_as_it_claims(
                 text = line_text(line)
                 assert cannot_act(text)
                 assert line_width(line) <= width
-                assert line_width(line) == cell_len(text), "parts drawn one after the other are as wide as the whole"
+                assert line_width(line) == cell_len(text), (
+                    "parts drawn one after the other are as wide as the whole"
+                )
 
 
 @settings(max_examples=examples(12))
 @given(st.lists(st.tuples(MESSAGE, RESULT), min_size=1, max_size=6), st.integers(20, 70))
-async def test_what_is_painted_fills_the_line_and_no_more(rows: list[tuple[ChatMessage, str]], width: int) -> None:
+async def test_what_is_painted_fills_the_line_and_no_more(
+    rows: list[tuple[ChatMessage, str]], width: int
+) -> None:
     """The last door before the terminal: borders and the scroll bar stand where they should."""
     app = ViewApp()
     async with app.run_test(size=(width, 30)) as pilot:

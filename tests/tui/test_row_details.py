@@ -1,4 +1,5 @@
-"""What lists know of a conversation beyond its sessions is kept by its root, and put together once."""
+"""What lists know of a conversation beyond its sessions is kept by its root, and put together
+once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A scan on screen: what it has found is shown while it goes on, the cursor stays, Esc keeps what there is."""
+"""A scan on screen: what it has found is shown while it goes on, the cursor stays, Esc keeps what
+there is."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ _WHERE = (5900, 4500, 2500, 100)
 
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Some thousand messages without any index, four of them with the needle, each in a session of its own."""
+    """Some thousand messages without any index, four of them with the needle, each in a session of
+    its own."""
     sessions = [{"id": f"s{number}", "title": f"talk {number}"} for number in range(6)]
     rows: list[dict[str, object]] = [
         {
@@ -47,7 +49,9 @@ class _Gate:
         self._more = threading.Condition()
         original = Reader.rows
 
-        def rows(reader: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:
+        def rows(
+            reader: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()
+        ) -> list[Row]:
             if "m.id BETWEEN" in sql and threading.current_thread().name == "search":
                 with self._more:
                     self._more.wait_for(lambda: self.slices < self.free, 120)
@@ -73,7 +77,8 @@ def _hits(browser: Browser) -> list[int]:
 
 
 def test_portions_are_the_beginning_of_the_answer(bare: Path) -> None:
-    """Each is longer than the one before and begins with it; nothing is told where nothing is scanned."""
+    """Each is longer than the one before and begins with it; nothing is told where nothing is
+    scanned."""
     portions: list[tuple[Hit, ...]] = []
     with Store(bare).reader() as reader:
         answer = search(reader, parse("needle"), portion=portions.append)
@@ -85,23 +90,34 @@ def test_portions_are_the_beginning_of_the_answer(bare: Path) -> None:
 
 
 def test_hits_of_an_index_do_not_wait_for_a_scan_beside_it(tmp_path: Path) -> None:
-    """Where some rows are in the index and others are scanned, both come in order, as far as the scan has come."""
+    """Where some rows are in the index and others are scanned, both come in order, as far as the
+    scan has come."""
     sessions = [{"id": "s", "source": "cli"}]
     rows: list[dict[str, object]] = [
-        {"session_id": "s", "content": "日本語の針" if key in (5990, 5000, 10) else "hay", "timestamp": T0 + key}
+        {
+            "session_id": "s",
+            "content": "日本語の針" if key in (5990, 5000, 10) else "hay",
+            "timestamp": T0 + key,
+        }
         for key in range(1, _COUNT + 1)
     ]
     rows[20] |= {"role": "tool", "content": "道具の日本語の針"}
     path = make_store(tmp_path / "state.db", "31", sessions, rows)
     portions: list[list[int]] = []
     with Store(path).reader() as reader:
-        answer = search(reader, parse("日本語"), portion=lambda hits: portions.append([hit.message_id for hit in hits]))
+        answer = search(
+            reader,
+            parse("日本語"),
+            portion=lambda hits: portions.append([hit.message_id for hit in hits]),
+        )
     assert [hit.message_id for hit in answer.hits] == [5990, 5000, 21, 10]
     assert portions and portions[0][0] == 5990
     assert [5990, 5000] in portions
 
 
-async def test_what_a_scan_finds_is_shown_while_it_goes_on(bare: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_a_scan_finds_is_shown_while_it_goes_on(
+    bare: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     gate = _Gate(monkeypatch)
     async with browsing(open_app(loose(bare))) as browser:
         await browser.press("slash")
@@ -117,10 +133,16 @@ async def test_what_a_scan_finds_is_shown_while_it_goes_on(bare: Path, monkeypat
         assert isinstance(row, HitRow) and row.hit.message_id == 4500
         gate.let(1)
         await browser.wait_until(lambda: _hits(browser) == [5900, 4500, 2500])
-        assert browser.row is not None and browser.row.key == row.key, "what comes in does not move the cursor"
+        assert browser.row is not None and browser.row.key == row.key, (
+            "what comes in does not move the cursor"
+        )
         gate.let(100)
         await browser.settle()
-        assert _hits(browser) == list(_WHERE) and browser.row is not None and browser.row.key == row.key
+        assert (
+            _hits(browser) == list(_WHERE)
+            and browser.row is not None
+            and browser.row.key == row.key
+        )
         assert "4 hits in 4 conversations" in browser.text("#status")
         assert not isinstance(_rows(browser)[-1], NoteRow)
 

@@ -28,12 +28,17 @@ def _offers(browser: Browser) -> dict[str, tuple[int, bool]]:
 
 def _notes(browser: Browser) -> list[str]:
     rows = browser.screen.rows
-    return [row.text for row in (rows.source.row(index) for index in range(len(rows))) if isinstance(row, NoteRow)]
+    return [
+        row.text
+        for row in (rows.source.row(index) for index in range(len(rows)))
+        if isinstance(row, NoteRow)
+    ]
 
 
 @pytest.mark.slow
 async def test_filters_without_words_offer_ways_out(tmp_path: Path) -> None:
-    """`source:cli title:nosuch` asks for conversations: without one filter there are some, and they are counted."""
+    """`source:cli title:nosuch` asks for conversations: without one filter there are some, and they
+    are counted."""
     async with browsing(demo_app(tmp_path)) as browser:
         await browser.press("slash")
         await browser.type("source:telegram msgs>9000")
@@ -49,7 +54,9 @@ async def test_filters_without_words_offer_ways_out(tmp_path: Path) -> None:
         assert browser.screen.box.value == "source:telegram "
         rows = browser.screen.rows
         assert len(rows) == telegram
-        assert all(isinstance(rows.source.row(index), ConversationRow) for index in range(len(rows)))
+        assert all(
+            isinstance(rows.source.row(index), ConversationRow) for index in range(len(rows))
+        )
 
 
 @pytest.mark.slow
@@ -82,11 +89,14 @@ async def test_a_filter_of_messages_and_one_of_conversations(tmp_path: Path) -> 
 
 
 def _root(folder: Path) -> Path:
-    """A Hermes root with a store, and profiles with and without one, one of them no store at all."""
+    """A Hermes root with a store, and profiles with and without one, one of them no store at
+    all."""
     root = folder / "root"
     for name in ("work", "unused", "broken"):
         (root / "profiles" / name).mkdir(parents=True)
-    make_store(root / "state.db", "22", [{"id": "a"}], [{"session_id": "a", "content": "ferry at nine"}])
+    make_store(
+        root / "state.db", "22", [{"id": "a"}], [{"session_id": "a", "content": "ferry at nine"}]
+    )
     demo_store(root / "profiles" / "work" / "state.db", now=NOW)
     (root / "profiles" / "broken" / "state.db").write_bytes(b"no database" * 200)
     return root
@@ -112,7 +122,8 @@ async def test_other_profiles_are_asked(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 async def test_enter_on_another_profile_goes_there_and_searches(tmp_path: Path) -> None:
-    """The browser switches to the profile, with the query in its box and as many hits as were offered."""
+    """The browser switches to the profile, with the query in its box and as many hits as were
+    offered."""
     root = _root(tmp_path)
     with Store(root / "profiles" / "work" / "state.db").reader() as reader:
         cookie = count(reader, parse("cookie"), prefix_last=True, cap=0).count

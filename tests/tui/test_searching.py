@@ -1,4 +1,5 @@
-"""Searching on screen: coverage, what is offered when nothing is found, folding, what Enter opens."""
+"""Searching on screen: coverage, what is offered when nothing is found, folding, what Enter
+opens."""
 
 from __future__ import annotations
 
@@ -17,7 +18,14 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.search.coverage import read_coverage
 from hermes_browse.store.search.query import parse
 from hermes_browse.store.sessions.models import View
-from hermes_browse.tui.list.list_rows import ConversationRow, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow
+from hermes_browse.tui.list.list_rows import (
+    ConversationRow,
+    HitRow,
+    ListRow,
+    MoreRow,
+    NoteRow,
+    SuggestionRow,
+)
 from hermes_browse.tui.search.run import PAGE
 
 
@@ -90,7 +98,9 @@ async def test_another_view_is_offered(tmp_path: Path) -> None:
         while not (isinstance(browser.row, SuggestionRow) and browser.row.text == "in chats"):
             await browser.press("down")
         await browser.press("enter")
-        assert browser.screen.controllers.view is View.CHATS and browser.screen.box.value == "cookie"
+        assert (
+            browser.screen.controllers.view is View.CHATS and browser.screen.box.value == "cookie"
+        )
         hits = [row for row in _rows(browser) if isinstance(row, HitRow)]
         assert hits and f"{offered['in chats']} hits" in browser.text("#status")
 
@@ -102,7 +112,10 @@ async def test_a_misspelt_filter_is_offered_right(tmp_path: Path) -> None:
         await browser.type("cookie sorce:cli")
         assert "with source:cli" in _suggestions(browser)
         await browser.press("enter")
-        assert browser.screen.box.value == "cookie source:cli " and browser.screen.controllers.searching.matchers
+        assert (
+            browser.screen.box.value == "cookie source:cli "
+            and browser.screen.controllers.searching.matchers
+        )
 
 
 async def test_hits_of_a_conversation_fold(tmp_path: Path) -> None:
@@ -119,7 +132,9 @@ async def test_hits_of_a_conversation_fold(tmp_path: Path) -> None:
         assert isinstance(more, MoreRow)
         above = [row for row in rows[place - 3 : place] if isinstance(row, HitRow)]
         head = rows[place - 4]
-        assert len(above) == 3 and isinstance(head, ConversationRow) and head.hits == more.hidden + 3
+        assert (
+            len(above) == 3 and isinstance(head, ConversationRow) and head.hits == more.hidden + 3
+        )
         browser.screen.rows.cursor = place
         await browser.press("enter")
         unfolded = _rows(browser)
@@ -146,7 +161,10 @@ async def test_n_and_big_n_unfold_on_their_way(tmp_path: Path) -> None:
         await browser.type("run")
         await browser.press("enter")
         with Store(browser.app.store.path).reader() as reader:
-            every = [hit.message_id for hit in search(reader, parse("run"), limit=0, prefix_last=True).hits]
+            every = [
+                hit.message_id
+                for hit in search(reader, parse("run"), limit=0, prefix_last=True).hits
+            ]
         assert PAGE < len(every) < 100
         browser.screen.rows.cursor = 0
         await browser.settle()
@@ -158,7 +176,9 @@ async def test_n_and_big_n_unfold_on_their_way(tmp_path: Path) -> None:
             assert isinstance(browser.row, HitRow)
             seen.append(browser.row.key)
         found = browser.screen.controllers.searching.hits.found
-        assert found is not None and [hit.message_id for hit in found.hits] == every, "n reads on past a page"
+        assert found is not None and [hit.message_id for hit in found.hits] == every, (
+            "n reads on past a page"
+        )
         assert len(set(seen)) == len(seen) > PAGE
         await browser.press("N")
         assert browser.row is not None and browser.row.key == seen[-2]
@@ -171,7 +191,9 @@ async def test_edits_of_a_file_come_before_mentions(tmp_path: Path) -> None:
     for number in range(1, 101):
         call = tool_call("write_file", {"path": "src/auth.py"}) if number <= 40 else None
         text = "" if call else "what is in src/auth.py?"
-        rows.append({"session_id": f"s{number % 5}", "role": "assistant", "content": text, "id": number})
+        rows.append(
+            {"session_id": f"s{number % 5}", "role": "assistant", "content": text, "id": number}
+        )
         if call:
             rows[-1]["tool_calls"] = [call]
     sessions = [{"id": f"s{number}", "started_at": T0} for number in range(5)]
@@ -207,7 +229,11 @@ async def test_enter_on_a_conversation_that_was_found_opens_its_best_hit(tmp_pat
         found = browser.screen.controllers.searching.hits.found
         assert found is not None and current is not None
         hits = [hit for hit in found.hits if hit.session_id in segments]
-        both = [hit.message_id for hit in hits if len({hit.snippet[a:b].casefold() for a, b in hit.match}) == 2]
+        both = [
+            hit.message_id
+            for hit in hits
+            if len({hit.snippet[a:b].casefold() for a, b in hit.match}) == 2
+        ]
         assert current.id in both
         await browser.press("escape", "escape")
         await browser.press("escape")

@@ -1,4 +1,5 @@
-"""Searching some thousand messages: hits are counted in the background, read on in pages, and a scan can be stopped."""
+"""Searching some thousand messages: hits are counted in the background, read on in pages, and a
+scan can be stopped."""
 
 from __future__ import annotations
 
@@ -29,7 +30,9 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return big_store(tmp_path_factory.mktemp("large") / "state.db", 200, 4000)
 
 
-@pytest.mark.parametrize("typed", ["ferry", "h", '"the quay"', "ferry -quay", "日本", "ferry OR quay", "."])
+@pytest.mark.parametrize(
+    "typed", ["ferry", "h", '"the quay"', "ferry -quay", "日本", "ferry OR quay", "."]
+)
 def test_a_count_is_what_a_search_gives(large: Path, typed: str) -> None:
     with Store(large).reader() as reader:
         found = search(reader, parse(typed), limit=0, prefix_last=True)
@@ -60,7 +63,9 @@ async def test_the_first_key_finds_the_store_looked_through(large: Path) -> None
     asked: list[str] = []
     original = Reader.rows
 
-    def rows(reader: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:
+    def rows(
+        reader: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()
+    ) -> list[Row]:
         if threading.current_thread().name == "search":
             asked.append(sql)
         return original(reader, sql, parameters)
@@ -104,7 +109,9 @@ async def test_a_key_stops_the_count(large: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.slow
-async def test_another_view_does_not_wait_for_a_count(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_another_view_does_not_wait_for_a_count(
+    large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nor does it get the number of the view before."""
     from hermes_browse.tui.search import counting as module
 
@@ -157,7 +164,9 @@ async def test_every_order_reads_on_to_the_end(large: Path) -> None:
             with Store(large).reader() as reader:
                 every = [
                     hit.message_id
-                    for hit in search(reader, parse("ferry quay harbour lantern tide "), limit=0, sort=order).hits
+                    for hit in search(
+                        reader, parse("ferry quay harbour lantern tide "), limit=0, sort=order
+                    ).hits
                 ]
             assert PAGE < len(every) < 5 * PAGE
             for _ in range(5):
@@ -168,12 +177,16 @@ async def test_every_order_reads_on_to_the_end(large: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_a_scan_tells_how_far_it_is_and_escape_stops_it(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_scan_tells_how_far_it_is_and_escape_stops_it(
+    large: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What was found until then is shown, and said not to be all."""
     gate, slices = threading.Event(), list[str]()
     original = Reader.rows
 
-    def rows(self: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:
+    def rows(
+        self: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()
+    ) -> list[Row]:
         found = original(self, sql, parameters)
         if "COALESCE(m.reasoning, '') <> ''" in sql and "m.id BETWEEN" in sql:
             slices.append(sql)
@@ -211,7 +224,16 @@ def test_a_keystroke_asks_no_more_than_its_search(large: Path, typed: str) -> No
         answer = search(reader, query, limit=PAGE, prefix_last=True, scope=scope)
         searched = reader.statements - before
         before = reader.statements
-        found = run(reader, query, conditions, Scan(), catalog=catalog, view=View.ALL, sort="newest", now=NOW)
+        found = run(
+            reader,
+            query,
+            conditions,
+            Scan(),
+            catalog=catalog,
+            view=View.ALL,
+            sort="newest",
+            now=NOW,
+        )
         assert [hit.message_id for hit in found.hits] == [hit.message_id for hit in answer.hits]
         named = 8  # previews of conversations without a title
         assert reader.statements - before <= searched + named

@@ -1,4 +1,5 @@
-"""Terminals with few cells or few colours: everything fits or says so, and a long sentence is shown whole."""
+"""Terminals with few cells or few colours: everything fits or says so, and a long sentence is shown
+whole."""
 
 from __future__ import annotations
 
@@ -34,24 +35,33 @@ async def test_the_export_card_fits_a_low_terminal(tmp_path: Path) -> None:
                 region = browser.app.screen.query_one(widget).region
                 assert region.height and region.bottom <= size[1], widget
             keys = " ".join(browser.text("#answer").split())
-            assert "Enter save" in keys and "Esc back" in keys and "secrets" in browser.text("#secrets")
+            assert (
+                "Enter save" in keys
+                and "Esc back" in keys
+                and "secrets" in browser.text("#secrets")
+            )
 
 
 @pytest.mark.parametrize("key", slow_but(["", "P"], ["", "P", "X", "W", "I", "H"]))
 async def test_hardly_a_terminal(key: str, tmp_path: Path) -> None:
-    """In 20×5 and 5×2 it goes on, and more room brings back what was there, with the keys where they were."""
+    """In 20×5 and 5×2 it goes on, and more room brings back what was there, with the keys where
+    they were."""
     async with browsing(demo_app(tmp_path), (20, 5)) as browser:
         await browser.press("down", "tab", "down", *([key] if key else []))
         screen, focused = browser.app.screen, browser.app.focused
         await browser.pilot.resize_terminal(5, 2)
         await browser.press("down", "up")
         await browser.pilot.resize_terminal(100, 30)
-        await browser.wait_until(lambda: screen.size.width == 100 and screen.query_one("#keys").region.height == 1)
+        await browser.wait_until(
+            lambda: screen.size.width == 100 and screen.query_one("#keys").region.height == 1
+        )
         assert browser.app.screen is screen
         assert browser.app.focused is focused and focused is not None
 
 
-async def test_no_colours_in_a_theme_of_the_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_colours_in_a_theme_of_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its own colours stay as they are: as greys they would be black on black."""
     monkeypatch.setenv("NO_COLOR", "1")
     async with browsing(demo_app(tmp_path)) as browser:
@@ -59,23 +69,40 @@ async def test_no_colours_in_a_theme_of_the_terminal(tmp_path: Path, monkeypatch
             browser.app.theme = theme
             await browser.settle()
             header = browser.app.screen.query_one("#header")
-            styles = [part.style for part in header.render_lines(header.size.region)[0] if part.text.strip()]
-            colours = [style.color for style in styles if style is not None and style.color is not None]
+            styles = [
+                part.style
+                for part in header.render_lines(header.size.region)[0]
+                if part.text.strip()
+            ]
+            colours = [
+                style.color for style in styles if style is not None and style.color is not None
+            ]
             assert styles and is_grey is any(not colour.is_default for colour in colours), theme
 
 
 @pytest.mark.slow
 async def test_nothing_is_drawn_in_the_colour_it_stands_on(tmp_path: Path) -> None:
-    """In the themes of the terminal's own colours the accent is the row's background too; marks and bars stay seen."""
+    """In the themes of the terminal's own colours the accent is the row's background too; marks and
+    bars stay seen."""
     async with browsing(demo_app(tmp_path)) as browser:
         for theme in ("ansi-dark", "ansi-light"):
             browser.app.theme = theme
             await browser.press("I")
             groups = browser.app.screen.query_one("#groups", ConversationList)
-            segments = [each for each in groups.render_line(groups.cursor) if each.text.strip() and each.style]
+            segments = [
+                each
+                for each in groups.render_line(groups.cursor)
+                if each.text.strip() and each.style
+            ]
             assert any("█" in each.text for each in segments)
-            same = [e.text for e in segments if e.style and e.style.color == e.style.bgcolor and e.style.color]
-            assert not [text for text in same if text.strip() and not segments[0].style.bgcolor.is_default], theme
+            same = [
+                e.text
+                for e in segments
+                if e.style and e.style.color == e.style.bgcolor and e.style.color
+            ]
+            assert not [
+                text for text in same if text.strip() and not segments[0].style.bgcolor.is_default
+            ], theme
             await browser.press("escape")
 
 
@@ -84,12 +111,18 @@ async def test_who_asks_is_not_shown_like_an_error(tmp_path: Path) -> None:
     async with browsing(demo_app(tmp_path)) as browser:
         browser.app.theme = "ansi-light"
         await browser.settle()
-        user, error = (browser.screen.transcript._look_style(name).color for name in ("user", "error"))
+        user, error = (
+            browser.screen.transcript._look_style(name).color for name in ("user", "error")
+        )
         assert user is not None and error is not None
         assert user.name not in (error.name, "bright_red") and user.number not in (1, 9)
 
 
-LONG = "saved /home/noor/" + "a-long-folder/" * 8 + "file.md · 3 secrets taken out · 2 rewound messages left out"
+LONG = (
+    "saved /home/noor/"
+    + "a-long-folder/" * 8
+    + "file.md · 3 secrets taken out · 2 rewound messages left out"
+)
 
 
 def _told(browser: Browser) -> str:

@@ -66,4 +66,6 @@ def test_the_pictures_of_the_readme_are_fresh(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.syspath_prepend(str(SCREENSHOTS))
     make = importlib.import_module("make")
     for name in ("browser", "search", "cleanup"):
-        assert asyncio.run(make.draw(name)) == (SCREENSHOTS / f"{name}.svg").read_text(encoding="utf-8"), name
+        assert asyncio.run(make.draw(name)) == (SCREENSHOTS / f"{name}.svg").read_text(
+            encoding="utf-8"
+        ), name

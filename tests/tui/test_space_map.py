@@ -1,4 +1,5 @@
-"""The map beside a plan: what each line is made of, taking and leaving from it, and the thread it is made on."""
+"""The map beside a plan: what each line is made of, taking and leaving from it, and the thread it
+is made on."""
 
 from __future__ import annotations
 
@@ -61,11 +62,15 @@ async def test_what_a_conversation_is_made_of(path: Path) -> None:
         rows = [space(browser).source.row(index) for index in range(len(space(browser).source))]
         kinds = [row for row in rows if isinstance(row, KindRow) and row.under == key]
         opened = next(row for row in rows if isinstance(row, SpaceRow) and row.key == key)
-        assert len(rows) == before + len(kinds) and {"said", "search index, estimated"} <= {row.name for row in kinds}
+        assert len(rows) == before + len(kinds) and {"said", "search index, estimated"} <= {
+            row.name for row in kinds
+        }
         assert sum(row.bytes for row in kinds) == opened.space.sizes.total
         assert "o reads it" in browser.text("#status")
         await browser.press("enter")
-        assert len(space(browser).source) == before and space(browser).cursor == space(browser).source.index_of(key)
+        assert len(space(browser).source) == before and space(browser).cursor == space(
+            browser
+        ).source.index_of(key)
         await browser.press("o")
         assert isinstance(browser.app.screen, MainScreen)
         shown = browser.screen.controllers.current.conversation
@@ -81,7 +86,9 @@ async def test_taken_and_left_in_the_map(path: Path) -> None:
         to(browser, "m0sourcecron")
         await browser.press("space")
         assert "2 conversations" in browser.text("#totals"), "all runs of all jobs stay"
-        assert "−" not in next(line for line in browser.text("#space").splitlines() if "cron" in line)
+        assert "−" not in next(
+            line for line in browser.text("#space").splitlines() if "cron" in line
+        )
         await browser.press("space")
         assert "5 conversations" in browser.text("#totals")
         to(browser, "m0sourcecli")
@@ -94,10 +101,14 @@ async def test_taken_and_left_in_the_map(path: Path) -> None:
         assert "5 conversations" in browser.text("#totals") and space(browser).has_focus
         to(browser, "m1conversationopen")
         await browser.press("space")
-        assert "6 conversations" in browser.text("#totals"), "what is spared for being open is taken by hand"
+        assert "6 conversations" in browser.text("#totals"), (
+            "what is spared for being open is taken by hand"
+        )
         to(browser, "m1conversationpinned")
         await browser.press("space")
-        assert "6 conversations" in browser.text("#totals") and "stays whatever is marked" in browser.text("#status")
+        assert "6 conversations" in browser.text(
+            "#totals"
+        ) and "stays whatever is marked" in browser.text("#status")
 
 
 @pytest.mark.slow
@@ -139,15 +150,21 @@ class Watched(tuple[Any, ...]):
 
 @pytest.fixture
 async def untitled(tmp_path: Path) -> AsyncIterator[Browser]:
-    """The clean-up of a conversation that only its first text names; nothing has been read of it any more."""
+    """The clean-up of a conversation that only its first text names; nothing has been read of it
+    any more."""
     session = {"id": "a", "started_at": NOW - 9000, "ended_at": NOW - 8000}
     make_store(
-        tmp_path / "state.db", "22", [session], [{"session_id": "a", "role": "user", "content": "check the disk"}]
+        tmp_path / "state.db",
+        "22",
+        [session],
+        [{"session_id": "a", "role": "user", "content": "check the disk"}],
     )
     async with browsing(open_app(loose(tmp_path / "state.db"), NOW), (160, 40)) as browser:
         browser.screen.controllers.cleaning.last_rules = "older:0d"
         await browser.press("P", "tab", "enter")  # into its source
-        assert "check the disk" in browser.text("#map") and "check the disk" in browser.text("#plan")
+        assert "check the disk" in browser.text("#map") and "check the disk" in browser.text(
+            "#plan"
+        )
         browser.screen.context.details._cached.clear()
         prune_screen(browser).plan.rows.refresh_rows()
         assert "check the disk" not in browser.text("#plan")
@@ -167,7 +184,9 @@ async def test_names_read_for_the_map_reach_the_plan(untitled: Browser) -> None:
     assert "check the disk" in untitled.text("#plan")
 
 
-async def test_names_read_for_the_plan_reach_the_map(untitled: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_names_read_for_the_plan_reach_the_map(
+    untitled: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """They come after the map was computed, and before it is shown."""
     screen, context = prune_screen(untitled), untitled.screen.context
     (conversation,) = context.catalog.select()
@@ -194,20 +213,28 @@ def many(plan: Plan) -> Plan:
     def made(number: int, prefix: str) -> Planned:
         cron = number % 5 == 0
         name = f"cron_{prefix}_20260101_{number:06}" if cron else f"{prefix}{number}"
-        segment = sample.conversation.segments[0]._replace(id=name, source="cron" if cron else "cli")
-        conversation = sample.conversation._replace(segments=(segment,), size=140, last_active=float(number))
+        segment = sample.conversation.segments[0]._replace(
+            id=name, source="cron" if cron else "cli"
+        )
+        conversation = sample.conversation._replace(
+            segments=(segment,), size=140, last_active=float(number)
+        )
         return sample._replace(conversation=conversation, own=sizes, of_subagents=Sizes())
 
     spared = plan.spared[0]
     return plan._replace(
         selected=Watched(made(number, "big") for number in range(MANY)),
-        spared=Watched(spared._replace(conversation=made(n, "kept").conversation) for n in range(MANY // 2)),
+        spared=Watched(
+            spared._replace(conversation=made(n, "kept").conversation) for n in range(MANY // 2)
+        ),
     )
 
 
 def map_of(plan: Plan, known: SpaceMap) -> SpaceMap:
     """A map with all of them in one source."""
-    below = Watched(Space(each.conversation.id, "conversation", each.own, 1) for each in plan.selected)
+    below = Watched(
+        Space(each.conversation.id, "conversation", each.own, 1) for each in plan.selected
+    )
     total = added(each.sizes for each in below)
     return known._replace(sources=(Space("cli", "source", total, len(below), below),), total=total)
 
@@ -215,17 +242,21 @@ def map_of(plan: Plan, known: SpaceMap) -> SpaceMap:
 def text_of(rows: ConversationList) -> str:
     """All rows of a list."""
     return "\n".join(
-        "".join(text for text, _ in format_row(rows.source.row(index), 80, NOW)) for index in range(len(rows.source))
+        "".join(text for text, _ in format_row(rows.source.row(index), 80, NOW))
+        for index in range(len(rows.source))
     )
 
 
 @pytest.mark.slow
 async def test_the_screen_works_nothing_out(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a hundred thousand rows no function of ours runs once for each of them on the thread of the screen."""
+    """With a hundred thousand rows no function of ours runs once for each of them on the thread of
+    the screen."""
     plans: list[Plan] = []
     real_plan, real_map = Cleaning.plan, space_map.read_space_map
 
-    def plan(self: Cleaning, rules: Any, done: Callable[[PreparedPlan], None], **settings: Any) -> None:
+    def plan(
+        self: Cleaning, rules: Any, done: Callable[[PreparedPlan], None], **settings: Any
+    ) -> None:
         def swap(found: PreparedPlan) -> None:
             done(PreparedPlan(plans[0] if plans else found.plan, found.catalog))
 
@@ -237,7 +268,10 @@ async def test_the_screen_works_nothing_out(path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(Cleaning, "plan", plan)
     async with browsing(open_app(loose(path), NOW), BARS) as browser:
         await browser.press("P")
-        assert isinstance(browser.app.screen, PruneScreen) and browser.app.screen.plan.planned is not None
+        assert (
+            isinstance(browser.app.screen, PruneScreen)
+            and browser.app.screen.plan.planned is not None
+        )
         plans.append(many(browser.app.screen.plan.planned.plan))
         await browser.press("escape")
         monkeypatch.setattr(space_controller, "read_space_map", read)
@@ -252,9 +286,13 @@ async def test_the_screen_works_nothing_out(path: Path, monkeypatch: pytest.Monk
         try:
             await browser.press("P")
             assert "100,000 conversations" in browser.text("#totals")
-            assert "cron big · 20,000 runs" in browser.text("#plan") and "50,000 spared" in browser.text("#stays")
+            assert "cron big · 20,000 runs" in browser.text(
+                "#plan"
+            ) and "50,000 spared" in browser.text("#stays")
             await browser.press("space", "space", "home", "enter", "end", "home")
-            assert "79,999 conversations" in browser.text("#totals"), "all runs of a job, and one more"
+            assert "79,999 conversations" in browser.text("#totals"), (
+                "all runs of a job, and one more"
+            )
             await browser.press("tab", "enter")
             assert "… and 99,900 smaller ones" in text_of(space(browser))
             await browser.press("space")

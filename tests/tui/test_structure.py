@@ -46,7 +46,9 @@ SIZES = ((300, 3_000), (3_000, 30_000))
 def stores(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """The same kind of store, small and ten times as large."""
     folder = tmp_path_factory.mktemp("sizes")
-    return [big_store(folder / f"{sessions}.db", sessions, messages) for sessions, messages in SIZES]
+    return [
+        big_store(folder / f"{sessions}.db", sessions, messages) for sessions, messages in SIZES
+    ]
 
 
 def test_the_first_rows_need_nothing_heavy() -> None:
@@ -56,7 +58,9 @@ def test_the_first_rows_need_nothing_heavy() -> None:
         "assert entry.read_quickly(['--db', 'x']); import hermes_browse.tui.start.launch; "
         f"print(*[name for name in {HEAVY!r} if name in sys.modules and name not in before])"
     )
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert ended.stdout.split() == []
 
 
@@ -74,10 +78,14 @@ def test_a_first_page_asks_as_much_of_a_large_store(stores: list[Path]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "typed", slow_but(["n", "日本"], ["n", "ne", "needle", "harb", '"the quay"', "日本", "absentword", "rare"])
+    "typed",
+    slow_but(
+        ["n", "日本"], ["n", "ne", "needle", "harb", '"the quay"', "日本", "absentword", "rare"]
+    ),
 )
 def test_a_keystroke_asks_as_much_of_a_large_store(stores: list[Path], typed: str) -> None:
-    """But for the first search of a file, which learns the times of its rows and what its index lacks."""
+    """But for the first search of a file, which learns the times of its rows and what its index
+    lacks."""
     asked = []
     for path in stores:
         with Store(path).reader() as reader:
@@ -89,19 +97,25 @@ def test_a_keystroke_asks_as_much_of_a_large_store(stores: list[Path], typed: st
     assert asked[1] <= asked[0] + 12
 
 
-async def test_the_thread_of_the_screen_runs_no_sql(stores: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_thread_of_the_screen_runs_no_sql(
+    stores: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nothing that is done on the screen waits for the store."""
     store, original = stores[1], Reader.rows
     app = open_app(loose(store))
     threads: set[threading.Thread] = set()
 
-    def rows(self: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> list[Row]:
+    def rows(
+        self: Reader, sql: str, parameters: Sequence[object] | dict[str, object] = ()
+    ) -> list[Row]:
         threads.add(threading.current_thread())
         return original(self, sql, parameters)
 
     monkeypatch.setattr(Reader, "rows", rows)
     async with browsing(app) as browser:
-        await browser.press("j", "j", "pagedown", "end", "home", "2", "1", "s", "s", "tab", "t", "v", "l", "escape")
+        await browser.press(
+            "j", "j", "pagedown", "end", "home", "2", "1", "s", "s", "tab", "t", "v", "l", "escape"
+        )
         await browser.press("slash")
         await browser.type("needle")
         await browser.press("enter", "n", "n", "escape", "escape", "f5")
@@ -111,11 +125,17 @@ async def test_the_thread_of_the_screen_runs_no_sql(stores: list[Path], monkeypa
 
 @pytest.mark.slow
 @pytest.mark.collector
-async def test_after_the_first_reading_only_changes_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_after_the_first_reading_only_changes_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A commit of Hermes' does not make the whole list be read again."""
     whole, steps = [], []
-    monkeypatch.setattr(listing, "read_catalog", lambda *given: (whole.append(1), read_catalog(*given))[1])
-    monkeypatch.setattr(listing, "read_increment", lambda *given: (steps.append(1), read_increment(*given))[1])
+    monkeypatch.setattr(
+        listing, "read_catalog", lambda *given: (whole.append(1), read_catalog(*given))[1]
+    )
+    monkeypatch.setattr(
+        listing, "read_increment", lambda *given: (steps.append(1), read_increment(*given))[1]
+    )
     async with browsing(demo_app(tmp_path)) as browser:
         assert (len(whole), len(steps)) == (1, 0)
         browser.screen.rows.action_move(3)
@@ -131,17 +151,23 @@ async def test_after_the_first_reading_only_changes_are_read(tmp_path: Path, mon
             await browser.settle()
             assert f"Brand new {number}" in browser.text("#list")
             kept.append(gc.get_freeze_count())
-        assert kept == sorted(kept, reverse=True), "nothing more is kept from being collected with each change"
+        assert kept == sorted(kept, reverse=True), (
+            "nothing more is kept from being collected with each change"
+        )
         assert len(whole) == 1 and len(steps) >= 3, "the file is watched as well"
         assert browser.screen.rows.cursor == cursor + 3, "the cursor stays on its conversation"
 
 
-async def test_changes_are_read_with_a_pause_between(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_changes_are_read_with_a_pause_between(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each reading makes all conversations anew; the first change after a pause is read soon."""
     monkeypatch.setattr(listing, "_BETWEEN", 500.0)
     async with browsing(demo_app(tmp_path)) as browser:
         reading, waits = browser.screen.controllers.listing, list[float]()
-        monkeypatch.setattr(reading._panes, "set_timer", lambda seconds, *given: waits.append(seconds))
+        monkeypatch.setattr(
+            reading._panes, "set_timer", lambda seconds, *given: waits.append(seconds)
+        )
         reading._scheduled, reading._took, reading._read_at = False, 0.0, time.monotonic()
         reading.changed()
         reading.changed()
@@ -154,8 +180,8 @@ async def test_changes_are_read_with_a_pause_between(tmp_path: Path, monkeypatch
 @pytest.mark.collector
 @pytest.mark.parametrize("key", slow_but((), ["question_mark", "i", "I", "W", "P", "X", "H"]))
 async def test_a_screen_that_was_left_is_let_go_of(tmp_path: Path, key: str) -> None:
-    """And all in it, at the latest when the next one is left (a worker holds its last job); also one that was open
-    while the list was read whole, when what is there is kept for long.
+    """And all in it, at the latest when the next one is left (a worker holds its last job); also
+    one that was open while the list was read whole, when what is there is kept for long.
     """
     async with browsing(demo_app(tmp_path)) as browser:
         left, main = [], browser.screen
@@ -169,7 +195,9 @@ async def test_a_screen_that_was_left_is_let_go_of(tmp_path: Path, key: str) -> 
             await browser.settle()
             await browser.press("escape")
             await browser.settle()
-            assert StylesCache.get_inner_outer.cache_info().currsize < 30, "lines of widgets that are gone"
+            assert StylesCache.get_inner_outer.cache_info().currsize < 30, (
+                "lines of widgets that are gone"
+            )
         main.controllers.listing.read()
         await browser.settle()
         gc.collect()
@@ -177,7 +205,8 @@ async def test_a_screen_that_was_left_is_let_go_of(tmp_path: Path, key: str) -> 
 
 
 def test_between_statements_nothing_is_locked(tmp_path: Path) -> None:
-    """In DELETE mode an open cursor would block each commit; a writer that does not wait commits between any two."""
+    """In DELETE mode an open cursor would block each commit; a writer that does not wait commits
+    between any two."""
     path = big_store(tmp_path / "state.db", 300, 3_000)
     with closing(sqlite3.connect(path, timeout=0.0, isolation_level=None)) as writer:
         writer.execute("PRAGMA journal_mode=DELETE")

@@ -13,8 +13,11 @@ from textual.app import App
 import hermes_browse.tui.textual_private  # noqa: F401  # replaces the timers of Textual
 
 
-async def test_a_timer_rings_if_the_thread_stood_still_as_it_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Textual alone skips the only ring of a timer that is late as it starts, and never calls back."""
+async def test_a_timer_rings_if_the_thread_stood_still_as_it_started(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Textual alone skips the only ring of a timer that is late as it starts, and never calls
+    back."""
     rung: list[str] = []
     asked: list[None] = []
     real = _time.get_time

@@ -26,7 +26,9 @@ from hermes_browse.tui.transcript.tool_text import (
 
 def looks(lines: list[Line], part: str) -> set[str]:
     """The looks of the spans that hold a text."""
-    return {each for line in lines for text, names in line if part in text for each in names.split()}
+    return {
+        each for line in lines for text, names in line if part in text for each in names.split()
+    }
 
 
 def texts(lines: list[Line]) -> list[str]:
@@ -66,7 +68,10 @@ def test_every_other_control_is_made_visible() -> None:
     line = line_text(coloured(text, "output")[0])
     assert printable(line) == line
     assert "␛]0;title␇␛[2J␛[H␈" in line
-    lost = "".join(line_text(line) for line in coloured("before\r\x1b[1mover\x1b]8;;http://x\x1b\\link", "output"))
+    lost = "".join(
+        line_text(line)
+        for line in coloured("before\r\x1b[1mover\x1b]8;;http://x\x1b\\link", "output")
+    )
     assert lost == "before␍over␛]8;;http://x␛\\link"
 
 
@@ -77,7 +82,11 @@ def test_colours_run_on_over_lines() -> None:
 
 def test_a_diff_a_log_and_a_traceback_are_told_by_their_text() -> None:
     diff = block("--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n-old = 1\n+new = 1\n same", 60)
-    assert "removed" in looks(diff, "-old") and "added" in looks(diff, "+new") and looks(diff, " same") == {"output"}
+    assert (
+        "removed" in looks(diff, "-old")
+        and "added" in looks(diff, "+new")
+        and looks(diff, " same") == {"output"}
+    )
     log = block("2026-05-01 10:00:00,123 INFO up\n2026-05-01 10:00:01,000 ERROR down\n", 60)
     assert "error" in looks(log, "ERROR") and "comment" in looks(log, "10:00:01")
     assert "error" not in looks(block("an ERROR in prose\nis no log", 60), "ERROR")
@@ -90,7 +99,9 @@ def test_code_is_told_by_the_file_it_is_about() -> None:
     lines = shown(read, language=hint.language, is_result=True)
     assert "keyword" in looks(lines, "def") and "string" in looks(lines, "two")
     assert texts(lines)[:2] == [" 9 def one():", "10     return 'two'"]
-    command = tool_text_lines('{"command": "for x in 1; do\\n  echo $x\\ndone"}', 60, Hint(), full=True)
+    command = tool_text_lines(
+        '{"command": "for x in 1; do\\n  echo $x\\ndone"}', 60, Hint(), full=True
+    )
     assert "keyword" in looks(command, "for")
 
 
@@ -115,7 +126,11 @@ def test_columns_parted_by_tabs_stand_under_each_other() -> None:
 
 def test_a_field_that_says_nothing_is_shown_when_all_is() -> None:
     text = '{"output": "x\\ny", "exit_code": 0, "error": null}'
-    assert texts(tool_text_lines(text, 60, Hint(is_result=True), full=False)) == ["x", "y", "exit_code: 0"]
+    assert texts(tool_text_lines(text, 60, Hint(is_result=True), full=False)) == [
+        "x",
+        "y",
+        "exit_code: 0",
+    ]
     assert "error: null" in texts(tool_text_lines(text, 60, Hint(is_result=True), full=True))
 
 
@@ -124,17 +139,24 @@ def test_what_is_left_out_of_a_long_result_is_told_as_it_is() -> None:
     assert "94 more lines" in line_text(output_lines("x\n" * 100, 60, Hint(), full=False)[-1])
     long = "word " * 20_000
     assert "96 KB more" in line_text(output_lines(long, 60, Hint(), full=False)[-1])
-    assert sum(line_text(line).count("word") for line in output_lines(long, 60, Hint(), full=True)) == 20_000
+    assert (
+        sum(line_text(line).count("word") for line in output_lines(long, 60, Hint(), full=True))
+        == 20_000
+    )
 
 
 def test_what_is_copied_of_a_result_is_what_the_tool_said() -> None:
     assert output_text('{"output": "\\u001b[31mred\\u001b[0m\\n", "exit_code": 0}') == "red\n"
     assert output_text("plain") == "plain"
     assert output_text('{"success": true}') == '{"success": true}'
-    assert as_shown('{"output": "\\u001b[31mre\\u001b[0md"}') == "output: red", "what is found is what is read"
+    assert as_shown('{"output": "\\u001b[31mre\\u001b[0md"}') == "output: red", (
+        "what is found is what is read"
+    )
 
 
-HOSTILE = st.text(st.sampled_from(list('ab \n\t|-+@"{}[]:,0\\\x1b[m;3\r\x07\u202e語é')), max_size=160)
+HOSTILE = st.text(
+    st.sampled_from(list('ab \n\t|-+@"{}[]:,0\\\x1b[m;3\r\x07\u202e語é')), max_size=160
+)
 
 
 @settings(max_examples=examples(200))
@@ -143,7 +165,10 @@ def test_whatever_it_is_it_fits_and_cannot_act(text: str, width: int, language: 
     for lines in (
         tool_text_lines(text, width, Hint(language, True), full=True),
         tool_text_lines(
-            json.dumps({"output": text, text: [text, {text: text}]}), width, Hint(language, True), full=True
+            json.dumps({"output": text, text: [text, {text: text}]}),
+            width,
+            Hint(language, True),
+            full=True,
         ),
     ):
         for line in lines:

@@ -19,9 +19,18 @@ START = 1_700_000_000.0
 
 def week(per_day: int = 30, days: int = 4) -> TranscriptModel:
     """A conversation of several days, each of them a segment as well."""
-    sessions = tuple(Session(f"s{day}", "cli", ended_at=START + day * DAY + 900) for day in range(days))
+    sessions = tuple(
+        Session(f"s{day}", "cli", ended_at=START + day * DAY + 900) for day in range(days)
+    )
     rows = tuple(
-        RowInfo(day * per_day + n, day, ("user", "assistant")[n % 2], START + day * DAY + n, State.LIVE, False)
+        RowInfo(
+            day * per_day + n,
+            day,
+            ("user", "assistant")[n % 2],
+            START + day * DAY + n,
+            State.LIVE,
+            False,
+        )
         for day in range(days)
         for n in range(per_day)
     )
@@ -57,14 +66,18 @@ def top(app: ViewApp) -> EntryKind:
         ("right_parenthesis", "left_parenthesis", EntryKind.SEAM),
     ],
 )
-async def test_days_and_segments_are_walked_one_by_one_and_back(forward: str, back: str, kind: EntryKind) -> None:
+async def test_days_and_segments_are_walked_one_by_one_and_back(
+    forward: str, back: str, kind: EntryKind
+) -> None:
     app = ViewApp()
     async with app.run_test(size=(80, 24)) as pilot:
         model = week()
         app.view.show(model)
         app.view.focus()
         await pilot.press("home")
-        goals = [index for index, entry in enumerate(model.entries) if entry.kind is kind and index > 0]
+        goals = [
+            index for index, entry in enumerate(model.entries) if entry.kind is kind and index > 0
+        ]
         seen = []
         for _ in goals:
             await pilot.press(forward)
@@ -91,7 +104,8 @@ async def test_back_from_the_middle_goes_to_the_beginning_of_this_day() -> None:
 
 
 async def test_a_day_that_ends_on_the_last_page_is_not_stepped_to_for_ever() -> None:
-    """The page cannot scroll further than the end: the next step still goes on from where the last one went."""
+    """The page cannot scroll further than the end: the next step still goes on from where the last
+    one went."""
     app = TellingApp()
     async with app.run_test(size=(80, 40)) as pilot:
         app.view.show(week(per_day=2))
@@ -144,7 +158,8 @@ async def test_a_mark_of_another_conversation_goes_nowhere() -> None:
 
 
 async def test_at_the_end_keys_are_about_the_last_message() -> None:
-    """Not about what happens to stand at the top of the last page: copying takes the end, K the last prompt."""
+    """Not about what happens to stand at the top of the last page: copying takes the end, K the
+    last prompt."""
     app = ViewApp()
     async with app.run_test(size=(80, 24)) as pilot:
         model = week()
@@ -159,7 +174,8 @@ async def test_at_the_end_keys_are_about_the_last_message() -> None:
 
 
 async def test_at_the_end_down_never_goes_up() -> None:
-    """Where nothing is left to scroll to, the arrows step through the messages from the one that is marked."""
+    """Where nothing is left to scroll to, the arrows step through the messages from the one that is
+    marked."""
     app = ViewApp()
     async with app.run_test(size=(80, 24)) as pilot:
         model = week()
@@ -176,7 +192,8 @@ async def test_at_the_end_down_never_goes_up() -> None:
 
 
 async def test_prompts_are_walked_past_summaries() -> None:
-    """A summary that compaction wrote as a user's message is no prompt, also where only reading it tells."""
+    """A summary that compaction wrote as a user's message is no prompt, also where only reading it
+    tells."""
     app = ViewApp()
     async with app.run_test(size=(80, 24)) as pilot:
         model = week(days=1)

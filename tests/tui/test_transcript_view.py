@@ -1,4 +1,5 @@
-"""The viewer: lays out only the page, keeps what is being read in place, and paints hostile text harmlessly."""
+"""The viewer: lays out only the page, keeps what is being read in place, and paints hostile text
+harmlessly."""
 
 from __future__ import annotations
 
@@ -143,7 +144,8 @@ async def test_fifty_thousand_messages_lay_out_one_page(
 
 
 async def test_what_is_missing_is_asked_for_once() -> None:
-    """A page of unread messages is asked for with one request, and stays quiet until it is answered."""
+    """A page of unread messages is asked for with one request, and stays quiet until it is
+    answered."""
     app = ViewApp()
     async with app.run_test(size=(80, 24)) as pilot:
         model = model_of(5000, read=False)
@@ -191,7 +193,8 @@ async def test_the_scroll_bar_cuts_no_text() -> None:
 
 @pytest.mark.slow
 async def test_line_by_line_scrolling_is_exact_in_both_directions() -> None:
-    """Up through entries never drawn before, then down again: each step is one line, and back is back."""
+    """Up through entries never drawn before, then down again: each step is one line, and back is
+    back."""
     app = ViewApp()
     async with app.run_test(size=(80, 24)) as pilot:
         app.view.show(model_of(400), message_id=200)
@@ -209,7 +212,8 @@ async def test_line_by_line_scrolling_is_exact_in_both_directions() -> None:
 
 
 async def test_a_growing_conversation_is_followed_only_from_its_end() -> None:
-    """At the end the new message is on screen; further up nothing moves and the news are counted."""
+    """At the end the new message is on screen; further up nothing moves and the news are
+    counted."""
     app = ViewApp()
     async with app.run_test(size=(80, 24)) as pilot:
         app.view.show(model_of(100))
@@ -277,7 +281,10 @@ def test_deep_nesting_stays_within_the_width(text: str) -> None:
 
 
 @settings(max_examples=examples(150))
-@given(st.text(st.sampled_from(list("ab #*_`>|-1.[]()~\\\n\t語é&;<!")), max_size=120), st.integers(24, 100))
+@given(
+    st.text(st.sampled_from(list("ab #*_`>|-1.[]()~\\\n\t語é&;<!")), max_size=120),
+    st.integers(24, 100),
+)
 def test_any_markdown_fits_and_is_printable(text: str, width: int) -> None:
     """Whatever the markup, no line is too wide or holds a control."""
     for line in render_markdown(printable(text), width):
@@ -291,12 +298,18 @@ def _call_lines(result: str, tools: Tools) -> list[str]:
     model = model_of(2)
     asking = ChatMessage(0, "s", "assistant", "", START, tool_calls=(call,))
     model.add([asking, ChatMessage(1, "s", "tool", result, START + 4.1, tool_call_id="c1")])
-    return [line_text(line) for line in message_lines(asking, model, 80, Look(tools), is_open=False)]
+    return [
+        line_text(line) for line in message_lines(asking, model, 80, Look(tools), is_open=False)
+    ]
 
 
 def test_a_tool_call_is_one_line_with_its_outcome() -> None:
     """What was asked, how much came back, how it went and how long it took."""
-    line = next(each for each in _call_lines('{"output": "x", "exit_code": 0}', Tools.SHORT) if "terminal" in each)
+    line = next(
+        each
+        for each in _call_lines('{"output": "x", "exit_code": 0}', Tools.SHORT)
+        if "terminal" in each
+    )
     assert "ls -la src" in line and "ok" in line and "4.1 s" in line
     for failed in ('{"error": "no"}', '{"output": "", "exit_code": 2}'):
         assert any("error" in each for each in _call_lines(failed, Tools.SHORT))
@@ -318,7 +331,9 @@ def test_heights_agree_with_plain_sums(heights: list[int], data: st.DataObject) 
     heights[index] = data.draw(st.integers(0, 30))
     tree.set(index, heights[index])
     assert tree.total == sum(heights)
-    assert [tree.before(i) for i in range(len(heights))] == [sum(heights[:i]) for i in range(len(heights))]
+    assert [tree.before(i) for i in range(len(heights))] == [
+        sum(heights[:i]) for i in range(len(heights))
+    ]
     lines = [(i, line) for i, height in enumerate(heights) for line in range(height)]
     assert [tree.locate(y) for y in range(len(lines))] == lines
 
@@ -335,7 +350,9 @@ async def test_a_click_on_a_fold_turns_it(start: str) -> None:
         app.view.show(model)
         app.view.action_cycle_tools()
         await pilot.pause()
-        row = next(y for y, line in enumerate(screen_text(app.view)) if line.strip().startswith(start))
+        row = next(
+            y for y, line in enumerate(screen_text(app.view)) if line.strip().startswith(start)
+        )
         assert "6 more lines" in "\n".join(screen_text(app.view))
         await pilot.click(TranscriptView, offset=(8, row))
         assert sum("│ line" in line for line in screen_text(app.view)) == 12

@@ -25,7 +25,9 @@ async def test_the_trash(path: Path) -> None:
     before = dump(path)
     async with browsing(open_app(loose(path), NOW)) as browser:
         await browser.press("X")
-        assert isinstance(browser.app.screen, TrashScreen) and "The trash is empty" in browser.text("#bundles")
+        assert isinstance(browser.app.screen, TrashScreen) and "The trash is empty" in browser.text(
+            "#bundles"
+        )
         await browser.press("r", "D", "c", "escape")
         for root in ("old", "boss"):
             rows = browser.screen.rows
@@ -36,15 +38,23 @@ async def test_the_trash(path: Path) -> None:
         await browser.press("X")
         bundles = browser.app.screen.query_one("#bundles", ConversationList)
         assert "2 bundles" in browser.text("#header") and len(bundles.source) == 2
-        names = [row.bundle.title for row in map(bundles.source.row, range(2)) if isinstance(row, BundleRow)]
+        names = [
+            row.bundle.title
+            for row in map(bundles.source.row, range(2))
+            if isinstance(row, BundleRow)
+        ]
         assert "Old plans" in names
         await browser.press("c")
         assert "all checksums match" in browser.text("#status")
         await browser.press("space", "space", "r")
-        assert {"old", "boss", "helper"} <= session_ids(path) and "restored 4 sessions" in browser.text("#status")
+        assert {"old", "boss", "helper"} <= session_ids(
+            path
+        ) and "restored 4 sessions" in browser.text("#status")
         await browser.press("r")
         assert "in the store already" in browser.text("#status"), "a second time restores nothing"
-        assert not differences(before, dump(path)) and browser.text("#bundles").count("restored") == 2
+        assert (
+            not differences(before, dump(path)) and browser.text("#bundles").count("restored") == 2
+        )
         await browser.press("u")
         assert not session_ids(path) & {"old", "boss"}
         await browser.press("u", "u")
@@ -55,12 +65,15 @@ async def test_the_trash(path: Path) -> None:
         await browser.press("escape")
         folders = list(trash_folder(browser.screen.context.location).iterdir())
         await browser.press("D", "1", "enter")
-        assert len(list(trash_folder(browser.screen.context.location).iterdir())) == len(folders) - 1
+        assert (
+            len(list(trash_folder(browser.screen.context.location).iterdir())) == len(folders) - 1
+        )
     assert set(health(path).values()) == {"ok"}
 
 
 async def test_one_conversation_of_a_bundle_is_read_and_put_back(path: Path) -> None:
-    """A bundle lists its conversations by name; Enter looks into it, R puts one back, u takes that away again."""
+    """A bundle lists its conversations by name; Enter looks into it, R puts one back, u takes that
+    away again."""
     async with browsing(open_app(loose(path), NOW), (120, 36)) as browser:
         trash = trash_folder(browser.screen.context.location)
         delete(Store(path), ["old", "boss"], trash, now=NOW)
@@ -75,20 +88,27 @@ async def test_one_conversation_of_a_bundle_is_read_and_put_back(path: Path) -> 
         await browser.wait_until(lambda: isinstance(browser.screen, BundleScreen))
         await browser.settle()
         inside = browser.screen
-        assert inside.context.catalog.forest.counts()[View.ALL] == 4 and "trash: Old plans" in browser.text("#header")
+        assert inside.context.catalog.forest.counts()[
+            View.ALL
+        ] == 4 and "trash: Old plans" in browser.text("#header")
         assert "R restore" in browser.text("#keys")
         inside.rows.cursor = inside.rows.source.index_of("cold") or 0
         await browser.settle()
         model = inside.transcript.model
         assert model is not None and model.conversation.id == "old" and len(model)
         await browser.press("D")
-        assert "this is in the trash" in browser.text("#status") and not session_ids(path) & {"old", "boss"}
+        assert "this is in the trash" in browser.text("#status") and not session_ids(path) & {
+            "old",
+            "boss",
+        }
         await browser.press("R")
         await browser.wait_until(lambda: "restored 1 session" in browser.text("#status"))
         assert "old" in session_ids(path) and not session_ids(path) & {"boss", "helper"}
         place = inside.context.location.path
         await browser.press("escape")
-        assert isinstance(browser.app.screen, TrashScreen) and "1 of 2 back" in browser.text("#bundles")
+        assert isinstance(browser.app.screen, TrashScreen) and "1 of 2 back" in browser.text(
+            "#bundles"
+        )
         assert "✓ Old plans" in browser.text("#contents")
         await browser.wait_until(lambda: not place.exists())
         await browser.press("u")

@@ -101,7 +101,12 @@ def _reading_for_ever(module: str, name: str) -> str:
     ids=["conversation", "search"],
 )
 def test_it_ends_while_something_is_read(
-    hermes_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, name: str, keys: str
+    hermes_home: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    module: str,
+    name: str,
+    keys: str,
 ) -> None:
     """A statement that runs is interrupted."""
     monkeypatch.chdir(tmp_path)
@@ -138,7 +143,9 @@ def test_plain_ends_at_its_prompt(hermes_home: Path) -> None:
     terminal.vanish()
 
 
-def test_plain_ends_while_it_works(hermes_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plain_ends_while_it_works(
+    hermes_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It searches, and reads no line."""
     monkeypatch.chdir(tmp_path)
     code = _reading_for_ever("hermes_browse.tui.cli.plain", "search")
@@ -151,12 +158,16 @@ def test_plain_ends_while_it_works(hermes_home: Path, tmp_path: Path, monkeypatc
 
 def _ssh_clients(server: ThrowAwayServer) -> list[str]:
     """The processes of this machine that hold a connection to a server."""
-    table = subprocess.run(["ps", "-Ao", "stat=,args="], capture_output=True, text=True, check=True).stdout
+    table = subprocess.run(
+        ["ps", "-Ao", "stat=,args="], capture_output=True, text=True, check=True
+    ).stdout
     config = str(server.folder / "config")
     return [line for line in table.splitlines() if config in line and not line.startswith("Z")]
 
 
-def test_connections_to_hosts_end_with_it(ssh_server: Callable[..., ThrowAwayServer], hermes_home: Path) -> None:
+def test_connections_to_hosts_end_with_it(
+    ssh_server: Callable[..., ThrowAwayServer], hermes_home: Path
+) -> None:
     """Its ssh ends, and so does the program at the other end."""
     server = ssh_server(hermes_home)
     config_path().parent.mkdir(parents=True, exist_ok=True)
@@ -165,6 +176,8 @@ def test_connections_to_hosts_end_with_it(ssh_server: Callable[..., ThrowAwaySer
     terminal.wait_for("search:")
     terminal.send("0")
     terminal.wait_for("@vps")
-    terminal.read_until(lambda: bool(server.alive() and _ssh_clients(server)), "the host is not asked")
+    terminal.read_until(
+        lambda: bool(server.alive() and _ssh_clients(server)), "the host is not asked"
+    )
     terminal.vanish()
     wait_until(lambda: not server.alive() and not _ssh_clients(server), "a connection stays")

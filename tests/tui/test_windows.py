@@ -31,7 +31,9 @@ def plan(hermes_home: Path, tmp_path: Path) -> ResumePlan:
     """A plan whose Hermes writes down its call and stays."""
     program = tmp_path / "bin" / "hermes"
     program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$HERMES_HOME" "$PWD" "$@" >> {tmp_path}/called\nexec sleep 600\n')
+    program.write_text(
+        f'#!/bin/sh\nprintf "%s\\n" "$HERMES_HOME" "$PWD" "$@" >> {tmp_path}/called\nexec sleep 600\n'
+    )
     program.chmod(0o755)
     location = locate_file(hermes_home / "state.db")
     with Store(location.path).reader() as reader:
@@ -44,7 +46,9 @@ def stand_in(folder: Path, name: str, out: str = "", code: int = 0) -> Path:
     folder.mkdir(exist_ok=True)
     program, log = folder / name, folder / f"{name}.log"
     write = "import json,sys; print(json.dumps(sys.argv[2:]), file=open(sys.argv[1], 'a'))"
-    program.write_text(f"#!/bin/sh\n{sys.executable} -c \"{write}\" {log} \"$@\"\nprintf '%s' '{out}'\nexit {code}\n")
+    program.write_text(
+        f"#!/bin/sh\n{sys.executable} -c \"{write}\" {log} \"$@\"\nprintf '%s' '{out}'\nexit {code}\n"
+    )
     program.chmod(0o755)
     return log
 
@@ -54,7 +58,9 @@ def calls(log: Path) -> list[list[str]]:
     return [json.loads(line) for line in log.read_text().splitlines()]
 
 
-def test_the_command_of_the_user(plan: ResumePlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_of_the_user(
+    plan: ResumePlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its words apart, none of them read by a shell; tmux is not asked where there is none."""
     log = stand_in(tmp_path / "stubs", "wezterm")
     tmux = stand_in(tmp_path / "stubs", "tmux")
@@ -70,12 +76,17 @@ def test_the_command_of_the_user(plan: ResumePlan, tmp_path: Path, monkeypatch: 
     assert command[0] == "env" and command[2:] == [*settings, plan.executable, *hostile.argv[1:]]
 
 
-def test_no_tmux_no_program(plan: ResumePlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_tmux_no_program(
+    plan: ResumePlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A sentence that says what there could be; a program that is missing or fails is one too."""
     assert "it takes tmux" in open_window(plan, WINDOW).text
     log = stand_in(tmp_path / "stubs", "kitty", code=1)
     monkeypatch.setenv("PATH", f"{tmp_path}/stubs:{os.environ['PATH']}")
-    assert "kitty opened no window: it ended with 1" in open_window(plan, "kitty {command}").text and log.exists()
+    assert (
+        "kitty opened no window: it ended with 1" in open_window(plan, "kitty {command}").text
+        and log.exists()
+    )
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setenv("TMUX", "x,1,0")
     assert go_to(plan) is None
@@ -94,7 +105,10 @@ def tmux(tmp_path: Path) -> Iterator[Callable[..., str]]:
 
     def run(*words: str) -> str:
         ended = subprocess.run(
-            [program, "-S", str(socket), "-f", "/dev/null", *words], capture_output=True, text=True, timeout=120
+            [program, "-S", str(socket), "-f", "/dev/null", *words],
+            capture_output=True,
+            text=True,
+            timeout=120,
         )
         return ended.stdout.strip()
 
@@ -120,7 +134,8 @@ def in_tmux(tmux: Callable[..., str], tmp_path: Path) -> dict[str, str]:
 def test_tmux_opens_and_finds_its_window(
     plan: ResumePlan, tmux: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One window for a conversation: the second time it is gone to; what a title or an id holds is never run."""
+    """One window for a conversation: the second time it is gone to; what a title or an id holds is
+    never run."""
     environment = in_tmux(tmux, tmp_path)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
@@ -128,10 +143,15 @@ def test_tmux_opens_and_finds_its_window(
     folder.mkdir()
     monkeypatch.chdir(folder)
     assert go_to(plan) is None
-    hostile = replace(plan, argv=(*plan.argv[:3], f"--resume=x #(touch {tmp_path}/run) $(touch {tmp_path}/run);"))
+    hostile = replace(
+        plan, argv=(*plan.argv[:3], f"--resume=x #(touch {tmp_path}/run) $(touch {tmp_path}/run);")
+    )
     assert open_window(hostile, WINDOW).done
     until((tmp_path / "called").exists, lambda: tmux("list-windows"))
-    until(lambda: (tmp_path / "called").read_text().endswith(";\n"), lambda: (tmp_path / "called").read_text())
+    until(
+        lambda: (tmp_path / "called").read_text().endswith(";\n"),
+        lambda: (tmp_path / "called").read_text(),
+    )
     home, where, *words = (tmp_path / "called").read_text().splitlines()
     assert (home, where, words) == (plan.env["HERMES_HOME"], str(folder), list(hostile.argv[1:]))
     assert tmux("list-windows", "-F", "#{window_active}").splitlines() == ["0", "1"]
@@ -164,7 +184,11 @@ def test_tmux_tells_that_hermes_ended_at_once(
 
 
 def test_the_key_in_a_browser_in_tmux(
-    plan: ResumePlan, hermes_home: Path, tmux: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    plan: ResumePlan,
+    hermes_home: Path,
+    tmux: Callable[..., str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """w opens Hermes beside the browser, which stays; w again goes there."""
     assert plan.executable is not None

@@ -1,6 +1,8 @@
-"""The time axis of a clean-up: what goes, what is spared and what stays, by the time of last activity.
+"""The time axis of a clean-up: what goes, what is spared and what stays, by the time of last
+activity.
 
-`make_axis` looks at every conversation and runs on a worker thread; `draw` looks at the columns only.
+`make_axis` looks at every conversation and runs on a worker thread; `draw` looks at the columns
+only.
 """
 
 from __future__ import annotations
@@ -129,12 +131,15 @@ def read_points(catalog: Catalog) -> list[Point]:
         messages = sum(each.message_count for each in segments)
         cost = sum(each.cost_usd or 0.0 for each in segments)
         counts = 0 if chain.is_attached_subagent else 1
-        points.append(Point(when, chain.root.id, tuple(each.id for each in segments), messages, cost, counts))
+        points.append(
+            Point(when, chain.root.id, tuple(each.id for each in segments), messages, cost, counts)
+        )
     return points
 
 
 def _edges(unit: str, first: float, last: float, most: int) -> list[float] | None:
-    """Return the starts of the columns between two times, then the end of the last; None if more than `most`."""
+    """Return the starts of the columns between two times, then the end of the last; None if more
+    than `most`."""
     at = datetime.fromtimestamp(first).replace(hour=0, minute=0, second=0, microsecond=0)
     months = {"month": 1, "quarter": 3, "year": 12}.get(unit, 0)
     if unit == "week":
@@ -164,7 +169,8 @@ def make_axis(
     most: int,
     now: float,
 ) -> Axis:
-    """Add up a measure in at most `most` columns up to `now` (Unix seconds), in the narrowest unit that fits.
+    """Add up a measure in at most `most` columns up to `now` (Unix seconds), in the narrowest unit
+    that fits.
 
     Args:
         points: From `read_points`; without any there are no columns.
@@ -203,18 +209,29 @@ def make_axis(
 
 
 def coming(days: Sequence[float], most: int, now: float) -> Axis:
-    """Return the axis of future days, in conversations that go; it ends before those that are far off.
+    """Return the axis of future days, in conversations that go; it ends before those that are far
+    off.
 
-    `days` are those from `now` (Unix seconds) until each goes, 0 for the next clean-up; `most` columns fit.
+    `days` are those from `now` (Unix seconds) until each goes, 0 for the next clean-up; `most`
+    columns fit.
     """
     ordered = sorted(days)
     far_off = 1.5 * max(ordered[math.ceil(len(ordered) * 0.9) - 1], 1.0) if ordered else 0.0
     shown = [each for each in ordered if each <= far_off]
-    points = [Point(now + each * DAY, str(index), (str(index),), 0, 0.0, 1) for index, each in enumerate(shown)]
+    points = [
+        Point(now + each * DAY, str(index), (str(index),), 0, 0.0, 1)
+        for index, each in enumerate(shown)
+    ]
     today = Point(now, "", ("",), 0, 0.0, 0)  # the axis begins today
     gone, end = {each.root for each in points}, now + (max(shown, default=0.0) + 1) * DAY
     axis = make_axis(
-        [today, *points], gone=gone, spared=(), sizes={}, measure=Measure.CONVERSATIONS, most=most, now=end
+        [today, *points],
+        gone=gone,
+        spared=(),
+        sizes={},
+        measure=Measure.CONVERSATIONS,
+        most=most,
+        now=end,
     )
     beyond = len(ordered) - len(shown)
     return axis._replace(later=(beyond, now + ordered[-1] * DAY)) if beyond else axis
@@ -231,14 +248,19 @@ def _bytes_per_message(points: Sequence[Point], sizes: Mapping[str, Sizes]) -> f
 
 
 def moved(axis: Axis, older_days: float | None, by: int, now: float) -> int | None:
-    """Move the cutoff, in days before `now` (Unix seconds), by a column: -1 to the left, where less goes, or 1.
+    """Move the cutoff, in days before `now` (Unix seconds), by a column: -1 to the left, where less
+    goes, or 1.
 
     `older_days` is the current one; None without one.
 
     Returns:
         Days rounded so that no other column goes; None if there is no further column.
     """
-    cut = now - older_days * DAY if older_days is not None else (now if by < 0 else axis.columns[0].start - DAY)
+    cut = (
+        now - older_days * DAY
+        if older_days is not None
+        else (now if by < 0 else axis.columns[0].start - DAY)
+    )
     starts = [each.start for each in axis.columns if each.start < now - DAY]
     if by < 0:
         before = [each for each in starts if each < cut - DAY]
@@ -254,8 +276,15 @@ def draw(axis: Axis, width: int, height: int, cut: float | None) -> list[list[Ce
 
     `cut` is the time before which things go, in Unix seconds; None without a rule.
     """
-    line = min(round(axis.place_of(cut) * width), width - 1) if cut is not None and axis.columns else -1
-    columns = [(("goes", each.goes), ("spared", each.spared), ("stays", each.stays)) for each in axis.columns]
+    line = (
+        min(round(axis.place_of(cut) * width), width - 1)
+        if cut is not None and axis.columns
+        else -1
+    )
+    columns = [
+        (("goes", each.goes), ("spared", each.spared), ("stays", each.stays))
+        for each in axis.columns
+    ]
     rows = stack(columns, width, height, hatched="spared")
     if line >= 0:
         for cells in rows:
@@ -266,7 +295,8 @@ def draw(axis: Axis, width: int, height: int, cut: float | None) -> list[list[Ce
 
 
 def labels(axis: Axis, width: int, months: Sequence[str]) -> str:
-    """Return the line of `width` cells below the columns: years, and months by their twelve short names if they fit."""
+    """Return the line of `width` cells below the columns: years, and months by their twelve short
+    names if they fit."""
     line = [" "] * width
     count = len(axis.columns)
     free = 0
@@ -275,7 +305,11 @@ def labels(axis: Axis, width: int, months: Sequence[str]) -> str:
         at = datetime.fromtimestamp(each.start)
         text = ""
         if before is None or at.year != before.year:
-            text = str(at.year) if before is not None or at.month == 1 else f"{months[at.month - 1]} {at.year}"
+            text = (
+                str(at.year)
+                if before is not None or at.month == 1
+                else f"{months[at.month - 1]} {at.year}"
+            )
         elif at.month != before.month:
             text = months[at.month - 1]
         before = at

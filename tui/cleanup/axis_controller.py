@@ -1,4 +1,5 @@
-"""The time axis on a screen; above a plan it is added up on a worker thread and has the cutoff of the age rule."""
+"""The time axis on a screen; above a plan it is added up on a worker thread and has the cutoff of
+the age rule."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 class TimeAxis(Picture):
     """Columns of what goes and stays over time, under the measure or a title.
 
-    With `can_cut` its line is the cutoff and can be moved; else it is the time of the row under the cursor.
+    With `can_cut` its line is the cutoff and can be moved; else it is the time of the row under the
+    cursor.
     """
 
     NAME = "axis"
@@ -64,7 +66,8 @@ class TimeAxis(Picture):
         return max(self.size.width - 2, 2)
 
     def show(self, axis: Axis, cut: float | None) -> None:
-        """Show an axis of at most `columns` columns, and a cutoff (Unix seconds) if there is one."""
+        """Show an axis of at most `columns` columns, and a cutoff (Unix seconds) if there is
+        one."""
         self.axis, self._cut = axis, cut
         self.redraw()
 
@@ -83,21 +86,35 @@ class TimeAxis(Picture):
         measure += _(", estimated") if axis.is_estimated else ""
         unit, peak = _(UNITS[axis.unit]), AMOUNTS[axis.measure](axis.peak)
         cells = [
-            Cell(" " + _("{what} {unit}, up to {peak}").format(what=measure, unit=unit, peak=peak) + "  ", "title")
+            Cell(
+                " "
+                + _("{what} {unit}, up to {peak}").format(what=measure, unit=unit, peak=peak)
+                + "  ",
+                "title",
+            )
         ]
         kinds = {"goes": _("goes"), "spared": _("spared"), "stays": _("stays")}
         for look, words in kinds.items():
             if self._can_cut and any(getattr(each, look) for each in axis.columns):
                 cells += [Cell("▒" if look == "spared" else "█", look), Cell(f" {words}  ", "text")]
         if axis.later is not None:
-            text = ngettext("1 more later: {day}", "{count:,} more later, until {day}", axis.later[0])
+            text = ngettext(
+                "1 more later: {day}", "{count:,} more later, until {day}", axis.later[0]
+            )
             cells.append(
-                Cell("· " + text.format(count=axis.later[0], day=formats.day_key(axis.later[1])) + "  ", "text")
+                Cell(
+                    "· "
+                    + text.format(count=axis.later[0], day=formats.day_key(axis.later[1]))
+                    + "  ",
+                    "text",
+                )
             )
         used = sum(cell_len(each.text) for each in cells)
         if self._cut is not None:
             days, day = round((self.clock() - self._cut) / DAY), formats.day_key(self._cut)
-            words = ngettext("older than 1 day: before {day}", "older than {days:,} days: before {day}", days)
+            words = ngettext(
+                "older than 1 day: before {day}", "older than {days:,} days: before {day}", days
+            )
             cutoff = f" │ {words.format(day=day, days=days)}"
             if not self._can_cut or used + cell_len(cutoff) > width:
                 cutoff = f" │ {day}"
@@ -140,7 +157,9 @@ class AxisController:
     `age` returns the age in seconds from which on conversations go; None without such a rule.
     """
 
-    def __init__(self, screen: SubScreen, plan: PlanController, age: Callable[[], float | None]) -> None:
+    def __init__(
+        self, screen: SubScreen, plan: PlanController, age: Callable[[], float | None]
+    ) -> None:
         self._screen, self._context, self._plan, self._age = screen, screen.context, plan, age
         self._measure = Measure.BYTES
         self._points: tuple[Catalog, list[Point]] | None = None
@@ -158,14 +177,33 @@ class AxisController:
 
     def show(self) -> None:
         """Add up the columns, and show them."""
-        catalog, now, measure, view = self._context.catalog, self._context.clock(), self._measure, self._plan.view
-        most, cached, sizes = max(self.widget.columns // 2, 2), self._points, self._screen.context.sizes
+        catalog, now, measure, view = (
+            self._context.catalog,
+            self._context.clock(),
+            self._measure,
+            self._plan.view,
+        )
+        most, cached, sizes = (
+            max(self.widget.columns // 2, 2),
+            self._points,
+            self._screen.context.sizes,
+        )
         gone: Container[str] = view.sessions if view is not None else ()
         spared: Container[str] = view.spared if view is not None else ()
 
         def work(reader: Reader) -> tuple[Catalog, list[Point], Axis]:
-            points = cached[1] if cached is not None and cached[0] is catalog else read_points(catalog)
-            axis = make_axis(points, gone=gone, spared=spared, sizes=dict(sizes), measure=measure, most=most, now=now)
+            points = (
+                cached[1] if cached is not None and cached[0] is catalog else read_points(catalog)
+            )
+            axis = make_axis(
+                points,
+                gone=gone,
+                spared=spared,
+                sizes=dict(sizes),
+                measure=measure,
+                most=most,
+                now=now,
+            )
             return catalog, points, axis
 
         def done(result: tuple[Catalog, list[Point], Axis]) -> None:
@@ -184,7 +222,8 @@ class AxisController:
         self.show()
 
     def moved(self, by: int) -> int | None:
-        """Return the cutoff moved by a column to the left (-1) or right (1), in days before now; None at the end."""
+        """Return the cutoff moved by a column to the left (-1) or right (1), in days before now;
+        None at the end."""
         axis, age = self.widget.axis, self._age()
         if axis is None or not axis.columns:
             return None

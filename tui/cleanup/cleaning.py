@@ -1,4 +1,5 @@
-"""The controller of clean-ups: makes plans, asks, carries them out with progress, and undoes them."""
+"""The controller of clean-ups: makes plans, asks, carries them out with progress, and undoes
+them."""
 
 from __future__ import annotations
 
@@ -55,10 +56,13 @@ class PreparedPlan(NamedTuple):
 class Cleaning:
     """Makes plans on a worker thread and carries them out on the writer's.
 
-    `panes` show the cards; `done` takes the undo of what was done, and the sessions that have changed.
+    `panes` show the cards; `done` takes the undo of what was done, and the sessions that have
+    changed.
     """
 
-    def __init__(self, context: Context, panes: Panes, done: Callable[[Undoable, Sequence[str]], None]) -> None:
+    def __init__(
+        self, context: Context, panes: Panes, done: Callable[[Undoable, Sequence[str]], None]
+    ) -> None:
         self._context, self._panes, self._done = context, panes, done
         self.last_rules = "older:30d"
         """The rules with which the screen opens."""
@@ -68,11 +72,17 @@ class Cleaning:
     # Plans
 
     def plan(
-        self, selection: Selection, done: Callable[[PreparedPlan], None], *, archive: bool = False, measure: bool = True
+        self,
+        selection: Selection,
+        done: Callable[[PreparedPlan], None],
+        *,
+        archive: bool = False,
+        measure: bool = True,
     ) -> None:
         """Make a plan; a newer plan replaces one that is still being made.
 
-        With `archive`, leave out what is archived already. Without `measure`, sizes are left to `measure_on`.
+        With `archive`, leave out what is archived already. Without `measure`, sizes are left to
+        `measure_on`.
         """
         current, now, sizes = self._context.catalog, self._context.clock(), self._context.sizes
 
@@ -84,7 +94,8 @@ class Cleaning:
         self._context.plan_worker.submit("plan", work, done)
 
     def measure_on(self, planned: PreparedPlan, done: Callable[[PreparedPlan], None]) -> None:
-        """Measure a part of a plan with unknown sizes; another plan can be made between two parts."""
+        """Measure a part of a plan with unknown sizes; another plan can be made between two
+        parts."""
         sizes = self._context.sizes
 
         def work(reader: Reader) -> PreparedPlan:
@@ -93,7 +104,11 @@ class Cleaning:
         self._context.plan_worker.submit("measure", work, done)
 
     def _plan_for(
-        self, conversations: Sequence[Conversation], done: Callable[[PreparedPlan], None], *, archive: bool
+        self,
+        conversations: Sequence[Conversation],
+        done: Callable[[PreparedPlan], None],
+        *,
+        archive: bool,
     ) -> None:
         marks = frozenset(each.id for each in conversations)
         self.plan(Selection(marks=marks), done, archive=archive, measure=not archive)
@@ -127,18 +142,29 @@ class Cleaning:
                 self._context.say(_("nothing was deleted"))
 
         def work(reader: Reader) -> tuple[Plan, str, str, str | None]:
-            """Return the plan with previews of the conversations that the card names, and the sentences of the card."""
+            """Return the plan with previews of the conversations that the card names, and the
+            sentences of the card."""
             detailed = plan.with_details(reader, NAMED, SPARED)
             largest = max(each.rows for each in plan.selected)
-            stays = " · ".join(filter(None, [along_line(plan, planned.selection.marks), spared_line(plan)]))
+            stays = " · ".join(
+                filter(None, [along_line(plan, planned.selection.marks), spared_line(plan)])
+            )
             return detailed, totals_line(plan), stays, long_lock_warning(largest)
 
         def show(result: tuple[Plan, str, str, str | None]) -> None:
             location = self._context.location
-            trash = _("the sample store's trash") if location.demo else one_line(str(trash_folder(location)), 300)
-            into = _("They go to the trash ({trash}): u restores them, X shows it.").format(trash=trash)
+            trash = (
+                _("the sample store's trash")
+                if location.demo
+                else one_line(str(trash_folder(location)), 300)
+            )
+            into = _("They go to the trash ({trash}): u restores them, X shows it.").format(
+                trash=trash
+            )
             if location.host is not None:
-                into = _("They go to the trash of {name}: u restores them.").format(name=location.host.name)
+                into = _("They go to the trash of {name}: u restores them.").format(
+                    name=location.host.name
+                )
             self._context.say("")
             self._panes.app.push_screen(DeleteCard(result[0], into, *result[1:]), decided)
 
@@ -157,7 +183,9 @@ class Cleaning:
         if plan.spared:
             first = plan.spared[0]
             conversation = self._context.details.complete(first.conversation)[0]
-            name = conversation.title or conversation.preview or conversation.id  # the preview may not have been read
+            name = (
+                conversation.title or conversation.preview or conversation.id
+            )  # the preview may not have been read
             more = len(plan.spared) - 1
             sentence = _("left as it is: {name}: {why}")
             if more:
@@ -198,11 +226,15 @@ class Cleaning:
                     tell(last._replace(inside=stage, seconds=time.monotonic() - began))
 
             def stop() -> bool:
-                return writer.stopping.is_set() or (progress is not None and progress.stopped.is_set())
+                return writer.stopping.is_set() or (
+                    progress is not None and progress.stopped.is_set()
+                )
 
             ordered = plan._replace(selected=tuple(parents_first(planned.catalog, plan.selected)))
             unit = make_unit(stop, tell_inside)
-            outcome = carry_out(store, ordered, unit, pause=writer.stopping.wait, tell=tell, stop=stop)
+            outcome = carry_out(
+                store, ordered, unit, pause=writer.stopping.wait, tell=tell, stop=stop
+            )
             touched = [session for each in outcome.plan.selected for session in each.session_ids]
             return outcome, (*touched, *(session.id for session in outcome.plan.reparented))
 
@@ -214,12 +246,17 @@ class Cleaning:
         writer.submit(work, done)
 
     def _show_progress(self, plan: Plan, verb: str) -> tuple[str, ProgressCard | None]:
-        """Say at once what is being done, in the status line or on a card; return the sentence and the card."""
+        """Say at once what is being done, in the status line or on a card; return the sentence and
+        the card."""
         count = len(plan.selected)
         if verb == _ARCHIVED:
             title = ngettext("Archiving 1 conversation", "Archiving {count:,} conversations", count)
         else:
-            title = ngettext("Moving 1 conversation to the trash", "Moving {count:,} conversations to the trash", count)
+            title = ngettext(
+                "Moving 1 conversation to the trash",
+                "Moving {count:,} conversations to the trash",
+                count,
+            )
         title = title.format(count=count)
         self._context.say(f"{title} …")  # also behind a card, which may be closed before the end
         is_many = count > _FEW_CONVERSATIONS
@@ -271,14 +308,18 @@ class Cleaning:
             for each in left[::-1]:  # parents were deleted first, and find their children again
                 try:
                     done = restore(store, trash_folder(location), each, files, check=not several)
-                except RefusedError as error:  # perhaps restored from the trash before; the others can still be
+                except (
+                    RefusedError
+                ) as error:  # perhaps restored from the trash before; the others can still be
                     refused.append(error)
                     continue
                 touched += done.sessions
                 messages += done.messages
                 conversations += len(each.conversations)
                 left.remove(each)
-                words = _("{done:,} of {total:,} conversations are back …").format(done=conversations, total=total)
+                words = _("{done:,} of {total:,} conversations are back …").format(
+                    done=conversations, total=total
+                )
                 context.post(Written(partial(context.say, words)))
             if refused and not touched:
                 raise refused[0]
@@ -288,6 +329,8 @@ class Cleaning:
                 messages=counted(messages, "message"),
             )
             errors = [each.sentence for each in refused]
-            return " · ".join([restored, *errors, *(check_index(store) if several else ())]), tuple(touched)
+            return " · ".join([restored, *errors, *(check_index(store) if several else ())]), tuple(
+                touched
+            )
 
         return Undoable(sentence, back)

@@ -31,12 +31,18 @@ _BY_HAND = frozenset(["open", "hidden"])
 class PlanController:
     """Shows a plan, measures it piece by piece, and remembers what the user leaves out.
 
-    `changed` is called when another view is shown, or none; `remake` to make another plan, as another conversation is
-    marked.
+    `changed` is called when another view is shown, or none; `remake` to make another plan, as
+    another conversation is marked.
     """
 
-    def __init__(self, screen: SubScreen, changed: Callable[[], None], remake: Callable[[], None]) -> None:
-        self._screen, self._context, self._cleaning = screen, screen.context, screen.controllers.cleaning
+    def __init__(
+        self, screen: SubScreen, changed: Callable[[], None], remake: Callable[[], None]
+    ) -> None:
+        self._screen, self._context, self._cleaning = (
+            screen,
+            screen.context,
+            screen.controllers.cleaning,
+        )
         self._changed, self._remake = changed, remake
         self.planned: PreparedPlan | None = None
         """The plan by the rules; it includes what the user leaves out."""
@@ -63,7 +69,8 @@ class PlanController:
     # Plans and their views
 
     def show(self, planned: PreparedPlan, empty: str) -> None:
-        """Lay out another plan, show it, measure it; `empty` is the sentence for a plan in which nothing goes."""
+        """Lay out another plan, show it, measure it; `empty` is the sentence for a plan in which
+        nothing goes."""
         self.planned, self._laid_out, self._empty = planned, None, empty
         self._has_news = True
         self._compute_view()
@@ -80,7 +87,8 @@ class PlanController:
         self.planned = None
 
     def _remember(self, left_out: LeftOut) -> None:
-        """Take what the user leaves out, also for the next time that the screen opens with the same rules."""
+        """Take what the user leaves out, also for the next time that the screen opens with the same
+        rules."""
         self._left_out = left_out
         if not self.marks_in_list:
             self._cleaning.last_left_out = left_out
@@ -103,7 +111,12 @@ class PlanController:
         planned = self.planned
         if planned is None:
             return
-        details, left_out, empty, opened = self._context.details, self._left_out, self._empty, frozenset(self._opened)
+        details, left_out, empty, opened = (
+            self._context.details,
+            self._left_out,
+            self._empty,
+            frozenset(self._opened),
+        )
         order, laid_out = self.order, self._laid_out
 
         def work(reader: Reader) -> PlanView:
@@ -136,7 +149,9 @@ class PlanController:
         self._has_news = False
         if not view.is_measured:
             self._cleaning.measure_on(planned, lambda more: self._take_sizes(planned, more))
-        elif self.order is PlanOrder.SIZE and not view.rows.was_measured:  # rows keep their places until then
+        elif (
+            self.order is PlanOrder.SIZE and not view.rows.was_measured
+        ):  # rows keep their places until then
             self._lay_out()
 
     def _take_sizes(self, asked: PreparedPlan, more: PreparedPlan) -> None:
@@ -145,11 +160,14 @@ class PlanController:
             self._has_news = True
             self._compute_view()
 
-    def _submit(self, slot: str, work: Callable[[Reader], Result], done: Callable[[Result], None]) -> None:
+    def _submit(
+        self, slot: str, work: Callable[[Reader], Result], done: Callable[[Result], None]
+    ) -> None:
         self._context.plan_worker.submit(slot, work, done)
 
     def when_ready(self, then: Callable[[PreparedPlan], None], *, archive: bool) -> None:
-        """Narrow the plan to what goes, for an archive without archived ones, and pass it on if anything goes."""
+        """Narrow the plan to what goes, for an archive without archived ones, and pass it on if
+        anything goes."""
         planned, left_out = self.planned, self._left_out
         if planned is None:
             self._say(_("nothing to clean up by these rules"))
@@ -179,22 +197,40 @@ class PlanController:
         """Return more about a row than it has room for; empty if there is nothing to add."""
         if isinstance(row, SparedRow):
             why = row.spared.why
-            parts = [why.words, *([_("Space takes it all the same")] if why.code in _BY_HAND else [])]
-            if why.code == "open" and self.planned is not None and "stale" not in self.planned.selection.states:
+            parts = [
+                why.words,
+                *([_("Space takes it all the same")] if why.code in _BY_HAND else []),
+            ]
+            if (
+                why.code == "open"
+                and self.planned is not None
+                and "stale" not in self.planned.selection.states
+            ):
                 parts.append(_("6 includes stale open ones"))
             return " · ".join(parts)
         if isinstance(row, PlanRow):
-            goes, stays = _("goes with D · Space keeps it"), _("stays, as you removed it · Space adds it again")
+            goes, stays = (
+                _("goes with D · Space keeps it"),
+                _("stays, as you removed it · Space adds it again"),
+            )
             parts = [goes if row.goes else stays, _("Enter reads it")]
             if along := len(row.planned.subagents):
                 sentence = ngettext(
-                    "1 subagent session along in a delete", "{count:,} subagent sessions along in a delete", along
+                    "1 subagent session along in a delete",
+                    "{count:,} subagent sessions along in a delete",
+                    along,
                 )
                 parts.append(sentence.format(count=along))
                 own, whole = row.planned.conversation.cost_usd, row.planned.cost_usd
                 if own != whole:
-                    costs = _("{whole} with them") if own is None else _("{own} without them, {whole} with them")
-                    parts.append(costs.format(own=formats.money(own) or "$0", whole=formats.money(whole)))
+                    costs = (
+                        _("{whole} with them")
+                        if own is None
+                        else _("{own} without them, {whole} with them")
+                    )
+                    parts.append(
+                        costs.format(own=formats.money(own) or "$0", whole=formats.money(whole))
+                    )
             return " · ".join([*parts, row.planned.conversation.id])
         if isinstance(row, PlanJobRow):
             return _("Enter shows the runs of this job · Space removes or adds all of them")
@@ -228,7 +264,9 @@ class PlanController:
 
     def toggle(self, conversation: Conversation) -> None:
         """Leave a conversation of the plan out, or take it back."""
-        self._leave_out(self._left_out.toggled({conversation.root_id: job_key_of(conversation.root)}))
+        self._leave_out(
+            self._left_out.toggled({conversation.root_id: job_key_of(conversation.root)})
+        )
 
     def _leave_out(self, left_out: LeftOut) -> None:
         self._remember(left_out)
@@ -238,7 +276,8 @@ class PlanController:
     def toggle_all(self, find_roots: Callable[[], dict[str, str | None]]) -> None:
         """Leave many conversations out, or take them back if some are left out.
 
-        `find_roots` returns their roots, each with its job if it is a cron run; it runs on a worker thread.
+        `find_roots` returns their roots, each with its job if it is a cron run; it runs on a worker
+        thread.
         """
         before = self._left_out
 
@@ -259,7 +298,8 @@ class PlanController:
         self._submit("toggle", work, done)
 
     def take_by_hand(self, conversation: Conversation, why: SpareReason | None) -> bool:
-        """Mark a conversation that the plan does not have; or say what protects it, and return False.
+        """Mark a conversation that the plan does not have; or say what protects it, and return
+        False.
 
         `why` is the reason for sparing it; None if it matches no rule.
         """

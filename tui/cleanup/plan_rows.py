@@ -160,7 +160,9 @@ class PlanRow(NamedTuple):
             cost=formats.money(each.cost_usd),
             size=formats.size(size) if size is not None else "…",
         )
-        name = one_line(formats.name(conversation), 300) + (f"  ⊕{len(each.subagents)}" if each.subagents else "")
+        name = one_line(formats.name(conversation), 300) + (
+            f"  ⊕{len(each.subagents)}" if each.subagents else ""
+        )
         lead = (" ✓ ", "mark") if self.goes else (" · ", "dim")
         line = row_line(lead, (name, "title" if self.goes else "dim"), columns, room)
         return _with_bar(line, size, self.biggest, width, goes=self.goes)
@@ -213,7 +215,10 @@ class PlanJobRow(NamedTuple):
         if self.goes and not all_go:
             count = _("{count:,} of {runs}").format(count=self.goes, runs=count)
         lead = (f" {mark} ", "mark" if self.goes else "dim")
-        name = (_job_name(self.title or self.name, count, is_open=self.is_open), "title" if self.goes else "dim")
+        name = (
+            _job_name(self.title or self.name, count, is_open=self.is_open),
+            "title" if self.goes else "dim",
+        )
         line = row_line(lead, name, columns, room)
         return _with_bar(line, size, self.biggest, width, goes=bool(self.goes))
 
@@ -229,7 +234,9 @@ class SparedRow(NamedTuple):
         return f"s{self.spared.conversation.root_id}"
 
     def spans(self, width: int, now: float) -> Line:
-        return _spared_line(one_line(formats.name(self.spared.conversation), 300), self.spared.why.words, width)
+        return _spared_line(
+            one_line(formats.name(self.spared.conversation), 300), self.spared.why.words, width
+        )
 
 
 class SparedJobRow(NamedTuple):
@@ -250,7 +257,9 @@ class SparedJobRow(NamedTuple):
 
     def spans(self, width: int, now: float) -> Line:
         count = formats.counted(len(self.runs), "run")
-        return _spared_line(_job_name(self.title or self.name, count, is_open=self.is_open), self.words, width)
+        return _spared_line(
+            _job_name(self.title or self.name, count, is_open=self.is_open), self.words, width
+        )
 
 
 def _job_name(name: str, count: str, *, is_open: bool) -> str:
@@ -267,7 +276,8 @@ Lines = list[int | str]
 
 
 def fold(roots: Sequence[Session]) -> tuple[Lines, dict[str, tuple[int, ...]]]:
-    """Fold the runs of each cron job, given by their roots, into one line in the place of the first run.
+    """Fold the runs of each cron job, given by their roots, into one line in the place of the first
+    run.
 
     Returns:
         The lines, and the indexes of the runs of each job.
@@ -285,8 +295,11 @@ def fold(roots: Sequence[Session]) -> tuple[Lines, dict[str, tuple[int, ...]]]:
     return lines, {job: tuple(places) for job, places in jobs.items()}
 
 
-def unfold(lines: Lines, jobs: dict[str, tuple[int, ...]], opened: Container[str], mark: str) -> Lines:
-    """Return lines with the runs of opened jobs below theirs; `mark` is the letter before a job in its key."""
+def unfold(
+    lines: Lines, jobs: dict[str, tuple[int, ...]], opened: Container[str], mark: str
+) -> Lines:
+    """Return lines with the runs of opened jobs below theirs; `mark` is the letter before a job in
+    its key."""
     unfolded: Lines = []
     for line in lines:
         unfolded.append(line)

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
 
 class LeftOut:
-    """Roots of conversations that the user leaves out of a plan, counted by cron job; safe on any thread.
+    """Roots of conversations that the user leaves out of a plan, counted by cron job; safe on any
+    thread.
 
     It never changes. `job_of` has the job of each root, None for what is no cron run.
     """
@@ -55,7 +56,8 @@ class LeftOut:
         return self._runs[job]
 
     def toggled(self, roots: Mapping[str, str | None]) -> LeftOut:
-        """Leave out all of these roots, given with their jobs, or none of them if some were left out."""
+        """Leave out all of these roots, given with their jobs, or none of them if some were left
+        out."""
         some = any(root in self._job_of for root in roots)
         return self.without(roots) if some else LeftOut({**self._job_of, **roots})
 
@@ -75,7 +77,8 @@ def _reasons(runs: Sequence[Spared]) -> str:
 
 
 class PlanRows:
-    """Rows of a plan: what would go, then what is spared; the runs of a cron job are one line until it is opened.
+    """Rows of a plan: what would go, then what is spared; the runs of a cron job are one line until
+    it is opened.
 
     Args:
         plan: In the order of the rows.
@@ -101,8 +104,14 @@ class PlanRows:
         lines, self._jobs = fold([each.conversation.root for each in plan.selected])
         stays, spared_jobs = fold([each.conversation.root for each in plan.spared])
         self._stays = unfold(stays, spared_jobs, opened, "z")
-        self._runs = {job: tuple(plan.selected[place] for place in places) for job, places in self._jobs.items()}
-        self._spared_runs = {job: tuple(plan.spared[place] for place in places) for job, places in spared_jobs.items()}
+        self._runs = {
+            job: tuple(plan.selected[place] for place in places)
+            for job, places in self._jobs.items()
+        }
+        self._spared_runs = {
+            job: tuple(plan.spared[place] for place in places)
+            for job, places in spared_jobs.items()
+        }
         self._reasons = {job: _reasons(runs) for job, runs in self._spared_runs.items()}
         self._sums = self.job_sums(plan)
         self._goes = unfold(self._in_order(lines, order), self._jobs, opened, "j")
@@ -112,18 +121,25 @@ class PlanRows:
         self._empty = NoteRow(empty)
         self._first_spared = max(len(self._goes), 1) + 1
         self._index = {
-            f"j{place}" if isinstance(place, str) else f"p{plan.selected[place].conversation.root_id}": line
+            f"j{place}"
+            if isinstance(place, str)
+            else f"p{plan.selected[place].conversation.root_id}": line
             for line, place in enumerate(self._goes)
         }
         for line, place in enumerate(self._stays, self._first_spared):
-            key = f"z{place}" if isinstance(place, str) else f"s{plan.spared[place].conversation.root_id}"
+            key = (
+                f"z{place}"
+                if isinstance(place, str)
+                else f"s{plan.spared[place].conversation.root_id}"
+            )
             self._index[key] = line
 
     def __len__(self) -> int:
         return max(len(self._goes), 1) + (1 + len(self._stays) if self._note is not None else 0)
 
     def _in_order(self, lines: Lines, order: PlanOrder) -> Lines:
-        """Sort lines by what they show: a job has the sums of its runs, and the idle time of its oldest run."""
+        """Sort lines by what they show: a job has the sums of its runs, and the idle time of its
+        oldest run."""
         selected = self._plan.selected
 
         def runs(line: int | str) -> tuple[Planned, ...]:
@@ -131,7 +147,9 @@ class PlanRows:
 
         def title(line: int | str) -> tuple[bool, str]:
             first = runs(line)[0].conversation
-            return title_key(self._details.job_title(first) if isinstance(line, str) else first.title)
+            return title_key(
+                self._details.job_title(first) if isinstance(line, str) else first.title
+            )
 
         if order is PlanOrder.IDLE:
             return lines
@@ -158,7 +176,8 @@ class PlanRows:
         self._plan, self._sums, self._biggest = plan, sums, biggest
 
     def biggest(self, plan: Plan, sums: dict[str, JobSum]) -> int:
-        """Return the bytes of the biggest row; a job counts with all of its runs. Visits every conversation."""
+        """Return the bytes of the biggest row; a job counts with all of its runs. Visits every
+        conversation."""
         single = [plan.selected[place] for place in self._goes if isinstance(place, int)]
         sizes = [each.bytes for each in single]
         return max([*sizes, *(each.bytes or 0 for each in sums.values())], default=0)
@@ -174,7 +193,9 @@ class PlanRows:
                 goes = max(0, len(runs) - self._left_out().of_job(place))
                 is_open = f"j{place}" in self._opened
                 title = self._details.job_title(runs[0].conversation)
-                return PlanJobRow(place, runs, goes, self._sums[place], is_open, self._biggest, title)
+                return PlanJobRow(
+                    place, runs, goes, self._sums[place], is_open, self._biggest, title
+                )
             each = self._plan.selected[place]
             completed = self._completed(each.conversation)._replace(size=each.conversation.size)
             goes_too = each.conversation.root_id not in self._left_out().roots
@@ -187,7 +208,11 @@ class PlanRows:
                 return SparedJobRow(place, spared_runs, self._reasons[place], is_open, title)
             spared = self._plan.spared[place]
             return SparedRow(spared._replace(conversation=self._completed(spared.conversation)))
-        return self._note if self._note is not None and index == self._first_spared - 1 else self._empty
+        return (
+            self._note
+            if self._note is not None and index == self._first_spared - 1
+            else self._empty
+        )
 
     def index_of(self, key: str) -> int | None:
         return self._index.get(key)
@@ -203,7 +228,8 @@ class PlanRows:
 
 
 def freed_by(plan: Plan, catalog: Catalog) -> dict[str, int]:
-    """Return the bytes that a narrowed plan frees, by the tip of each conversation; subagents have their own tips."""
+    """Return the bytes that a narrowed plan frees, by the tip of each conversation; subagents have
+    their own tips."""
     freed: dict[str, int] = {}
     for each in plan.selected:
         freed[each.conversation.id] = each.own.total
@@ -216,7 +242,8 @@ def freed_by(plan: Plan, catalog: Catalog) -> dict[str, int]:
 
 
 class PlanView(NamedTuple):
-    """What the screen shows of a plan, computed so that the screen need not visit every conversation."""
+    """What the screen shows of a plan, computed so that the screen need not visit every
+    conversation."""
 
     rows: PlanRows
     plan: Plan
@@ -243,10 +270,13 @@ class PlanView(NamedTuple):
     """Roots that the user left out and this plan no longer has."""
 
 
-def make_view(plan: Plan, rows: PlanRows, catalog: Catalog, left_out: Set[str], marks: frozenset[str]) -> PlanView:
+def make_view(
+    plan: Plan, rows: PlanRows, catalog: Catalog, left_out: Set[str], marks: frozenset[str]
+) -> PlanView:
     """Compute what the screen shows of a plan, given in the order of its rows.
 
-    `left_out` are the roots that the user leaves out, `marks` the tips of conversations that were marked by hand.
+    `left_out` are the roots that the user leaves out, `marks` the tips of conversations that were
+    marked by hand.
     """
     narrowed = plan.narrowed(catalog, left_out)
     roots = frozenset(each.conversation.root_id for each in plan.selected)
@@ -273,22 +303,29 @@ def make_view(plan: Plan, rows: PlanRows, catalog: Catalog, left_out: Set[str], 
         freed=freed_by(narrowed, catalog),
         roots=roots,
         spared={each.conversation.root_id: each.why for each in plan.spared},
-        sessions=frozenset(session_id for each in narrowed.selected for session_id in each.session_ids),
+        sessions=frozenset(
+            session_id for each in narrowed.selected for session_id in each.session_ids
+        ),
         gone=tuple(left_out - roots),
     )
 
 
 def totals_line(plan: Plan) -> str:
-    """`1,204 messages · 4.1 MB · $3.40 with subagents · 14 sessions`; visits every conversation of the plan."""
+    """`1,204 messages · 4.1 MB · $3.40 with subagents · 14 sessions`; visits every conversation of
+    the plan."""
     totals = plan.totals()
     cost = formats.money(totals.cost_usd)
     if cost and totals.cost_usd != plan.totals(subagents=False).cost_usd:
         cost = _("{cost} with subagents").format(cost=cost)
     hidden = totals.messages - totals.messages_shown if plan.is_measured else 0
-    along = ngettext("with 1 hidden message", "with {count:,} hidden messages", hidden).format(count=hidden)
+    along = ngettext("with 1 hidden message", "with {count:,} hidden messages", hidden).format(
+        count=hidden
+    )
     parts = [
         formats.counted(totals.messages - hidden, "message"),
-        ("{size}" if plan.is_measured else _("measuring, so far {size}")).format(size=formats.size(totals.bytes)),
+        ("{size}" if plan.is_measured else _("measuring, so far {size}")).format(
+            size=formats.size(totals.bytes)
+        ),
         cost,
         along if hidden else "",
         formats.counted(totals.sessions, "session"),
@@ -302,7 +339,9 @@ def along_line(plan: Plan, marks: Container[str]) -> str:
     if not count:
         return ""
     return ngettext(
-        "1 marked subagent goes along with its parent", "{count:,} marked subagents go along with their parents", count
+        "1 marked subagent goes along with its parent",
+        "{count:,} marked subagents go along with their parents",
+        count,
     ).format(count=count)
 
 

@@ -41,7 +41,8 @@ _REST = 0.15
 _LONGEST = 200
 """Letters of the line that a sentence repeats."""
 _MAP = (100, 30)
-"""The smallest screen, in columns and lines, that shows the bytes as blocks; a smaller one shows bars."""
+"""The smallest screen, in columns and lines, that shows the bytes as blocks; a smaller one shows
+bars."""
 _AXIS = 20
 """The fewest lines of a screen that shows the time axis."""
 SWITCHES = (
@@ -88,7 +89,9 @@ class PruneScreen(SubScreen):
             "{count:,} marked in the list · rules add more",
             self.plan.marks_in_list,
         ).format(count=self.plan.marks_in_list)
-        box = QueryBox(self._rules, placeholder=marked if self.plan.marks_in_list else _HINT, id="rules")
+        box = QueryBox(
+            self._rules, placeholder=marked if self.plan.marks_in_list else _HINT, id="rules"
+        )
         box.on_edit = self._edited
         yield box
         yield ToggleLine(id="switches")
@@ -100,7 +103,13 @@ class PruneScreen(SubScreen):
             with Vertical(id="side"):
                 yield TextLine(id="map-title")
                 yield ConversationList(id="space")
-                yield TreeMap(self.space.point_at, self.space.enter, self.space.leave, self.space.show, id="map")
+                yield TreeMap(
+                    self.space.point_at,
+                    self.space.enter,
+                    self.space.leave,
+                    self.space.show,
+                    id="map",
+                )
         yield TextLine(id="totals")
         yield TextLine(id="stays")
         yield TextLine(id="file")
@@ -114,13 +123,18 @@ class PruneScreen(SubScreen):
         self.axis.widget.clock = self.context.clock
         self.show_title(_("clean up"), " " + _("nothing is changed before you say so"))
         self.set_focus(self.plan.rows)
-        self.line("map-title").update(Content.styled("  " + _("disk usage · after the plan"), "dim"))
+        self.line("map-title").update(
+            Content.styled("  " + _("disk usage · after the plan"), "dim")
+        )
         self._edited(self._rules)
         self._show_rules()
         self._make_plan()
         catalog = self.context.catalog
         self.context.page_worker.submit(
-            "vocabulary", lambda reader: read_vocabulary(reader, catalog), self._take_vocabulary, self.context.failed
+            "vocabulary",
+            lambda reader: read_vocabulary(reader, catalog),
+            self._take_vocabulary,
+            self.context.failed,
         )
 
     def on_resize(self, event: Resize) -> None:
@@ -188,13 +202,16 @@ class PruneScreen(SubScreen):
         self._vocabulary = vocabulary
 
     def _edited(self, text: str) -> None:
-        """Mark what is read as a filter, and offer to complete the last one; called within the keystroke."""
+        """Mark what is read as a filter, and offer to complete the last one; called within the
+        keystroke."""
         now, box = self.context.clock(), self.query_one("#rules", QueryBox)
         query = parse_line(text, now)
         box.marks = [("filter", each.start, each.end) for each in query.filters]
         offered = complete(text, self._vocabulary, now, for_cleanup=True) if text else None
         typing = len(text) if offered is not None else -1
-        box.marks += [("problem", each.start, each.end) for each in query.problems if each.end != typing]
+        box.marks += [
+            ("problem", each.start, each.end) for each in query.problems if each.end != typing
+        ]
         box.offer(text[: offered.start] + offered.choices[0] if offered is not None else "")
 
     def _show_rules(self) -> None:
@@ -259,15 +276,21 @@ class PruneScreen(SubScreen):
         parsed = self._parsed
         self._is_looking = False
         if parsed is None or parsed.problems:
-            words = _("; ").join(each.text for each in parsed.problems) if parsed is not None else ""
+            words = (
+                _("; ").join(each.text for each in parsed.problems) if parsed is not None else ""
+            )
             self._show_none(_("A filter cannot be read: {problems}").format(problems=words))
             return
         selection = Selection(parsed, marks=self.plan.marked)
         if selection.nothing:
             if parsed.filters:
-                self._show_none(_("include: only adds to what others choose: 1 to 5 say which ones go."))
+                self._show_none(
+                    _("include: only adds to what others choose: 1 to 5 say which ones go.")
+                )
             else:
-                self._show_none(_("No filters yet: 1 to 7 switch some on, / edits them, Esc leaves."))
+                self._show_none(
+                    _("No filters yet: 1 to 7 switch some on, / edits them, Esc leaves.")
+                )
             return
         self._is_looking = self.plan.planned is None
         if self._is_looking and not self._was_early:
@@ -296,7 +319,9 @@ class PruneScreen(SubScreen):
     def _plan_changed(self) -> None:
         self._measured()
         self.space.show()
-        if self.plan.view is None or self.plan.view.is_measured:  # the plan is measured before the map
+        if (
+            self.plan.view is None or self.plan.view.is_measured
+        ):  # the plan is measured before the map
             self.space.begin()
 
     def _measured(self) -> None:
@@ -310,14 +335,20 @@ class PruneScreen(SubScreen):
         if view is not None and view.goes:
             count = counted(view.goes, "conversation")
             parts = [view.totals]
-            if self.space.total >= view.bytes > 0:  # after a delete the map is measured before the next plan is made
-                parts.insert(0, _("{share:.0%} of the store").format(share=view.bytes / self.space.total))
+            if (
+                self.space.total >= view.bytes > 0
+            ):  # after a delete the map is measured before the next plan is made
+                parts.insert(
+                    0, _("{share:.0%} of the store").format(share=view.bytes / self.space.total)
+                )
             goes = Content.assemble((f" ✓ {count}", "bold $accent"), f" · {' · '.join(parts)}")
             if self.plan.planned is None:  # they belong to the rules before
                 goes = Content.styled(goes.plain, "dim")
         self.line("totals").update(goes)
         self.space.show_file()
-        self.line("stays").update(Content.styled(f" {view.stays if view is not None else ''}", "dim"))
+        self.line("stays").update(
+            Content.styled(f" {view.stays if view is not None else ''}", "dim")
+        )
 
     @on(ConversationList.Shown)
     def rows_shown(self, event: ConversationList.Shown) -> None:
@@ -325,19 +356,29 @@ class PruneScreen(SubScreen):
         event.stop()
         if event.list is self.plan.rows:
             self._show_head()
-            self.read_names("plan-names", self.plan.nameless(event.first, event.last), self.plan.rows.refresh_rows)
+            self.read_names(
+                "plan-names",
+                self.plan.nameless(event.first, event.last),
+                self.plan.rows.refresh_rows,
+            )
         else:
-            self.read_names("map-names", self.space.nameless(event.first, event.last), self.space.names_read)
+            self.read_names(
+                "map-names", self.space.nameless(event.first, event.last), self.space.names_read
+            )
 
     @on(ConversationList.Highlighted)
     def highlighted(self, event: ConversationList.Highlighted) -> None:
         """Show more about the row."""
         event.stop()
-        if event.list.has_focus or not (self.space.has_focus or event.list is self.space.rows):  # not of the other pane
+        if event.list.has_focus or not (
+            self.space.has_focus or event.list is self.space.rows
+        ):  # not of the other pane
             self._tell_about(event.row, by_hand=event.by_hand)
 
     def _tell_about(self, row: ListRow | None, *, by_hand: bool = True) -> None:
-        words = self.space.about(row) if isinstance(row, SpaceRow | KindRow) else self.plan.about(row)
+        words = (
+            self.space.about(row) if isinstance(row, SpaceRow | KindRow) else self.plan.about(row)
+        )
         if words or isinstance(row, NoteRow):  # nothing about the row that was there before
             self.describe(words, by_hand=by_hand)
 
@@ -367,7 +408,8 @@ class PruneScreen(SubScreen):
         return self._timer is not None or (is_looking and self.plan.planned is None)
 
     def _is_early(self) -> bool:
-        """Return whether the plan is still being made, and say so: the old one is of other rules."""
+        """Return whether the plan is still being made, and say so: the old one is of other
+        rules."""
         self._was_early = self.is_planning
         if self._was_early:
             self.say(_("the plan is being made: press the key again when it is there"), look="")

@@ -1,4 +1,5 @@
-"""Make the file smaller with `hermes sessions optimize`: the card that says what it needs, and the run."""
+"""Make the file smaller with `hermes sessions optimize`: the card that says what it needs, and the
+run."""
 
 from __future__ import annotations
 
@@ -43,7 +44,8 @@ class Reclaim(NamedTuple):
 
     @property
     def lacks_room(self) -> bool:
-        """Whether the disk may be too small: VACUUM writes a copy, in WAL mode twice (https://sqlite.org/lang_vacuum.html)."""
+        """Whether the disk may be too small: VACUUM writes a copy, in WAL mode twice
+        (https://sqlite.org/lang_vacuum.html)."""
         return self.disk_free < 2 * (self.file.file_bytes - self.file.free_bytes)
 
 
@@ -62,13 +64,20 @@ class ReclaimCard(Card[bool]):
         with Vertical(id="card"):
             yield Static(Content.styled(_("Shrink the file"), "bold"))
             gained = _("{free} of {size} are free inside the file")
-            gained = gained.format(free=formats.size(file.free_bytes), size=formats.size(file.file_bytes))
+            gained = gained.format(
+                free=formats.size(file.free_bytes), size=formats.size(file.file_bytes)
+            )
             yield Static(Content.styled(gained, "$accent"))
-            needed = _("It needs up to {needed} beside it while it runs; {free} are free on that disk.")
+            needed = _(
+                "It needs up to {needed} beside it while it runs; {free} are free on that disk."
+            )
             for line in (
-                _("Hermes merges its search index and rewrites the whole file without the free part."),
+                _(
+                    "Hermes merges its search index and rewrites the whole file without the free part."
+                ),
                 needed.format(
-                    needed=formats.size(2 * (file.file_bytes - file.free_bytes)), free=formats.size(reclaim.disk_free)
+                    needed=formats.size(2 * (file.file_bytes - file.free_bytes)),
+                    free=formats.size(reclaim.disk_free),
                 ),
                 _(
                     "No other program can write while it runs, which takes minutes on a large store, so stop the "
@@ -110,7 +119,13 @@ def open_reclaim(controllers: Controllers, app: App[Any]) -> None:
     def work(reader: Reader) -> Reclaim:
         executable = find_hermes()
         return Reclaim(
-            argv=(hermes_word(executable), "-p", location.profile or "default", "sessions", "optimize"),
+            argv=(
+                hermes_word(executable),
+                "-p",
+                location.profile or "default",
+                "sessions",
+                "optimize",
+            ),
             home=str(location.root),
             executable=executable,
             file=read_file_space(reader, store.sizes()[1]),
@@ -146,8 +161,12 @@ def _run(controllers: Controllers, reclaim: Reclaim) -> None:
         return
     after = context.store.sizes()[0]
     # Before 0.22 Hermes always ends with 0, so the size of the file is reported.
-    sizes = _("the file has {after}, it had {before}").format(after=formats.size(after), before=formats.size(before))
-    context.say(_("hermes ended with {code}: {told}").format(code=code, told=sizes) if code else sizes)
+    sizes = _("the file has {after}, it had {before}").format(
+        after=formats.size(after), before=formats.size(before)
+    )
+    context.say(
+        _("hermes ended with {code}: {told}").format(code=code, told=sizes) if code else sizes
+    )
     controllers.listing.read()
 
 

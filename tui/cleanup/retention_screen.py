@@ -54,7 +54,11 @@ class FateRow(NamedTuple):
         else:
             when = _("{days:,.0f} d").format(days=days)
         urgent = days is not None and days < 7
-        mark = ("★", "accent") if self.conversation.pinned else ("!" if urgent else "·", "accent" if urgent else "dim")
+        mark = (
+            ("★", "accent")
+            if self.conversation.pinned
+            else ("!" if urgent else "·", "accent" if urgent else "dim")
+        )
         columns = _columns(
             width,
             formats.day_key(now + days * DAY) if days is not None else "",
@@ -95,7 +99,9 @@ class _Fates:
 
     def __init__(self, leaving: Sequence[tuple[Conversation, Fate]], details: RowDetails) -> None:
         self._leaving, self._details = leaving, details
-        self._index = {f"f{conversation.root_id}": index for index, (conversation, _fate) in enumerate(leaving)}
+        self._index = {
+            f"f{conversation.root_id}": index for index, (conversation, _fate) in enumerate(leaving)
+        }
 
     def __len__(self) -> int:
         return len(self._leaving)
@@ -176,7 +182,10 @@ class RetentionScreen(SubScreen):
             )
             parts.append(sentence.format(count=outlook.closing))
         if outlook.leaving:
-            can, cannot = _("a pin protects, archiving does not"), _("this store has no pins: b makes a copy")
+            can, cannot = (
+                _("a pin protects, archiving does not"),
+                _("this store has no pins: b makes a copy"),
+            )
             unsure = _("a pin protects only since Hermes 0.20.5: b makes a copy")
             parts.append(can if radar.rescue == "pin" else unsure if radar.can_pin else cannot)
         self.line("rule").update(Content.styled(" · ".join(parts), "dim"), layout=True)
@@ -189,7 +198,9 @@ class RetentionScreen(SubScreen):
             else _("It is unknown which conversations would go.")
         )
         nothing = FixedRows([NoteRow(none)])
-        self.fates.show(_Fates(outlook.leaving, self.context.details) if outlook.leaving else nothing)
+        self.fates.show(
+            _Fates(outlook.leaving, self.context.details) if outlook.leaving else nothing
+        )
 
     def on_resize(self, event: Resize) -> None:
         """Fit the columns to the size."""
@@ -204,7 +215,10 @@ class RetentionScreen(SubScreen):
             dated = [each for each in days if each is not None]
             row, now = self.fates.current, self.context.clock()
             goes_in = row.fate.prune_in_days if isinstance(row, FateRow) else None
-            axis.show(coming(dated, axis.columns // 2, now), now + goes_in * DAY if goes_in is not None else None)
+            axis.show(
+                coming(dated, axis.columns // 2, now),
+                now + goes_in * DAY if goes_in is not None else None,
+            )
 
     def _show_head(self) -> None:
         width = self.fates.scrollable_content_region.width
@@ -254,10 +268,14 @@ class RetentionScreen(SubScreen):
 
         def work() -> Bundle:
             trash, files = trash_folder(location), sessions_folder(location)
-            return copy_to_trash(store, outlook.catalog, [conversation], trash, now=now, sessions_folder=files)
+            return copy_to_trash(
+                store, outlook.catalog, [conversation], trash, now=now, sessions_folder=files
+            )
 
         def done(bundle: Bundle) -> None:
-            sentence = _("a copy is in the trash: {name}; restore it after Hermes has deleted the original")
+            sentence = _(
+                "a copy is in the trash: {name}; restore it after Hermes has deleted the original"
+            )
             context.say(sentence.format(name=bundle.name))
 
         context.writer.submit(work, done)

@@ -1,4 +1,5 @@
-"""The map beside a plan: bytes of the store by source and conversation, what the plan frees, what is free."""
+"""The map beside a plan: bytes of the store by source and conversation, what the plan frees, what
+is free."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ _UPDATE = 0.4
 
 
 def _roots_of(plan: Plan, ids: Container[str]) -> dict[str, str | None]:
-    """Return the roots of conversations of a plan, given by tips or roots, each with its job if it is a cron run."""
+    """Return the roots of conversations of a plan, given by tips or roots, each with its job if it
+    is a cron run."""
     return {
         each.conversation.root_id: job_key_of(each.conversation.root)
         for each in plan.selected
@@ -41,10 +43,14 @@ def _roots_of(plan: Plan, ids: Container[str]) -> dict[str, str | None]:
     }
 
 
-def before_and_after(name: str, file: FileSpace, goes: int, width: int, signs: str = "██░") -> Content:
-    """Draw the file as a bar of what stays, what goes and what is free already, then its sizes as far as they fit.
+def before_and_after(
+    name: str, file: FileSpace, goes: int, width: int, signs: str = "██░"
+) -> Content:
+    """Draw the file as a bar of what stays, what goes and what is free already, then its sizes as
+    far as they fit.
 
-    `goes` are the bytes that the plan frees; `width` is in cells; the parts are filled with `signs`.
+    `goes` are the bytes that the plan frees; `width` is in cells; the parts are filled with
+    `signs`.
     """
     whole = max(file.file_bytes, 1)
     size = max(min(width // 5, 40), 8)
@@ -75,13 +81,16 @@ def before_and_after(name: str, file: FileSpace, goes: int, width: int, signs: s
 
 
 class SpaceController:
-    """Measures the store on a worker of its own, and shows where the bytes are as rows or as blocks.
+    """Measures the store on a worker of its own, and shows where the bytes are as rows or as
+    blocks.
 
-    Conversations are left out of the plan here, too. `measured` is called when more of the store has been measured, and
-    when all of it has.
+    Conversations are left out of the plan here, too. `measured` is called when more of the store
+    has been measured, and when all of it has.
     """
 
-    def __init__(self, screen: SubScreen, plan: PlanController, measured: Callable[[], None]) -> None:
+    def __init__(
+        self, screen: SubScreen, plan: PlanController, measured: Callable[[], None]
+    ) -> None:
         self._screen, self._plan, self._measured = screen, plan, measured
         self._opened: set[str] = set()
         self._inside: list[str] = []
@@ -176,7 +185,8 @@ class SpaceController:
         self._screen.line("map-title").update(Content.assemble((title, "bold"), (note, "dim")))
 
     def show_file(self) -> None:
-        """Show the size of the file, what the plan frees in it, and what only `optimize` gives back."""
+        """Show the size of the file, what the plan frees in it, and what only `optimize` gives
+        back."""
         if self._map is None:
             return
         view = self._plan.view
@@ -207,24 +217,37 @@ class SpaceController:
         return self.pane.has_focus
 
     def show(self) -> None:
-        """Draw the map with what the plan frees; computed on a worker thread, as the map may be large."""
+        """Draw the map with what the plan frees; computed on a worker thread, as the map may be
+        large."""
         space_map, screen = self._map, self._screen
         if space_map is None:
             return
         context, planned, view = screen.context, self._plan.planned, self._plan.view
-        catalog = planned.catalog if planned is not None and not context.catalog.exact else context.catalog
+        catalog = (
+            planned.catalog
+            if planned is not None and not context.catalog.exact
+            else context.catalog
+        )
         freed = view.freed if view is not None else {}
         opened, cached, read_before = frozenset(self._opened), self._sums, context.details.additions
         are_blocks, size, inside = screen.has_class("-map"), self.blocks.size, tuple(self._inside)
 
-        def work(reader: Reader) -> tuple[dict[str, int], list[ListRow], tuple[list[Tile], list[str]]]:
-            sums = cached[1] if cached is not None and cached[0] is freed else freed_sums(space_map, freed)
+        def work(
+            reader: Reader,
+        ) -> tuple[dict[str, int], list[ListRow], tuple[list[Tile], list[str]]]:
+            sums = (
+                cached[1]
+                if cached is not None and cached[0] is freed
+                else freed_sums(space_map, freed)
+            )
             of_plan = MapOfPlan(space_map, sums, catalog, context.details)
             if are_blocks:
                 return sums, [], of_plan.blocks(inside, size.width, size.height)
             return sums, of_plan.rows(opened), ([], [])
 
-        def done(result: tuple[dict[str, int], list[ListRow], tuple[list[Tile], list[str]]]) -> None:
+        def done(
+            result: tuple[dict[str, int], list[ListRow], tuple[list[Tile], list[str]]],
+        ) -> None:
             sums, rows, (blocks, path) = result
             self._sums = (freed, sums)
             if not screen.is_whole:
@@ -246,12 +269,14 @@ class SpaceController:
         self._worker.submit("rows", work, done)
 
     def names_read(self) -> None:
-        """Show names that were read for the map, also in the plan, which then has nothing left to read."""
+        """Show names that were read for the map, also in the plan, which then has nothing left to
+        read."""
         self._plan.rows.refresh_rows()
         self.show()
 
     def _unread(self, spaces: Iterable[Space]) -> list[Conversation]:
-        """Return the conversations that name lines and have not been read: untitled ones, and a run of each job."""
+        """Return the conversations that name lines and have not been read: untitled ones, and a run
+        of each job."""
         catalog, details = self._screen.context.catalog, self._screen.context.details
         tips = (
             each if each.level == "conversation" else each.below[0]
@@ -259,10 +284,15 @@ class SpaceController:
             if each.level in ("conversation", "job")
         )
         conversations = (catalog.of_session(each.name) for each in tips)
-        return [each for each in conversations if each and not each.title and not details.complete(each)[1]]
+        return [
+            each
+            for each in conversations
+            if each and not each.title and not details.complete(each)[1]
+        ]
 
     def nameless(self, first: int, last: int) -> list[Conversation]:
-        """Return conversations of some rows that have no title and whose preview has not been read."""
+        """Return conversations of some rows that have no title and whose preview has not been
+        read."""
         source = self.rows.source
         rows = (source.row(index) for index in range(first, min(last + 1, len(source))))
         return self._unread(row.space for row in rows if isinstance(row, SpaceRow))
@@ -275,7 +305,9 @@ class SpaceController:
             sentence = _("{name}: {share:.1%} of all that is in the store")
             return sentence.format(name=row.name, share=row.bytes / row.whole)
         if row.space.level == "conversation":
-            return _("Enter shows its contents · Space adds it to the plan, or removes it · o reads it")
+            return _(
+                "Enter shows its contents · Space adds it to the plan, or removes it · o reads it"
+            )
         return _("Enter shows its contents · Space removes it from the plan, or adds it")
 
     def select(self, row: ListRow) -> None:
@@ -315,13 +347,18 @@ class SpaceController:
         self._screen.say(" · ".join(filter(None, words)))
         if block.space is not None:
             plan, conversation = self._plan.rows, self._conversation(block.space)
-            key = f"p{conversation.root_id}" if conversation is not None else f"j{job_key(block.space.name)}"
+            key = (
+                f"p{conversation.root_id}"
+                if conversation is not None
+                else f"j{job_key(block.space.name)}"
+            )
             index = plan.source.index_of(key)
             if index is not None:
                 plan.cursor = index
 
     def _conversation(self, space: Space | None) -> Conversation | None:
-        """Return the conversation of a line of the map; None for another line, or if it is gone from the store."""
+        """Return the conversation of a line of the map; None for another line, or if it is gone
+        from the store."""
         if space is None or space.level != "conversation":
             return None
         return self._screen.context.catalog.of_session(space.name)
@@ -354,4 +391,6 @@ class SpaceController:
         elif planned is None:
             screen.say(_("no rules, so none of it goes"), look="")
         else:
-            plan.toggle_all(lambda: _roots_of(planned.plan, frozenset(each.name for each in below(space))))
+            plan.toggle_all(
+                lambda: _roots_of(planned.plan, frozenset(each.name for each in below(space)))
+            )

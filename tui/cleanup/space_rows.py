@@ -1,4 +1,5 @@
-"""The map of space as rows and as blocks: sources, jobs, conversations, and what each is made of."""
+"""The map of space as rows and as blocks: sources, jobs, conversations, and what each is made
+of."""
 
 from __future__ import annotations
 
@@ -77,7 +78,12 @@ class SpaceRow(NamedTuple):
         full = min(max(1, round(total / self.whole * size)), size) if self.whole and total else 0
         goes = min(full, max(1, round(self.freed / total * full))) if self.freed and total else 0
         line = row_line((lead, "dim"), (one_line(self.name, 300), look), columns, width - size - 1)
-        return [*line, ("█" * goes, "accent"), ("█" * (full - goes), "dim"), (" " * (size - full + 1), "dim")]
+        return [
+            *line,
+            ("█" * goes, "accent"),
+            ("█" * (full - goes), "dim"),
+            (" " * (size - full + 1), "dim"),
+        ]
 
 
 class KindRow(NamedTuple):
@@ -98,11 +104,14 @@ class KindRow(NamedTuple):
         columns = formats.fit(formats.size(self.bytes), 9, right=True)
         if width >= 56:
             columns += " " + bar(self.bytes / self.whole if self.whole else 0.0, 10)
-        return row_line((" " + "  " * self.depth + "  ", "dim"), (self.name, "note"), columns, width)
+        return row_line(
+            (" " + "  " * self.depth + "  ", "dim"), (self.name, "note"), columns, width
+        )
 
 
 def freed_sums(space_map: SpaceMap, freed: Mapping[str, int]) -> dict[str, int]:
-    """Return the bytes that go of each line of the map, by its key, from those by tip; lines without any are left out.
+    """Return the bytes that go of each line of the map, by its key, from those by tip; lines
+    without any are left out.
 
     Visits every conversation of the map, so it runs on a worker thread.
     """
@@ -135,11 +144,13 @@ _PERIODS: tuple[tuple[str, Callable[[date], str]], ...] = (
     ("%Y-%m", calendar.short_month),
     ("%Y", lambda day: str(day.year)),
 )
-"""Periods by which small conversations are grouped, shortest first: the form of the key, and the name for people."""
+"""Periods by which small conversations are grouped, shortest first: the form of the key, and the
+name for people."""
 
 
 def _kinds(sizes: Sizes) -> list[tuple[str, int]]:
-    """Return the kinds of content that are there, by their names as in `_KINDS`, with their bytes."""
+    """Return the kinds of content that are there, by their names as in `_KINDS`, with their
+    bytes."""
     return [(name, size) for name, field in _KINDS if (size := getattr(sizes, field))]
 
 
@@ -174,7 +185,11 @@ class MapOfPlan(NamedTuple):
             name = self.details.job_title(run) if run is not None else space.name
             return f"{name} · {formats.counted(space.conversations, 'run')}"
         conversation = self.catalog.of_session(space.name)
-        return formats.name(self.details.complete(conversation)[0]) if conversation is not None else space.name
+        return (
+            formats.name(self.details.complete(conversation)[0])
+            if conversation is not None
+            else space.name
+        )
 
     def _goes(self, spaces: Iterable[Space], depth: int) -> int:
         """Return the bytes that go of lines."""
@@ -188,47 +203,79 @@ class MapOfPlan(NamedTuple):
             below = partial(self._entries, space.below, depth + 1)
             groups = partial(self._groups, space.below, depth + 1, key)
             goes = min(self.sums.get(key, 0), size)
-            entries.append(TileData(key, one_line(self._name(space), 100), size, goes, space, below, groups=groups))
+            entries.append(
+                TileData(
+                    key, one_line(self._name(space), 100), size, goes, space, below, groups=groups
+                )
+            )
         if rest := spaces[_MAX_BLOCKS:]:
             size = sum(each.sizes.total for each in rest)
-            entries.append(TileData("", _smaller(len(rest)), size, self._goes(rest, depth), None, items=len(rest)))
+            entries.append(
+                TileData(
+                    "", _smaller(len(rest)), size, self._goes(rest, depth), None, items=len(rest)
+                )
+            )
         return entries
 
     def _periods(self, spaces: Iterable[Space], grouping: int) -> tuple[Space, ...]:
-        """Group lines by the period of their last activity, biggest first; a job by that of its biggest run."""
+        """Group lines by the period of their last activity, biggest first; a job by that of its
+        biggest run."""
         form, below = _PERIODS[grouping][0], dict[str, list[Space]]()
         for space in spaces:
             tip = space if space.level == "conversation" else space.below[0]
             session = self.catalog.forest.sessions.get(tip.name)
             when = session.last_active if session is not None else None
-            below.setdefault(datetime.fromtimestamp(when).strftime(form) if when is not None else "", []).append(space)
+            below.setdefault(
+                datetime.fromtimestamp(when).strftime(form) if when is not None else "", []
+            ).append(space)
         return _by_size(
-            Space(name, "period", added(each.sizes for each in of), sum(each.conversations for each in of), of)
+            Space(
+                name,
+                "period",
+                added(each.sizes for each in of),
+                sum(each.conversations for each in of),
+                of,
+            )
             for name, of in ((name, tuple(group)) for name, group in below.items())
         )
 
-    def _groups(self, spaces: Sequence[Space], depth: int, above: str, first: int) -> Iterator[list[TileData]]:
-        """Yield the lines from an index on, grouped by days, then by months, then by years; see `treemap.Groups`."""
+    def _groups(
+        self, spaces: Sequence[Space], depth: int, above: str, first: int
+    ) -> Iterator[list[TileData]]:
+        """Yield the lines from an index on, grouped by days, then by months, then by years; see
+        `treemap.Groups`."""
         for grouping in range(len(_PERIODS)) if depth else ():  # sources are not grouped
             entries = []
             for each in self._periods(spaces[first:], grouping):
                 key = f"{REST}{first}#{grouping}:{each.name}@{above}"
                 name = f"{_period_name(each.name, grouping)} · {each.conversations:,}"
                 goes = self._goes(each.below, depth)
-                entries.append(TileData(key, name, each.sizes.total, goes, each, items=each.conversations))
+                entries.append(
+                    TileData(key, name, each.sizes.total, goes, each, items=each.conversations)
+                )
             yield entries
 
-    def blocks(self, inside: Sequence[str], width: int, height: int) -> tuple[list[Tile], list[str]]:
-        """Lay out the map as blocks in `width` × `height` cells; return these, and the names of the blocks entered.
+    def blocks(
+        self, inside: Sequence[str], width: int, height: int
+    ) -> tuple[list[Tile], list[str]]:
+        """Lay out the map as blocks in `width` × `height` cells; return these, and the names of the
+        blocks entered.
 
-        `inside` are the keys of the blocks that were entered, outermost first; the path ends at the first that is gone.
+        `inside` are the keys of the blocks that were entered, outermost first; the path ends at the
+        first that is gone.
         """
         spaces, depth, path = self.space_map.sources, 0, list[str]()
         for key in inside:
-            rest, _at, line = key.removeprefix(REST).partition("@") if key.startswith(REST) else ("", "", key)
+            rest, _at, line = (
+                key.removeprefix(REST).partition("@") if key.startswith(REST) else ("", "", key)
+            )
             own = ((each, depth) for each in spaces)
-            below = ((each, depth + 1) for space in spaces for each in space.below)  # shown with them, entered directly
-            found = next((each for each in chain(own, below) if SpaceRow.key_of(*each) == line), None)
+            below = (
+                (each, depth + 1) for space in spaces for each in space.below
+            )  # shown with them, entered directly
+            found = next(
+                (each for each in chain(own, below) if SpaceRow.key_of(*each) == line), None
+            )
             if found is not None:
                 spaces, depth = found[0].below, found[1] + 1
             if rest:
@@ -237,9 +284,15 @@ class MapOfPlan(NamedTuple):
                 grouping, kind, name = group[:1], group[1:2], group[2:]
                 if grouping:
                     periods = self._periods(spaces, int(grouping))
-                    chosen = [each for each in periods if each.name == name] if kind == ":" else periods[int(name) :]
+                    chosen = (
+                        [each for each in periods if each.name == name]
+                        if kind == ":"
+                        else periods[int(name) :]
+                    )
                     spaces = _by_size(space for each in chosen for space in each.below)
-                path.append(_period_name(name, int(grouping)) if kind == ":" else _smaller(len(spaces)))
+                path.append(
+                    _period_name(name, int(grouping)) if kind == ":" else _smaller(len(spaces))
+                )
                 continue
             if found is None:
                 break
@@ -248,24 +301,32 @@ class MapOfPlan(NamedTuple):
             if entered.level == "conversation":
                 goes = self.sums.get(key, 0) / entered.sizes.total if entered.sizes.total else 0.0
                 kinds = _kinds(entered.sizes)
-                parts = [TileData(f"k{name}", _(name), size, round(size * goes), None) for name, size in kinds]
+                parts = [
+                    TileData(f"k{name}", _(name), size, round(size * goes), None)
+                    for name, size in kinds
+                ]
                 parts.sort(key=lambda each: -each.bytes)
                 return lay_out(parts, width, height, _smaller), path
         groups = partial(self._groups, spaces, depth, "")
         return lay_out(self._entries(spaces, depth), width, height, _smaller, groups), path
 
     def rows(self, opened: Container[str]) -> list[ListRow]:
-        """Return the map as rows: sources; below an open row its kinds of content, jobs and conversations."""
+        """Return the map as rows: sources; below an open row its kinds of content, jobs and
+        conversations."""
         rows: list[ListRow] = []
         whole = self.space_map.total.total
 
         def add(space: Space, depth: int) -> None:
             key = SpaceRow.key_of(space, depth)
             is_open = key in opened
-            rows.append(SpaceRow(space, depth, is_open, whole, self.sums.get(key, 0), self._name(space)))
+            rows.append(
+                SpaceRow(space, depth, is_open, whole, self.sums.get(key, 0), self._name(space))
+            )
             if not is_open:
                 return
-            rows.extend(KindRow(_(name), size, whole, depth + 1, key) for name, size in _kinds(space.sizes))
+            rows.extend(
+                KindRow(_(name), size, whole, depth + 1, key) for name, size in _kinds(space.sizes)
+            )
             if not space.below and not space.sizes.total:
                 rows.append(NoteRow(f"{'  ' * (depth + 1)}  {_('nothing in it')}"))
             for each in space.below[:_MAX_BELOW]:

@@ -26,11 +26,14 @@ _SMALLEST = 10
 _SMALLEST_GROUP = 4
 """A group is drawn with its parts from this height on, and from twice this width."""
 _WORTH = 3
-"""Small entries that take as many of the smallest blocks are shown in groups, if these are large enough."""
+"""Small entries that take as many of the smallest blocks are shown in groups, if these are large
+enough."""
 REST = "+"
-"""The first letter of the key of a block for many small entries: `+<entries with own blocks>#<group>@<key above>`.
+"""The first letter of the key of a block for many small entries: `+<entries with own
+blocks>#<group>@<key above>`.
 
-The group is empty for all of them, else `<grouping>:<name>`, or `<grouping>><rank>` for all groups from a rank on.
+The group is empty for all of them, else `<grouping>:<name>`, or `<grouping>><rank>` for all groups
+from a rank on.
 """
 
 
@@ -70,7 +73,8 @@ class Tile(NamedTuple):
 
 
 Groups = Callable[[int], Iterable[Sequence["TileData"]]]
-"""Groups entries from an index on, in one way after the other: finest first, in each the biggest group first."""
+"""Groups entries from an index on, in one way after the other: finest first, in each the biggest
+group first."""
 
 
 def _no_groups(first: int) -> Iterable[Sequence[TileData]]:
@@ -94,7 +98,8 @@ class TileData(NamedTuple):
 
 
 def _shares(entries: Sequence[TileData], rect: Rect) -> list[tuple[TileData, Rect]]:
-    """Split a rectangle in halves of about the same bytes, along its longer side, until each entry has a part."""
+    """Split a rectangle in halves of about the same bytes, along its longer side, until each entry
+    has a part."""
     if not entries or rect.area <= 0:
         return []
     if len(entries) == 1:
@@ -106,23 +111,42 @@ def _shares(entries: Sequence[TileData], rect: Rect) -> list[tuple[TileData, Rec
         count += 1
     share = half / total if total else count / len(entries)
     if rect.width >= 2 * rect.height:  # a cell is twice as high as it is wide
-        width = min(max(round(rect.width * share), 1), rect.width - 1) if rect.width > 1 else rect.width
-        one, other = rect._replace(width=width), rect._replace(x=rect.x + width, width=rect.width - width)
+        width = (
+            min(max(round(rect.width * share), 1), rect.width - 1) if rect.width > 1 else rect.width
+        )
+        one, other = (
+            rect._replace(width=width),
+            rect._replace(x=rect.x + width, width=rect.width - width),
+        )
     else:
-        height = min(max(round(rect.height * share), 1), rect.height - 1) if rect.height > 1 else rect.height
-        one, other = rect._replace(height=height), rect._replace(y=rect.y + height, height=rect.height - height)
+        height = (
+            min(max(round(rect.height * share), 1), rect.height - 1)
+            if rect.height > 1
+            else rect.height
+        )
+        one, other = (
+            rect._replace(height=height),
+            rect._replace(y=rect.y + height, height=rect.height - height),
+        )
     return _shares(entries[:count], one) + _shares(entries[count:], other)
 
 
 def _drawable(
-    entries: Sequence[TileData], rect: Rect, smaller: Callable[[int], str], groups: Groups, above: str = ""
+    entries: Sequence[TileData],
+    rect: Rect,
+    smaller: Callable[[int], str],
+    groups: Groups,
+    above: str = "",
 ) -> list[TileData]:
-    """Return the entries that are large enough for a block, and for the rest groups that are, or one entry."""
+    """Return the entries that are large enough for a block, and for the rest groups that are, or
+    one entry."""
     entries = [each for each in entries if each.bytes > 0]
     total = sum(each.bytes for each in entries)
 
     def large(among: Sequence[TileData]) -> list[TileData]:
-        return list(takewhile(lambda each: each.key and each.bytes * rect.area >= _SMALLEST * total, among))
+        return list(
+            takewhile(lambda each: each.key and each.bytes * rect.area >= _SMALLEST * total, among)
+        )
 
     shown = large(entries)
     rest, first = entries[len(shown) :], len(shown)
@@ -140,12 +164,20 @@ def _drawable(
     if rest:
         size, goes = sum(each.bytes for each in rest), sum(each.goes for each in rest)
         count = sum(each.items for each in rest)
-        shown.append(TileData(f"{REST}{first}#{group}@{above}", smaller(count), size, goes, None, items=count))
+        shown.append(
+            TileData(
+                f"{REST}{first}#{group}@{above}", smaller(count), size, goes, None, items=count
+            )
+        )
     return shown
 
 
 def lay_out(
-    entries: Sequence[TileData], width: int, height: int, smaller: Callable[[int], str], groups: Groups = _no_groups
+    entries: Sequence[TileData],
+    width: int,
+    height: int,
+    smaller: Callable[[int], str],
+    groups: Groups = _no_groups,
 ) -> list[Tile]:
     """Lay out entries, biggest first, in `width` × `height` cells.
 
@@ -158,7 +190,11 @@ def lay_out(
     blocks: list[Tile] = []
     for entry, rect in _shares(_drawable(entries, whole, smaller, groups), whole):
         inner = rect._replace(y=rect.y + 1, height=rect.height - 1)
-        below = entry.below() if inner.width > 2 * _SMALLEST_GROUP and inner.height >= _SMALLEST_GROUP else ()
+        below = (
+            entry.below()
+            if inner.width > 2 * _SMALLEST_GROUP and inner.height >= _SMALLEST_GROUP
+            else ()
+        )
         if len(below) < 2:
             blocks.append(Tile(rect, *entry[:5]))
             continue
@@ -199,7 +235,10 @@ def draw(blocks: Sequence[Tile], cursor: int | None) -> list[list[Cell]]:
         for line in range(block.rect.height):
             cells = _line(block, line, is_here=index == cursor)
             rows[block.rect.y + line].append((block.rect.x, cells))
-    return [[cell for _, cells in sorted(row, key=lambda each: each[0]) for cell in cells] for row in rows]
+    return [
+        [cell for _, cells in sorted(row, key=lambda each: each[0]) for cell in cells]
+        for row in rows
+    ]
 
 
 def _line(block: Tile, line: int, *, is_here: bool) -> list[Cell]:
@@ -243,7 +282,8 @@ class TreeMap(Picture, can_focus=True):
 
     NAME = "map"
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"map--{look}" for look in ("goes", "stays", "heading", "here", "here-goes", "here-stays", "edge")
+        f"map--{look}"
+        for look in ("goes", "stays", "heading", "here", "here-goes", "here-stays", "edge")
     }
     BINDINGS: ClassVar[list[BindingType]] = bindings(MAP)
 
@@ -264,7 +304,8 @@ class TreeMap(Picture, can_focus=True):
         self._blocks: list[Tile] = []
 
     def show(self, blocks: list[Tile], key: str = "") -> None:
-        """Show other blocks, laid out for the size of the widget, with the cursor on the block of a key.
+        """Show other blocks, laid out for the size of the widget, with the cursor on the block of a
+        key.
 
         Without a key it stays on its block. If there is no such block, it goes to the largest.
         """

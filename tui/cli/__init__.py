@@ -1,4 +1,5 @@
-"""The command line: the features of the browser for scripts and agents, without importing Textual."""
+"""The command line: the features of the browser for scripts and agents, without importing
+Textual."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: Arguments without the program's name; those of the process by default.
 
     Returns:
-        The exit code: 0 done, 1 unexpected, 2 usage, 3 no store, 4 not found, 5 refused, 6 some host did not
-        answer, 130 interrupted.
+        The exit code: 0 done, 1 unexpected, 2 usage, 3 no store, 4 not found, 5 refused, 6 some
+            host did not answer, 130 interrupted.
     """
     arguments = [*(sys.argv[1:] if argv is None else argv)]
     try:

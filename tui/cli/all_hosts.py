@@ -43,11 +43,16 @@ _HIT: Mapping[str, tuple[type, ...]] = {
 }
 _SUMS: Mapping[str, tuple[type, ...]] = {
     "key": (str,),
-    **dict.fromkeys(("conversations", "sessions", "messages", "calls", "cost_usd", "bytes"), _NUMBER),
-    **dict.fromkeys(("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"), _NUMBER),
+    **dict.fromkeys(
+        ("conversations", "sessions", "messages", "calls", "cost_usd", "bytes"), _NUMBER
+    ),
+    **dict.fromkeys(
+        ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"), _NUMBER
+    ),
 }
 _ROWS = {"list": ("conversations", _CONVERSATION), "search": ("hits", _HIT), "stats": ("by", _SUMS)}
-"""By command: the list in its document, and the types of the values used here; a key that is missing counts as null."""
+"""By command: the list in its document, and the types of the values used here; a key that is
+missing counts as null."""
 
 
 class _HostAnswers(NamedTuple):
@@ -65,7 +70,8 @@ class _HostAnswers(NamedTuple):
         return all(each["answered"] for each in self.hosts)
 
     def rows(self, name: str) -> list[Json]:
-        """Return the rows of all documents, each with its host, and with null for what another version lacks."""
+        """Return the rows of all documents, each with its host, and with null for what another
+        version lacks."""
         rows = [
             {"host": None} | each | {"host": host}
             for host, document in self.documents
@@ -102,7 +108,8 @@ def _text(value: object) -> str:
 
 
 def run_everywhere(command: Subcommand, arguments: SimpleNamespace, argv: Sequence[str]) -> int:
-    """Run `list`, `search` or `stats` on this machine and on all configured hosts, and print one answer.
+    """Run `list`, `search` or `stats` on this machine and on all configured hosts, and print one
+    answer.
 
     Returns:
         0, or 6 if some host did not answer.
@@ -132,7 +139,12 @@ def run_everywhere(command: Subcommand, arguments: SimpleNamespace, argv: Sequen
             found = document.get(rows)
             if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
                 raise fault(host, "host-noise", said=rows)
-            if wrong := [key for each in found for key, types in kinds.items() if not isinstance(each.get(key), types)]:
+            if wrong := [
+                key
+                for each in found
+                for key, types in kinds.items()
+                if not isinstance(each.get(key), types)
+            ]:
                 raise fault(host, "host-noise", said=wrong[0])
         except BrowseError as error:
             return error
@@ -190,7 +202,10 @@ def _who_answered(answers: _HostAnswers) -> str:
 
 def _place(row: Json) -> list[str]:
     """Return the first cells of a row: the host, and the profile where rows have one."""
-    return [_text(row["host"]) or _("(here)"), *([_text(row["profile"])] if "profile" in row else [])]
+    return [
+        _text(row["host"]) or _("(here)"),
+        *([_text(row["profile"])] if "profile" in row else []),
+    ]
 
 
 def _place_headers(rows: Iterable[Json]) -> list[str]:
@@ -199,7 +214,11 @@ def _place_headers(rows: Iterable[Json]) -> list[str]:
 
 def _sort_key(sort: Sort) -> Callable[[Json], float | str]:
     """Return the order of `list` over rows of JSON, as `catalog.sort_key` has it over sessions."""
-    fields = {Sort.ACTIVITY: "last_active", Sort.STARTED: "started_at", Sort.MESSAGES: "message_count"}
+    fields = {
+        Sort.ACTIVITY: "last_active",
+        Sort.STARTED: "started_at",
+        Sort.MESSAGES: "message_count",
+    }
     fields |= {Sort.SIZE: "bytes"}
 
     def key(row: Json) -> float | str:
@@ -209,7 +228,11 @@ def _sort_key(sort: Sort) -> Callable[[Json], float | str]:
         if sort is Sort.TOKENS:
             tokens = row.get("tokens")
             names = ("input", "output", "cache_read", "cache_write")
-            return sum(_number(tokens.get(name), 0) for name in names) if isinstance(tokens, dict) else 0
+            return (
+                sum(_number(tokens.get(name), 0) for name in names)
+                if isinstance(tokens, dict)
+                else 0
+            )
         if sort is Sort.COST:
             return _number(_cost(row))
         return _number(row.get(fields[sort]))
@@ -246,7 +269,13 @@ def _list(answers: _HostAnswers, arguments: SimpleNamespace) -> None:
         [
             *_place(row),
             timestamp(_number(row.get("last_active"))),
-            status("pinned" if row.get("pinned") else "archived" if row.get("archived") else _text(row.get("status"))),
+            status(
+                "pinned"
+                if row.get("pinned")
+                else "archived"
+                if row.get("archived")
+                else _text(row.get("status"))
+            ),
             _text(row.get("source")),
             long_number(_number(row.get("message_count"), 0)),
             dollars(None if _cost(row) is None else _number(_cost(row))),
@@ -278,8 +307,10 @@ def _search(answers: _HostAnswers, arguments: SimpleNamespace) -> None:
             {
                 "query": " ".join(arguments.query),
                 "engine": engines.pop() if len(engines) == 1 else "mixed",
-                "complete": answers.are_all and all(each.get("complete") is True for each in documents),
-                "more": len(hits) < len(rows) or any(each.get("more") is True for each in documents),
+                "complete": answers.are_all
+                and all(each.get("complete") is True for each in documents),
+                "more": len(hits) < len(rows)
+                or any(each.get("more") is True for each in documents),
                 "elapsed_ms": round(answers.seconds * 1000, 3),
                 "total": total,
                 "hits": hits,
@@ -291,7 +322,9 @@ def _search(answers: _HostAnswers, arguments: SimpleNamespace) -> None:
         return
     cells: list[list[str]] = []
     for hit in hits:
-        around = _objects(hit, "context") or [{"message_id": hit.get("message_id"), "role": hit.get("role")}]
+        around = _objects(hit, "context") or [
+            {"message_id": hit.get("message_id"), "role": hit.get("role")}
+        ]
         for each in around:
             is_hit = each.get("message_id") == hit.get("message_id")
             words = _text(hit.get("snippet") if is_hit else each.get("text"))
@@ -299,9 +332,18 @@ def _search(answers: _HostAnswers, arguments: SimpleNamespace) -> None:
             role, number = _text(each.get("role")), str(each.get("message_id"))
             cells.append([*_place(hit), when, role, words, _text(hit.get("session_id")), number])
     places = _place_headers(hits)
-    headers = [*places, _("time"), _("role"), pgettext("column", "text"), _("session"), _("message")]
+    headers = [
+        *places,
+        _("time"),
+        _("role"),
+        pgettext("column", "text"),
+        _("session"),
+        _("message"),
+    ]
     at = len(places)
-    print_table(headers, cells, right=(len(headers) - 1,), flexible=at + 2, optional=(at + 4, at + 1))
+    print_table(
+        headers, cells, right=(len(headers) - 1,), flexible=at + 2, optional=(at + 4, at + 1)
+    )
     shown = _("{count:,} hits shown").format(count=len(hits))
     if total is not None:
         shown = _("{count:,} of {total} hits").format(count=len(hits), total=f"{total:,}")
@@ -316,7 +358,9 @@ def _stats(answers: _HostAnswers, arguments: SimpleNamespace) -> None:
     total = answers.sums("total")
     rows = sorted(by.values(), key=lambda row: str(row["key"]))
     if arguments.by not in ("day", "week", "month", "hour"):
-        rows.sort(key=lambda row: [-_number(row.get(name), 0) for name in ("calls", "messages", "bytes")])
+        rows.sort(
+            key=lambda row: [-_number(row.get(name), 0) for name in ("calls", "messages", "bytes")]
+        )
     if arguments.json:
         document = {"total": total, "grouped_by": arguments.by, "by": rows, "hosts": answers.hosts}
         first: Json = answers.documents[0][1] if answers.documents else {}
@@ -331,13 +375,17 @@ def _stats(answers: _HostAnswers, arguments: SimpleNamespace) -> None:
             f"{_number(row.get('conversations'), 0):,}",
             *(f"{_number(row.get(name), 0):,}" for name in counts),
             *(long_number(_number(row.get(name), 0)) for name in tokens),
-            long_number(_number(row.get("cache_read_tokens"), 0) + _number(row.get("cache_write_tokens"), 0)),
+            long_number(
+                _number(row.get("cache_read_tokens"), 0) + _number(row.get("cache_write_tokens"), 0)
+            ),
             dollars(_number(row.get("cost_usd"), 0)),
             "" if row.get("bytes") is None else size(_number(row["bytes"])),
         ]
         for row in [*rows, total | {"key": pgettext("sum", "all")}]
     ]
-    print_sums(arguments.by, [*counts.values(), *tokens.values(), _("cache"), _("cost"), _("size")], cells)
+    print_sums(
+        arguments.by, [*counts.values(), *tokens.values(), _("cache"), _("cost"), _("size")], cells
+    )
     if answered := _who_answered(answers):
         note(answered)
 

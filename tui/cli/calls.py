@@ -1,4 +1,5 @@
-"""Calls of `serve`, and the command that carries each out; see `store.hosts.calls` for their arguments."""
+"""Calls of `serve`, and the command that carries each out; see `store.hosts.calls` for their
+arguments."""
 
 from __future__ import annotations
 
@@ -28,13 +29,25 @@ CARRIED_OUT_BY: Mapping[str, tuple[str, Json]] = {
     "clean_up": ("prune", {"dry_run": False}),
 }
 """By call: the command, and those of its arguments that no caller chooses."""
-_ELSEWHERE = {"command", "json", "host", "home", "profile", "db", "demo", "or_demo", "debug", "version"}
+_ELSEWHERE = {
+    "command",
+    "json",
+    "host",
+    "home",
+    "profile",
+    "db",
+    "demo",
+    "or_demo",
+    "debug",
+    "version",
+}
 _ELSEWHERE |= {"plain", "print_command", "all_hosts"}
 """Arguments that say which store is meant, and how to print."""
 
 
 def call_of(arguments: SimpleNamespace) -> tuple[str, Json] | None:
-    """Return the call that does what a parsed command line says, and its arguments; None if there is none."""
+    """Return the call that does what a parsed command line says, and its arguments; None if there
+    is none."""
     name = _name_of(arguments)
     if name is None:
         return None
@@ -60,6 +73,8 @@ def _name_of(arguments: SimpleNamespace) -> str | None:
         changes = (arguments.archive or arguments.delete) and not arguments.dry_run
         return "clean_up" if changes else "plan"
     for name, (command, fixed) in CARRIED_OUT_BY.items():
-        if command == arguments.command and all(getattr(arguments, key) == value for key, value in fixed.items()):
+        if command == arguments.command and all(
+            getattr(arguments, key) == value for key, value in fixed.items()
+        ):
             return name
     return None

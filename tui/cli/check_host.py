@@ -1,4 +1,5 @@
-"""What is wrong with a host, found out by asking it and the `ssh` here, and the line that mends it."""
+"""What is wrong with a host, found out by asking it and the `ssh` here, and the line that mends
+it."""
 
 from __future__ import annotations
 
@@ -49,17 +50,30 @@ def problem_of(host: Host, error: BrowseError) -> HostProblem:
 
 
 def resume_problem(host: Host, session_id: str) -> HostProblem | None:
-    """Plan a resume on a host, with its own command; return why it would fail, None if it would not."""
+    """Plan a resume on a host, with its own command; return why it would fail, None if it would
+    not."""
     try:
         document = ask_document(host, ["resume", "--print", "--", session_id])
     except BrowseError as error:
-        sentence = _("{name}: it is listed, searched and opened, but resuming fails there.").format(name=host.name)
-        return HostProblem("host-resume", sentence, f"{error.sentence} {getattr(error, 'mend', error.remedy)}".rstrip())
+        sentence = _("{name}: it is listed, searched and opened, but resuming fails there.").format(
+            name=host.name
+        )
+        return HostProblem(
+            "host-resume",
+            sentence,
+            f"{error.sentence} {getattr(error, 'mend', error.remedy)}".rstrip(),
+        )
     warnings = document.get("warnings")
-    codes = [each.get("code") for each in warnings if isinstance(each, dict)] if isinstance(warnings, list) else []
+    codes = (
+        [each.get("code") for each in warnings if isinstance(each, dict)]
+        if isinstance(warnings, list)
+        else []
+    )
     if "no-hermes" not in codes:
         return None
-    sentence = _("{name}: it is listed, searched and opened, but not resumed: it does not find `hermes` there.")
+    sentence = _(
+        "{name}: it is listed, searched and opened, but not resumed: it does not find `hermes` there."
+    )
     remedy = _("Link it into ~/.local/bin of that user, or install Hermes Agent there.")
     return HostProblem("host-resume", sentence.format(name=host.name), remedy)
 
@@ -68,17 +82,24 @@ def resume_problem(host: Host, session_id: str) -> HostProblem | None:
 
 
 def _about_program(host: Host, error: HostError) -> HostProblem:
-    """Find the program there, in the PATH of a plain command and in that of a login shell, and try what was found."""
+    """Find the program there, in the PATH of a plain command and in that of a login shell, and try
+    what was found."""
     try:
         word, *more = shlex.split(host.command)
     except ValueError:
         return HostProblem(error.code, error.sentence, error.mend)
     if not _WORD.fullmatch(word):
         return HostProblem(error.code, error.sentence, error.mend)
-    found = _find(host, f"command -v {word} || true") or _find(host, f"test -e {word} && echo {word} || true")
+    found = _find(host, f"command -v {word} || true") or _find(
+        host, f"test -e {word} && echo {word} || true"
+    )
     if found:  # it is what the plain shell would have run
         why = _why_not(host, found)
-        return HostProblem(error.code, error.sentence, error.mend) if why is None else _broken(host, error, found, why)
+        return (
+            HostProblem(error.code, error.sentence, error.mend)
+            if why is None
+            else _broken(host, error, found, why)
+        )
     found = _find(host, _FIND.format(word=word), login=True)
     if not found:
         remedy = _("Its login shell does not find it either. Install it there: `{command}`")
@@ -86,7 +107,9 @@ def _about_program(host: Host, error: HostError) -> HostProblem:
     if (why := _why_not(host, found)) is not None:
         return _broken(host, error, found, why)
     command = shlex.join([found, *more]).replace("\\", "\\\\").replace('"', '\\"')
-    remedy = _('Its login shell finds it. Write below this host in the configuration: command = "{command}"')
+    remedy = _(
+        'Its login shell finds it. Write below this host in the configuration: command = "{command}"'
+    )
     return HostProblem(error.code, error.sentence, remedy.format(command=one_line(command, 400)))
 
 
@@ -122,5 +145,7 @@ def _broken(host: Host, error: HostError, program: str, why: str) -> HostProblem
 def _installing(host: Host, remedy: str) -> str:
     line = install_line(host)
     if line is None:
-        return _("Copy a wheel or a checkout of {program} there, and install it.").format(program=PROGRAM)
+        return _("Copy a wheel or a checkout of {program} there, and install it.").format(
+            program=PROGRAM
+        )
     return remedy.format(command=line)

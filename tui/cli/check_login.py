@@ -1,4 +1,5 @@
-"""Why a host does not let us in: what its sshd takes, and which keys there are here; nothing is asked of the user."""
+"""Why a host does not let us in: what its sshd takes, and which keys there are here; nothing is
+asked of the user."""
 
 from __future__ import annotations
 
@@ -26,7 +27,9 @@ def about_login(host: Host) -> str:
     settings = _settings(host)
     copy = shlex.join(["ssh-copy-id", *host.ssh_words()])
     if methods and "publickey" not in methods:
-        sentence = _("It takes no keys, only: {methods}. Allow keys there (PubkeyAuthentication in its sshd_config).")
+        sentence = _(
+            "It takes no keys, only: {methods}. Allow keys there (PubkeyAuthentication in its sshd_config)."
+        )
         return sentence.format(methods=", ".join(methods))
     keys = [Path(os.path.expanduser(each)) for each in settings.get("identityfile", [])]
     keys = [each for each in keys if each.is_file()]
@@ -35,18 +38,23 @@ def about_login(host: Host) -> str:
         add = shlex.join(["ssh-add", str(locked)])
         if "SSH_AUTH_SOCK" not in os.environ:
             add = f'eval "$(ssh-agent)" && {add}'
-        return _("Your key has a passphrase, and no ssh-agent has it. Type: `{command}`").format(command=add)
+        return _("Your key has a passphrase, and no ssh-agent has it. Type: `{command}`").format(
+            command=add
+        )
     takes_passwords = bool({"password", "keyboard-interactive"} & set(methods))
     if not keys and "SSH_AUTH_SOCK" not in os.environ:
         command = f"ssh-keygen -t ed25519 && {copy}"
         return _("You have no key. Make one and copy it there: `{command}`").format(command=command)
     if takes_passwords:
         return _("It does not know your key. Copy it there: `{command}`").format(command=copy)
-    return _("It does not know your key. Add your public key to ~/.ssh/authorized_keys of that user.")
+    return _(
+        "It does not know your key. Add your public key to ~/.ssh/authorized_keys of that user."
+    )
 
 
 def about_key(host: Host) -> str:
-    """Return what to type if the key of a host has changed: what forgets the old one; empty if it is a new host."""
+    """Return what to type if the key of a host has changed: what forgets the old one; empty if it
+    is a new host."""
     if "HAS CHANGED" not in _said(host):
         return ""
     settings = _settings(host)
@@ -87,7 +95,12 @@ def _output(command: Sequence[str]) -> str:
 def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str] | None:
     try:
         return subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_SECONDS, check=False
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

@@ -1,4 +1,5 @@
-"""The base class of commands, and their context: arguments, store, time, and questions to the user."""
+"""The base class of commands, and their context: arguments, store, time, and questions to the
+user."""
 
 from __future__ import annotations
 
@@ -10,7 +11,12 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from hermes_browse.store.connection.connect import Store
-from hermes_browse.store.errors import NotFoundError, RefusedError, StoreEmptyError, StoreMissingError
+from hermes_browse.store.errors import (
+    NotFoundError,
+    RefusedError,
+    StoreEmptyError,
+    StoreMissingError,
+)
 from hermes_browse.store.hermes.homes import DEFAULT_PROFILE, Location, locate
 from hermes_browse.store.sessions.first_page import read_neighbourhood
 from hermes_browse.store.sessions.resolve import resolve_session
@@ -36,7 +42,9 @@ _PROGRESS_EVERY = 2.0
 class CommandContext:
     """The arguments of a command, the store they name, and the time."""
 
-    def __init__(self, arguments: SimpleNamespace, location: Location, stop: Callable[[], bool] = never) -> None:
+    def __init__(
+        self, arguments: SimpleNamespace, location: Location, stop: Callable[[], bool] = never
+    ) -> None:
         self.arguments = arguments
         self.stop = stop
         """Polled by changes that take long."""
@@ -76,7 +84,9 @@ class CommandContext:
         for session_id in ids:
             conversation = catalog.of_session(session_id)
             if conversation is None:
-                raise NotFoundError(_("There is no session {id} in this store.").format(id=session_id))
+                raise NotFoundError(
+                    _("There is no session {id} in this store.").format(id=session_id)
+                )
             pairs.append((session_id, conversation))
         return pairs
 
@@ -90,7 +100,9 @@ class CommandContext:
             RefusedError: The answer was different, or the user cannot be asked.
         """
         if not self.can_ask:
-            raise RefusedError(_("Not without --yes: this would {what}. Nothing was changed.").format(what=what))
+            raise RefusedError(
+                _("Not without --yes: this would {what}. Nothing was changed.").format(what=what)
+            )
         wanted = str(count) if count > 1 else "y"
         question = _("This will {what}. Type {wanted} to go on, anything else to leave: ")
         ask(question.format(what=what, wanted=wanted), wanted)
@@ -114,7 +126,8 @@ class Subcommand:
         return ""
 
     def start(self, arguments: SimpleNamespace) -> int:
-        """Open the store, run and return the exit code. Commands that do not read exactly one store override this."""
+        """Open the store, run and return the exit code. Commands that do not read exactly one store
+        override this."""
         with opened_location(arguments) as location:
             return self.run(CommandContext(arguments, location))
 
@@ -145,7 +158,8 @@ def ask(question: str, expected: str) -> None:
 
 
 def telling() -> Callable[[Stage | Step], None]:
-    """Return a callback that notes the progress of a long write: on a terminal, every two seconds."""
+    """Return a callback that notes the progress of a long write: on a terminal, every two
+    seconds."""
     last = time.monotonic()
 
     def tell(progress: Stage | Step) -> None:
@@ -181,7 +195,8 @@ def _location_or_reason(arguments: SimpleNamespace) -> Location | str:
 
 @contextmanager
 def opened_location(arguments: SimpleNamespace) -> Iterator[Location]:
-    """Open the store the arguments name; sample and old transcripts live in a temporary folder for the block.
+    """Open the store the arguments name; sample and old transcripts live in a temporary folder for
+    the block.
 
     Raises:
         BrowseError: There is no such store, or the old transcripts cannot be read.
@@ -190,7 +205,10 @@ def opened_location(arguments: SimpleNamespace) -> Iterator[Location]:
     if isinstance(target, Location) and not arguments.old:
         yield target
         return
-    from hermes_browse.store.temporary import TemporaryFolder, removed_on_signals  # start time: rarely needed
+    from hermes_browse.store.temporary import (
+        TemporaryFolder,
+        removed_on_signals,
+    )  # start time: rarely needed
 
     with removed_on_signals():
         if isinstance(target, Location):
@@ -207,7 +225,8 @@ def opened_location(arguments: SimpleNamespace) -> Iterator[Location]:
 
 @contextmanager
 def _opened_transcripts(beside: Location, only: Collection[str]) -> Iterator[Location]:
-    """Load the old transcripts of a home (`--old`) into a temporary store for the block; note what it holds.
+    """Load the old transcripts of a home (`--old`) into a temporary store for the block; note what
+    it holds.
 
     Args:
         only: Prefixes of ids; other files may be skipped. Empty for all.
@@ -217,13 +236,19 @@ def _opened_transcripts(beside: Location, only: Collection[str]) -> Iterator[Loc
         BrowseError: The files cannot be listed.
         StoreError: The store cannot be read, so files without a session in it are unknown.
     """
-    from hermes_browse.store.legacy.old_transcripts import OldTranscripts  # start time: rarely needed
-    from hermes_browse.store.legacy.transcript_files import known_sessions  # start time: rarely needed
+    from hermes_browse.store.legacy.old_transcripts import (
+        OldTranscripts,
+    )  # start time: rarely needed
+    from hermes_browse.store.legacy.transcript_files import (
+        known_sessions,
+    )  # start time: rarely needed
 
     folder = sessions_folder(beside)
     if folder is None:
         raise RefusedError(
-            _("{path} is not the store of a Hermes home: no old transcripts belong to it.").format(path=beside.path),
+            _("{path} is not the store of a Hermes home: no old transcripts belong to it.").format(
+                path=beside.path
+            ),
             remedy=_("Name a root with --home."),
         )
     known: Collection[str] = ()

@@ -36,7 +36,9 @@ class CompletionsCommand(Subcommand):
         return 0
 
 
-def _host_names(action: argparse.Action, parsed_args: argparse.Namespace, **_asked: object) -> list[str]:
+def _host_names(
+    action: argparse.Action, parsed_args: argparse.Namespace, **_asked: object
+) -> list[str]:
     """Return the names of the configured hosts; as an argument one stands behind `check`."""
     if not action.option_strings and parsed_args.what is None:
         return []
@@ -62,7 +64,8 @@ def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
 
 
 def complete() -> None:
-    """Answer the script of a shell, which has set the variables of argcomplete, and end the program."""
+    """Answer the script of a shell, which has set the variables of argcomplete, and end the
+    program."""
     speak(ENGLISH)
     words = os.environ["COMP_LINE"].split()
     parser = make_parser({word for word in words if word in COMMANDS})

@@ -1,4 +1,5 @@
-"""`compactions` and `context`: what each compaction replaced, and the model's context at a message."""
+"""`compactions` and `context`: what each compaction replaced, and the model's context at a
+message."""
 
 from __future__ import annotations
 
@@ -6,9 +7,20 @@ import argparse
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from hermes_browse.store.compression.compactions import NOTES, Compaction, CompactionKind, CompactionNote, read_history
+from hermes_browse.store.compression.compactions import (
+    NOTES,
+    Compaction,
+    CompactionKind,
+    CompactionNote,
+    read_history,
+)
 from hermes_browse.store.compression.losses import LOST_KINDS, Losses, find_losses
-from hermes_browse.store.compression.model_context import Contexts, ModelContext, RowOrigin, context_of
+from hermes_browse.store.compression.model_context import (
+    Contexts,
+    ModelContext,
+    RowOrigin,
+    context_of,
+)
 from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.messages.chat_message import ChatMessage
 from hermes_browse.store.messages.transcript import read_messages_of
@@ -22,7 +34,10 @@ from .output import OutputLine, conversation_json, print_json, print_lines, prin
 from .parser import text_arg
 from .show import body_of, heading, message_json
 
-_KINDS = {CompactionKind.ROTATION: N_("continued in a new session"), CompactionKind.IN_PLACE: N_("in place")}
+_KINDS = {
+    CompactionKind.ROTATION: N_("continued in a new session"),
+    CompactionKind.IN_PLACE: N_("in place"),
+}
 _WHY = {
     RowOrigin.HEAD: N_("carried over"),
     RowOrigin.SUMMARY: N_("summary"),
@@ -38,17 +53,23 @@ class CompactionsCommand(Subcommand):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", metavar="ID", type=text_arg)
-        parser.add_argument("--lost", action="store_true", help=_("also what nothing mentions any more"))
+        parser.add_argument(
+            "--lost", action="store_true", help=_("also what nothing mentions any more")
+        )
 
     def run(self, context: CommandContext) -> int:
         arguments = context.arguments
         with context.store.reader() as reader:
             ((_session, conversation),) = context.find(reader, [arguments.id])
             compactions = read_history(reader, conversation.segments).compactions
-            losses = [find_losses(reader, compaction) if arguments.lost else None for compaction in compactions]
+            losses = [
+                find_losses(reader, compaction) if arguments.lost else None
+                for compaction in compactions
+            ]
         if context.json:
             documents = [
-                _compaction_json(compaction, lost) for compaction, lost in zip(compactions, losses, strict=True)
+                _compaction_json(compaction, lost)
+                for compaction, lost in zip(compactions, losses, strict=True)
             ]
             print_json({"conversation": conversation_json(conversation), "compactions": documents})
         else:
@@ -62,9 +83,14 @@ class ContextCommand(Subcommand):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", metavar="ID", type=text_arg)
         parser.add_argument(
-            "--at", metavar="MESSAGE", type=int, help=_("the id of a message (default: what a resume would send now)")
+            "--at",
+            metavar="MESSAGE",
+            type=int,
+            help=_("the id of a message (default: what a resume would send now)"),
         )
-        parser.add_argument("--markdown", action="store_true", help=_("the whole texts, as Markdown"))
+        parser.add_argument(
+            "--markdown", action="store_true", help=_("the whole texts, as Markdown")
+        )
 
     def run(self, context: CommandContext) -> int:
         arguments = context.arguments
@@ -115,14 +141,21 @@ def _compaction_json(compaction: Compaction, losses: Losses | None) -> Json:
     }
     if losses is not None:
         document["lost"] = [
-            {"term": lost.term, "kind": lost.kind.value, "count": lost.times, "last_message_id": lost.last_message_id}
+            {
+                "term": lost.term,
+                "kind": lost.kind.value,
+                "count": lost.times,
+                "last_message_id": lost.last_message_id,
+            }
             for lost in losses.terms
         ]
         document["lost_complete"] = losses.is_complete
     return document
 
 
-def _context_json(conversation: Conversation, sent: ModelContext, messages: Sequence[ChatMessage]) -> Json:
+def _context_json(
+    conversation: Conversation, sent: ModelContext, messages: Sequence[ChatMessage]
+) -> Json:
     by_id = {message.id: message for message in messages}
     return {
         "conversation_id": conversation.id,
@@ -159,10 +192,19 @@ def _compaction_lines(
             way=_(_KINDS[compaction.kind]),
         )
         yield OutputLine("seam", one_line(heading))
-        if compaction.into_session_id is not None and compaction.into_session_id != compaction.session_id:
-            yield OutputLine("said", one_line(f"{compaction.session_id} → {compaction.into_session_id}"), 2)
+        if (
+            compaction.into_session_id is not None
+            and compaction.into_session_id != compaction.session_id
+        ):
+            yield OutputLine(
+                "said", one_line(f"{compaction.session_id} → {compaction.into_session_id}"), 2
+            )
         sentence = _("{before}, {bytes} → {after}, {fewer}")
-        after = len(compaction.kept) + len(compaction.not_stored_again) + (compaction.summary is not None)
+        after = (
+            len(compaction.kept)
+            + len(compaction.not_stored_again)
+            + (compaction.summary is not None)
+        )
         yield OutputLine(
             "said",
             sentence.format(
@@ -194,11 +236,15 @@ def _lost_lines(losses: Losses) -> Iterator[OutputLine]:
     yield OutputLine("other", _("mentioned nowhere any more:"), 2)
     for lost in losses.terms[:_MOST_SHOWN]:
         line = _("{kind}: {term} ({count}×, last in message {id})")
-        line = line.format(kind=_(LOST_KINDS[lost.kind]), term=lost.term, count=lost.times, id=lost.last_message_id)
+        line = line.format(
+            kind=_(LOST_KINDS[lost.kind]), term=lost.term, count=lost.times, id=lost.last_message_id
+        )
         yield OutputLine("tool", one_line(line), 4)
     more = len(losses.terms) - _MOST_SHOWN
     if more > 0:
-        yield OutputLine("said", _("… and {count} more: --json has them").format(count=long_number(more)), 4)
+        yield OutputLine(
+            "said", _("… and {count} more: --json has them").format(count=long_number(more)), 4
+        )
 
 
 def _ranges(ids: Sequence[int]) -> str:
@@ -225,24 +271,33 @@ def _context_heading(sent: ModelContext) -> str:
     kept = counts[RowOrigin.HEAD] + counts[RowOrigin.KEPT]
     if sent.compaction is not None:
         breakdown = _("Summaries {summaries} · carried over {kept} · since then {since}")
-        line += " " + breakdown.format(summaries=counts[RowOrigin.SUMMARY], kept=kept, since=counts[RowOrigin.SINCE])
+        line += " " + breakdown.format(
+            summaries=counts[RowOrigin.SUMMARY], kept=kept, since=counts[RowOrigin.SINCE]
+        )
     return line
 
 
 def _context_lines(
-    conversation: Conversation, sent: ModelContext, messages: Sequence[ChatMessage], focus: Sequence[ChatMessage]
+    conversation: Conversation,
+    sent: ModelContext,
+    messages: Sequence[ChatMessage],
+    focus: Sequence[ChatMessage],
 ) -> Iterator[OutputLine]:
     """Yield a heading and a line for each message of the context."""
     yield OutputLine("title", f"{one_line(name(conversation))}  [{one_line(conversation.id)}]")
     for message in focus:
-        line = _("when message {id} was written: {heading}").format(id=message.id, heading=heading(message))
+        line = _("when message {id} was written: {heading}").format(
+            id=message.id, heading=heading(message)
+        )
         yield OutputLine("said", one_line(line))
     yield OutputLine("said", one_line(_context_heading(sent)))
     for note in sent.notes:
         yield OutputLine("other", _(NOTES[note]))
     yield OutputLine("said", "")
     if sent.prompt:
-        line = _("system prompt, {bytes}").format(bytes=size(len(sent.prompt.encode("utf-8", "replace"))))
+        line = _("system prompt, {bytes}").format(
+            bytes=size(len(sent.prompt.encode("utf-8", "replace")))
+        )
         yield OutputLine("seam", line)
     by_id = {message.id: message for message in messages}
     for row in sent.rows:
@@ -261,7 +316,9 @@ def _context_lines(
         yield OutputLine(kind, one_line(line))
 
 
-def _context_markdown(conversation: Conversation, sent: ModelContext, messages: Sequence[ChatMessage]) -> str:
+def _context_markdown(
+    conversation: Conversation, sent: ModelContext, messages: Sequence[ChatMessage]
+) -> str:
     """Format the context as Markdown with the full texts."""
     lines = [f"# {one_line(name(conversation))}", "", one_line(_context_heading(sent)), ""]
     lines += [f"> {_(NOTES[note])}" for note in sent.notes]

@@ -58,7 +58,9 @@ def _init(*, as_json: bool) -> int:
         sentence = _("{path} is there already and stays as it is.").format(path=path)
         raise RefusedError(sentence, remedy=_("Move it away for a fresh sample.")) from error
     except OSError as error:
-        sentence = _("{path} could not be written: {reason}.").format(path=path, reason=error.strerror)
+        sentence = _("{path} could not be written: {reason}.").format(
+            path=path, reason=error.strerror
+        )
         raise RefusedError(sentence) from error
     if as_json:
         print_json({"path": str(path), "written": True})
@@ -74,7 +76,11 @@ def _show(*, as_json: bool) -> int:
     values = {each.name: getattr(options, each.name) for each in OPTIONS}
     values |= {"columns": list(options.columns), "surface": dict(options.surface)}
     keymap, _problems = resolve_keymap(configuration)
-    keys = {each.id: list(dict.fromkeys(each.key_names)) for each in final_keys(known_commands(), keymap) if each.id}
+    keys = {
+        each.id: list(dict.fromkeys(each.key_names))
+        for each in final_keys(known_commands(), keymap)
+        if each.id
+    }
     if as_json:
         print_json(
             {
@@ -83,11 +89,16 @@ def _show(*, as_json: bool) -> int:
                 "options": values,
                 "hosts": [each._asdict() for each in options.hosts],
                 "keys": keys,
-                "problems": [{"line": each.line, "text": each.text, "remedy": each.remedy} for each in problems],
+                "problems": [
+                    {"line": each.line, "text": each.text, "remedy": each.remedy}
+                    for each in problems
+                ],
             }
         )
         return 0
-    missing = _("{path} (not there; `hermes-browse config init` writes a sample)").format(path=configuration.path)
+    missing = _("{path} (not there; `hermes-browse config init` writes a sample)").format(
+        path=configuration.path
+    )
     print_text(f"# {configuration.path if configuration.exists else missing}")
     for name, value in values.items():
         comment = _("{name}: as you left it").format(name=name)

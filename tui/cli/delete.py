@@ -37,7 +37,9 @@ class DeleteCommand(Subcommand):
             note(warning)
         if not arguments.yes:
             for gone in doomed.conversations:
-                note(f"{gone.id} · {gone.source} · {one_line(gone.title or no_title(), _TITLE_WIDTH)}")
+                note(
+                    f"{gone.id} · {gone.source} · {one_line(gone.title or no_title(), _TITLE_WIDTH)}"
+                )
             for orphan in doomed.affected.orphaned:
                 name = f"{orphan.id} · {one_line(orphan.title or no_title(), _TITLE_WIDTH)}"
                 note(_("{name} is kept and becomes standalone.").format(name=name))
@@ -74,7 +76,11 @@ class DeleteCommand(Subcommand):
                 "{count:,} sessions stayed and lost a parent: {ids}",
                 count,
             )
-            note(orphans_note.format(count=count, ids=pgettext("list", ", ").join(deleted.reparented)))
+            note(
+                orphans_note.format(
+                    count=count, ids=pgettext("list", ", ").join(deleted.reparented)
+                )
+            )
         return 0
 
 

@@ -39,14 +39,24 @@ class DoctorCommand(Subcommand):
                     "indexed": search.indexed,
                     "messages": search.messages,
                 },
-                "hermes": {"path": checkup.hermes, "version": checkup.hermes_version} if checkup.hermes else None,
+                "hermes": {"path": checkup.hermes, "version": checkup.hermes_version}
+                if checkup.hermes
+                else None,
                 "retention": _retention_json(checkup.radar),
                 "terminal": checkup.terminal,
                 "holders": None if holders is None else [each._asdict() for each in holders],
                 "disk": {"free_bytes": checkup.free},
-                "files": {"configuration": str(checkup.configuration.path), "log": str(checkup.log)},
+                "files": {
+                    "configuration": str(checkup.configuration.path),
+                    "log": str(checkup.log),
+                },
                 "problems": [
-                    {"severity": each.severity, "code": each.code, "text": each.text, "remedy": each.remedy}
+                    {
+                        "severity": each.severity,
+                        "code": each.code,
+                        "text": each.text,
+                        "remedy": each.remedy,
+                    }
                     for each in checkup.problems
                 ],
             }
@@ -55,7 +65,8 @@ class DoctorCommand(Subcommand):
 
 
 def _retention_json(radar: Radar | None) -> Json | None:
-    """Build the JSON of what Hermes deletes by itself; null if it deletes nothing in this file or none is read."""
+    """Build the JSON of what Hermes deletes by itself; null if it deletes nothing in this file or
+    none is read."""
     if radar is None or radar.beyond_reach:
         return None
     retention = radar.retention

@@ -27,7 +27,11 @@ def _find(context: CommandContext, *words: str) -> dict[str, Conversation]:
 
 
 def _name(conversation: Conversation) -> str:
-    return f"“{one_line(conversation.title, _TITLE_WIDTH)}”" if conversation.title else one_line(conversation.id)
+    return (
+        f"“{one_line(conversation.title, _TITLE_WIDTH)}”"
+        if conversation.title
+        else one_line(conversation.id)
+    )
 
 
 def _shell_argument(session_id: str) -> str:
@@ -47,13 +51,26 @@ class RenameCommand(Subcommand):
         ((tip, before),) = _find(context, context.arguments.id).items()
         renamed = titles.rename(context.store, tip, typed)
         if context.json:
-            print_json({"id": tip, "title": renamed.title, "typed": typed, "changed": bool(renamed.change.rows)})
+            print_json(
+                {
+                    "id": tip,
+                    "title": renamed.title,
+                    "typed": typed,
+                    "changed": bool(renamed.change.rows),
+                }
+            )
             return 0
         if not renamed.change.rows:
-            note(_("It has that title already.") if renamed.title is not None else _("It has no title."))
+            note(
+                _("It has that title already.")
+                if renamed.title is not None
+                else _("It has no title.")
+            )
             return 0
         old_title = _("it was {name}").format(name=_name(before)) if before.title else ""
-        print_text(one_line(" · ".join(part for part in (renamed.change.sentence, old_title) if part)))
+        print_text(
+            one_line(" · ".join(part for part in (renamed.change.sentence, old_title) if part))
+        )
         if renamed.differs and renamed.title is not None:
             note(
                 _(
@@ -80,19 +97,30 @@ class _MarkCommand(Subcommand):
     def run(self, context: CommandContext) -> int:
         conversations = _find(context, *context.arguments.ids)
         touched = frozenset(self.work(context.store, list(conversations)).session_ids)
-        own_ids = {tip: {segment.id for segment in each.segments} for tip, each in conversations.items()}
+        own_ids = {
+            tip: {segment.id for segment in each.segments} for tip, each in conversations.items()
+        }
         changed = [tip for tip in conversations if touched & own_ids[tip]]
         unchanged = [tip for tip in conversations if tip not in changed]
         if context.json:
             print_json({self.key: changed, "sessions": sorted(touched), "unchanged": unchanged})
             return 0
         for tip in changed:
-            print_text(one_line(_(self.done).format(name=_name(conversations[tip]), id=_shell_argument(tip))))
+            print_text(
+                one_line(
+                    _(self.done).format(name=_name(conversations[tip]), id=_shell_argument(tip))
+                )
+            )
         for tip in unchanged:
-            note(_("{name} is unchanged: there was nothing to change.").format(name=_name(conversations[tip])))
+            note(
+                _("{name} is unchanged: there was nothing to change.").format(
+                    name=_name(conversations[tip])
+                )
+            )
         others = len(touched - frozenset().union(*own_ids.values()))
         if others:
-            # Hermes marks the branches and subagents of a compressed segment with it (0.17 to 0.22).
+            # Hermes marks the branches and subagents of a compressed segment with it (0.17 to
+            # 0.22).
             sentence = ngettext(
                 "{count:,} more session of the same lineage went along, as in Hermes.",
                 "{count:,} more sessions of the same lineage went along, as in Hermes.",

@@ -1,4 +1,5 @@
-"""Run a command line: the browser or a command. Every failure becomes a sentence and an exit code."""
+"""Run a command line: the browser or a command. Every failure becomes a sentence and an exit
+code."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ _WITH_VALUE = {"--home": "home", "--profile": "profile", "--db": "db"}
 
 
 def read_quickly(argv: Sequence[str]) -> SimpleNamespace | None:
-    """Parse the arguments of the browser without argparse, whose import takes a tenth of the start-up time.
+    """Parse the arguments of the browser without argparse, whose import takes a tenth of the
+    start-up time.
 
     Returns:
         The same as `registry.parse`; None for anything beyond naming a store, and for errors.
@@ -43,28 +45,42 @@ def read_quickly(argv: Sequence[str]) -> SimpleNamespace | None:
         name, equals, value = word.partition("=")
         if name in _WITH_VALUE:
             value = value if equals else next(words, "")
-            if not value or named[_WITH_VALUE[name]] is not None or (not equals and value.startswith("-")):
+            if (
+                not value
+                or named[_WITH_VALUE[name]] is not None
+                or (not equals and value.startswith("-"))
+            ):
                 return None
             named[_WITH_VALUE[name]] = value
         elif word in ("--demo", "--or-demo", "--print-command", "--plain"):
             flags[word[2:].replace("-", "_")] = True
         else:
             return None
-    if (named["db"] is not None) + flags["demo"] + (named["home"] is not None or named["profile"] is not None) > 1:
+    if (named["db"] is not None) + flags["demo"] + (
+        named["home"] is not None or named["profile"] is not None
+    ) > 1:
         return None
     return SimpleNamespace(command=None, version=False, host=None, **named, **flags)
 
 
 def _has_terminal() -> bool:
-    """Tell whether the browser can draw here; Textual draws on standard error, so that must be a terminal too."""
-    if all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+    """Tell whether the browser can draw here; Textual draws on standard error, so that must be a
+    terminal too."""
+    if all(
+        stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)
+    ):
         return True
-    complain(_("the browser needs a terminal; try `hermes-browse list`, or `hermes-browse --help`."))
+    complain(
+        _("the browser needs a terminal; try `hermes-browse list`, or `hermes-browse --help`.")
+    )
     return False
 
 
 def _browse(
-    location: Location, arguments: SimpleNamespace, store: Store | None = None, links: Links | None = None
+    location: Location,
+    arguments: SimpleNamespace,
+    store: Store | None = None,
+    links: Links | None = None,
 ) -> int:
     """Open the browser, or the line-based dialogue on a terminal that cannot draw.
 
@@ -72,7 +88,9 @@ def _browse(
         store: The store at the location, if it is on a host.
         links: The connections to hosts, if one is open already.
     """
-    cannot_draw = os.environ.get("TERM") == "dumb" and not arguments.print_command and sys.stdin.isatty()
+    cannot_draw = (
+        os.environ.get("TERM") == "dumb" and not arguments.print_command and sys.stdin.isatty()
+    )
     if cannot_draw and not arguments.plain:
         note(_("This terminal cannot draw (TERM=dumb): --plain is what it can do."))
     if arguments.plain or cannot_draw:
@@ -95,7 +113,8 @@ def _browse(
 
 @contextmanager
 def _standard_streams_on(terminal: int) -> Iterator[None]:
-    """Redirect the standard streams that are not terminals to `terminal`, a file descriptor, for the block."""
+    """Redirect the standard streams that are not terminals to `terminal`, a file descriptor, for
+    the block."""
     redirected = [(number, os.dup(number)) for number in (0, 1, 2) if not os.isatty(number)]
     try:
         for number, _copy in redirected:
@@ -110,16 +129,21 @@ def _standard_streams_on(terminal: int) -> Iterator[None]:
 
 
 def _print_command(location: Location) -> int:
-    """Run the browser, and print the command that resumes the chosen conversation (`--print-command`).
+    """Run the browser, and print the command that resumes the chosen conversation
+    (`--print-command`).
 
-    The shell reads standard output in `eval "$(hermes-browse --print-command)"` and in key bindings, so the screen
-    is drawn on /dev/tty.
+    The shell reads standard output in `eval "$(hermes-browse --print-command)"` and in key
+    bindings, so the screen is drawn on /dev/tty.
     """
     location.refuse_without_home("resume")
     try:
         terminal = os.open("/dev/tty", os.O_RDWR | getattr(os, "O_NOCTTY", 0))
     except OSError:
-        complain(_("--print-command needs a terminal for its screen; try `hermes-browse resume ID --print`."))
+        complain(
+            _(
+                "--print-command needs a terminal for its screen; try `hermes-browse resume ID --print`."
+            )
+        )
         return USAGE
     from ..start.launch import choose  # the command line never loads the screen
 
@@ -144,7 +168,11 @@ def _run_there(arguments: SimpleNamespace, command: Subcommand | None, argv: Seq
     if command is not None:
         return run_on_host(arguments, argv)
     if os.environ.get("TERM") == "dumb":
-        raise RefusedError(_("This terminal cannot draw (TERM=dumb), and the dialogue reads stores of this machine."))
+        raise RefusedError(
+            _(
+                "This terminal cannot draw (TERM=dumb), and the dialogue reads stores of this machine."
+            )
+        )
     if not _has_terminal():
         return USAGE
     with opened_there(arguments.host) as (location, store, links):
@@ -194,7 +222,8 @@ def _discard_output() -> None:
 
 
 def _replace_unencodable_characters() -> None:
-    """Print question marks for characters the output encoding lacks, rather than fail; the screen too."""
+    """Print question marks for characters the output encoding lacks, rather than fail; the screen
+    too."""
     for stream in (sys.stdout, sys.stderr):
         if not isinstance(stream, io.TextIOWrapper):
             continue
@@ -236,7 +265,11 @@ def ended(work: Callable[[], int]) -> int:
     except Exception as error:  # last resort: the user gets a sentence, the log the details
         from ..logfile import log_failure  # start time: only needed after a failure
 
-        cause = f"{error.strerror}" if isinstance(error, OSError) and error.strerror else type(error).__name__
+        cause = (
+            f"{error.strerror}"
+            if isinstance(error, OSError) and error.strerror
+            else type(error).__name__
+        )
         sentence = _("something unexpected went wrong ({what}). Details: {path}")
         complain(sentence.format(what=cause, path=log_failure()))
         if isinstance(error, OSError):  # on a full disk, flushing would fail too

@@ -27,7 +27,15 @@ from hermes_browse.store.sessions.models import Conversation, View
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _, pgettext
 
-from ..export.documents import Document, Saved, make_redactor, not_live_words, plan_documents, redacted_words, save
+from ..export.documents import (
+    Document,
+    Saved,
+    make_redactor,
+    not_live_words,
+    plan_documents,
+    redacted_words,
+    save,
+)
 from ..formats import counted
 from ..version import version
 from .command_context import CommandContext, Subcommand
@@ -57,12 +65,16 @@ class ExportCommand(Subcommand):
         query_help = _(
             "conversations that these filters of the search choose, archived and open ones too: 'source:cli'"
         )
-        parser.add_argument("--query", metavar="FILTERS", type=text_arg, default="", help=query_help)
+        parser.add_argument(
+            "--query", metavar="FILTERS", type=text_arg, default="", help=query_help
+        )
         parser.add_argument(
             "--format",
             choices=["markdown", "jsonl", "html"],
             default=None,
-            help=_("default: what the name after --output ends in, else markdown; jsonl is what Hermes imports"),
+            help=_(
+                "default: what the name after --output ends in, else markdown; jsonl is what Hermes imports"
+            ),
         )
         parser.add_argument(
             "--everything",
@@ -77,13 +89,20 @@ class ExportCommand(Subcommand):
             metavar="PATH",
             type=name_arg,
             default=None,
-            help=_("a file, a folder, or - for standard output (default: a file here, named after the title)"),
+            help=_(
+                "a file, a folder, or - for standard output (default: a file here, named after the title)"
+            ),
         )
-        parser.add_argument("--no-redact", action="store_true", help=_("keep keys, tokens and passwords as they are"))
+        parser.add_argument(
+            "--no-redact",
+            action="store_true",
+            help=_("keep keys, tokens and passwords as they are"),
+        )
         parser.add_argument("--force", action="store_true", help=_("replace files that are there"))
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
-        """Return the error for neither ids nor filters, or for a part of the query that is no filter."""
+        """Return the error for neither ids nor filters, or for a part of the query that is no
+        filter."""
         query = parse_line(arguments.query, time.time())
         if query.problems:
             return query.problems[0].text
@@ -100,13 +119,19 @@ class ExportCommand(Subcommand):
         form = format_of(arguments)
         to_stdout = arguments.output == "-"
         if to_stdout and context.json:
-            return _refuse(_("--json and the export both want standard output; name a file with --output."))
+            return _refuse(
+                _("--json and the export both want standard output; name a file with --output.")
+            )
         with context.store.reader() as reader:
             by_root = {each.root_id: each for _session, each in context.find(reader, arguments.ids)}
-            by_root |= {each.root_id: each for each in _chosen(reader, arguments.query, context.now)}
+            by_root |= {
+                each.root_id: each for each in _chosen(reader, arguments.query, context.now)
+            }
             conversations = with_details(reader, list(by_root.values()))
         if to_stdout and form is Format.MARKDOWN and len(conversations) > 1:
-            return _refuse(_("several Markdown documents do not go to standard output; name a folder."))
+            return _refuse(
+                _("several Markdown documents do not go to standard output; name a folder.")
+            )
         redactor = make_redactor(context.location, note, active=not arguments.no_redact)
 
         def pieces(chosen: Sequence[Conversation], tally: ExportCounts) -> Iterator[str]:
@@ -140,7 +165,11 @@ class ExportCommand(Subcommand):
         _note_redacted(redactor)
         if context.json:
             counts = dict(sorted(redactor.counts.items()))
-            left_out = {} if arguments.everything else {state.value: count for state, count in sorted(not_live.items())}
+            left_out = (
+                {}
+                if arguments.everything
+                else {state.value: count for state, count in sorted(not_live.items())}
+            )
             print_json(
                 {
                     "format": form.value,
@@ -155,14 +184,17 @@ class ExportCommand(Subcommand):
 
 
 def _chosen(reader: Reader, line: str, now: float) -> list[Conversation]:
-    """Return the conversations that a line of filters chooses, the newest first; none for an empty one."""
+    """Return the conversations that a line of filters chooses, the newest first; none for an empty
+    one."""
     query = parse_line(line, now)
     if not query.filters:
         return []
     catalog = read_catalog(reader, now)
     chosen = set(roots_in(reader, compile_filters(query, now), catalog))
     if not chosen:
-        raise NotFoundError(_("No conversation matches {filters}.").format(filters=one_line(line, _LONGEST)))
+        raise NotFoundError(
+            _("No conversation matches {filters}.").format(filters=one_line(line, _LONGEST))
+        )
     return [catalog.conversation(root) for root in catalog.order(View.ALL) if root in chosen]
 
 
@@ -179,7 +211,9 @@ def _file_json(saved: Saved) -> Json:
 
 def format_of(arguments: SimpleNamespace) -> Format:
     """Return the format of an export: as named, else by the suffix of the output, else Markdown."""
-    return Format(arguments.format or _SUFFIXES.get(Path(arguments.output or "").suffix.lower(), "markdown"))
+    return Format(
+        arguments.format or _SUFFIXES.get(Path(arguments.output or "").suffix.lower(), "markdown")
+    )
 
 
 def _refuse(sentence: str) -> int:
@@ -206,7 +240,11 @@ def _note_redacted(redactor: Redactor) -> None:
 def _note_not_live(counts: Counter[State], form: Format, *, everything: bool) -> None:
     sentence = not_live_words(counts, form, everything=everything)
     if sentence:
-        note(sentence if everything else _("{sentence} --everything takes them along.").format(sentence=sentence))
+        note(
+            sentence
+            if everything
+            else _("{sentence} --everything takes them along.").format(sentence=sentence)
+        )
 
 
 def _print_written(document: Document, tally: ExportCounts) -> None:
@@ -215,4 +253,6 @@ def _print_written(document: Document, tally: ExportCounts) -> None:
     if conversations > 1:
         counts.insert(0, counted(conversations, "conversation"))
     line = _("{path}  ({counts})")
-    print(line.format(path=one_line(str(document.path)), counts=pgettext("list", ", ").join(counts)))
+    print(
+        line.format(path=one_line(str(document.path)), counts=pgettext("list", ", ").join(counts))
+    )

@@ -36,7 +36,11 @@ def export_from_host(arguments: SimpleNamespace) -> int:
     if arguments.profile is not None:
         host = host._replace(profile=arguments.profile)
     form, ids = format_of(arguments), list(dict.fromkeys(arguments.ids))
-    flags = {"--everything": arguments.everything, "--no-redact": arguments.no_redact, "--old": arguments.old}
+    flags = {
+        "--everything": arguments.everything,
+        "--no-redact": arguments.no_redact,
+        "--old": arguments.old,
+    }
     options = [name for name, is_set in flags.items() if is_set]
     titles = [(each, each) for each in ids]
     if form is Format.MARKDOWN or len(ids) == 1:
@@ -54,13 +58,28 @@ def export_from_host(arguments: SimpleNamespace) -> int:
         words = ["export", "--output", "-", "--format", form.value, *options, "--", *group]
         running = Running(host, host.command_line(words))
         size = write_file(path, _exported(host, running), force=arguments.force, keep=keep)
-        files.append({"path": str(path), "conversations": group, "sessions": None, "messages": None, "bytes": size})
+        files.append(
+            {
+                "path": str(path),
+                "conversations": group,
+                "sessions": None,
+                "messages": None,
+                "bytes": size,
+            }
+        )
         repeat_notes(host, running.said)
         if not arguments.json:
             line = _("{path}  (from {name}, {size})")
-            print_text(line.format(path=one_line(str(path)), name=host.name, size=formats.size(size)))
+            print_text(
+                line.format(path=one_line(str(path)), name=host.name, size=formats.size(size))
+            )
     if arguments.json:
-        document = {"format": form.value, "files": files, "everything": arguments.everything, "left_out": None}
+        document = {
+            "format": form.value,
+            "files": files,
+            "everything": arguments.everything,
+            "left_out": None,
+        }
         document |= {"redact": not arguments.no_redact, "redacted": None}
         print_json(document | answered(host))
     return 0
@@ -73,11 +92,16 @@ def _exported(host: Host, running: Running) -> Iterator[str]:
 
 
 def _title(link: Link, session: str) -> tuple[str, str]:
-    """Return the title of a conversation there, for the name of a file, and the id of its newest part."""
+    """Return the title of a conversation there, for the name of a file, and the id of its newest
+    part."""
     document = call_document(link, "lineage", {"id": session})
     tip, nodes = document.get("resume"), document.get("nodes")
     tip_id = str(tip.get("id") if isinstance(tip, dict) else session)
     for node in nodes if isinstance(nodes, list) else []:
-        if isinstance(node, dict) and node.get("id") == tip_id and isinstance(node.get("title"), str):
+        if (
+            isinstance(node, dict)
+            and node.get("id") == tip_id
+            and isinstance(node.get("title"), str)
+        ):
             return str(node["title"]), tip_id
     return tip_id, tip_id

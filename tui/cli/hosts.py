@@ -1,4 +1,5 @@
-"""`hosts`: the configured hosts, asked all at once; `hosts check NAME`: what is missing there, and what mends it."""
+"""`hosts`: the configured hosts, asked all at once; `hosts check NAME`: what is missing there, and
+what mends it."""
 
 from __future__ import annotations
 
@@ -27,7 +28,15 @@ from .on_host import how_to_add, named_host
 from .output import note, print_json, print_table, print_text
 from .parser import text_arg
 
-_SILENT = ("host-unknown", "host-down", "host-key", "host-login", "host-silent", "host-lost", "host-ssh")
+_SILENT = (
+    "host-unknown",
+    "host-down",
+    "host-key",
+    "host-login",
+    "host-silent",
+    "host-lost",
+    "host-ssh",
+)
 """Codes of hosts on which nothing could be run."""
 
 
@@ -44,7 +53,8 @@ class HostState(NamedTuple):
     newest: str | None = None
     """Id of its most recently used conversation."""
     rights: tuple[str, ...] = ()
-    """What the key may do there: `read`, and `change` where changes are allowed; empty if it is unknown."""
+    """What the key may do there: `read`, and `change` where changes are allowed; empty if it is
+    unknown."""
 
     @property
     def is_reachable(self) -> bool:
@@ -52,7 +62,8 @@ class HostState(NamedTuple):
         return not (isinstance(self.error, HostError) and self.error.code in _SILENT)
 
     def facts(self) -> list[str]:
-        """Return version, sessions, last activity and round trip for people; each is empty if it is unknown."""
+        """Return version, sessions, last activity and round trip for people; each is empty if it is
+        unknown."""
         return [
             self.version or "",
             "" if self.sessions is None else f"{self.sessions:,}",
@@ -68,7 +79,9 @@ class HostState(NamedTuple):
             "reachable": self.is_reachable,
             "error": self.error.sentence if self.error is not None else None,
             "version": self.version,
-            "round_trip_ms": round(self.round_trip * 1000, 3) if self.round_trip is not None else None,
+            "round_trip_ms": round(self.round_trip * 1000, 3)
+            if self.round_trip is not None
+            else None,
             "sessions": self.sessions,
             "last_active": self.last_active,
             "rights": list(self.rights),
@@ -83,12 +96,24 @@ class HostsCommand(Subcommand):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         what_help = _("say what is missing on a host, and what mends it")
         parser.add_argument("what", nargs="?", choices=["check"], help=what_help)
-        parser.add_argument("name", metavar="HOST", nargs="?", type=text_arg, help=_("its name in the configuration"))
-        parser.add_argument("--names", action="store_true", help=_("print the names only, and ask nobody"))
+        parser.add_argument(
+            "name",
+            metavar="HOST",
+            nargs="?",
+            type=text_arg,
+            help=_("its name in the configuration"),
+        )
+        parser.add_argument(
+            "--names", action="store_true", help=_("print the names only, and ask nobody")
+        )
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return the error for a check of nothing."""
-        return _("check needs the name of a host") if arguments.what is not None and arguments.name is None else ""
+        return (
+            _("check needs the name of a host")
+            if arguments.what is not None and arguments.name is None
+            else ""
+        )
 
     def start(self, arguments: SimpleNamespace) -> int:
         """Ask the hosts; needs no store."""
@@ -134,7 +159,9 @@ def _look(link: Link) -> HostState:
         said = run_once(host, host.command_line(["--version"])).out
         found = re.search(r"\d\S*", said)
         version = found[0] if found is not None else ""
-        return seen._replace(version=version or None, error=fault(host, "host-version", version=version))
+        return seen._replace(
+            version=version or None, error=fault(host, "host-version", version=version)
+        )
     except BrowseError as error:
         return seen._replace(error=error)
 
@@ -158,9 +185,18 @@ def _print_hosts(hosts: list[HostState], *, is_table: bool) -> None:
     if not hosts:
         note(how_to_add())
     rows = [
-        [each.host.name, each.host.ssh, _("yes") if each.is_reachable else _("no"), *each.facts()] for each in hosts
+        [each.host.name, each.host.ssh, _("yes") if each.is_reachable else _("no"), *each.facts()]
+        for each in hosts
     ]
-    headers = [_("host"), _("ssh"), _("reachable"), _("version"), _("sessions"), _("last active"), _("round trip")]
+    headers = [
+        _("host"),
+        _("ssh"),
+        _("reachable"),
+        _("version"),
+        _("sessions"),
+        _("last active"),
+        _("round trip"),
+    ]
     if is_table:
         print_table(headers, rows, right=(4, 6), flexible=1, optional=(6, 5))
     for each in hosts:
@@ -169,7 +205,8 @@ def _print_hosts(hosts: list[HostState], *, is_table: bool) -> None:
 
 
 def _report(seen: HostState, *, as_json: bool) -> int:
-    """Print what was seen of one host, and what mends what is wrong; return 0 if nothing is, else 3."""
+    """Print what was seen of one host, and what mends what is wrong; return 0 if nothing is, else
+    3."""
     problem = _problem(seen)
     if as_json:
         problems = [{"severity": "error", **problem._asdict()}] if problem is not None else []
@@ -177,12 +214,23 @@ def _report(seen: HostState, *, as_json: bool) -> int:
         return 0 if problem is None else 3
     facts = [f"{seen.host.name} ({login_command(seen.host)})", *seen.facts(), _rights(seen)]
     line = _("{label}: {text}")
-    labels = (_("host"), _("version"), _("sessions"), _("last active"), _("round trip"), _("rights"))
+    labels = (
+        _("host"),
+        _("version"),
+        _("sessions"),
+        _("last active"),
+        _("round trip"),
+        _("rights"),
+    )
     for label, fact in zip(labels, facts, strict=True):
         if fact:
             print_text(line.format(label=label, text=fact))
     if problem is None and seen.newest is None:
-        print_text(_("Nothing is missing: it is listed, searched and opened from here. It has nothing to resume yet."))
+        print_text(
+            _(
+                "Nothing is missing: it is listed, searched and opened from here. It has nothing to resume yet."
+            )
+        )
     elif problem is None:
         print_text(_("Nothing is missing: it is listed, searched, opened and resumed from here."))
     else:

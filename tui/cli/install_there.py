@@ -1,4 +1,5 @@
-"""The line that installs this program on a host: from where it was installed here, with what is there."""
+"""The line that installs this program on a host: from where it was installed here, with what is
+there."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ _PARTS = ("pyproject.toml", "README.md", "LICENSE", "tui", "store", "styles")
 """What of a checkout is needed to build it."""
 _FOLDER = "~/.local/lib/hermes-browse"
 _UV = "curl -LsSf https://astral.sh/uv/install.sh | sh && ~/.local/bin/uv"
-"""Installs uv without root, which brings a Python (https://docs.astral.sh/uv/getting-started/installation/)."""
+"""Installs uv without root, which brings a Python
+(https://docs.astral.sh/uv/getting-started/installation/)."""
 _LOOK = (
     "for tool in uv pipx; do"
     ' for each in "$(command -v $tool)" ~/.local/bin/$tool ~/.cargo/bin/$tool; do'
@@ -26,11 +28,13 @@ _LOOK = (
     ' $each -c "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))" 2>/dev/null'
     ' && echo "python $each"; done; true'
 )
-"""Says which tools a machine has; on one line, for tcsh. Debian's Python has `ensurepip` in a package of its own."""
+"""Says which tools a machine has; on one line, for tcsh. Debian's Python has `ensurepip` in a
+package of its own."""
 
 
 def install_line(host: Host) -> str | None:
-    """Return the line for the shell here; None if the wheel or checkout this was installed from is not there."""
+    """Return the line for the shell here; None if the wheel or checkout this was installed from is
+    not there."""
     source = _source()
     if source is None:
         return None
@@ -41,7 +45,8 @@ def install_line(host: Host) -> str | None:
 
 
 def _source() -> tuple[str, str, str, str] | None:
-    """Return what stands before ssh here, what receives it there, what is installed there, and what stands after.
+    """Return what stands before ssh here, what receives it there, what is installed there, and what
+    stands after.
 
     Installers write down where they took a package from, unless it was an index (PEP 610).
     """
@@ -66,7 +71,8 @@ def _source() -> tuple[str, str, str, str] | None:
 
 
 def _tools(host: Host) -> dict[str, str]:
-    """Return the tools of a host that can install a Python program, by name, with what starts them."""
+    """Return the tools of a host that can install a Python program, by name, with what starts
+    them."""
     try:
         reply = run_once(host, f"sh -lc {shlex.quote(_LOOK)}")
     except HostError:

@@ -26,7 +26,9 @@ class LineageCommand(Subcommand):
 
     def run(self, context: CommandContext) -> int:
         with context.store.reader() as reader:
-            lineage = read_lineage(reader, resolve_session(reader, context.arguments.id), context.now)
+            lineage = read_lineage(
+                reader, resolve_session(reader, context.arguments.id), context.now
+            )
         resume = lineage.resume
         if context.json:
             print_json(

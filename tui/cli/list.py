@@ -1,4 +1,5 @@
-"""`list`: a page of conversations and a count of the hidden ones; of one store or of all profiles."""
+"""`list`: a page of conversations and a count of the hidden ones; of one store or of all
+profiles."""
 
 from __future__ import annotations
 
@@ -19,7 +20,14 @@ from .. import formats
 from ..profiles.read_profiles import complete_all
 from ..store_paths import sessions_folder
 from .command_context import CommandContext, Subcommand
-from .output import conversation_json, note, print_conversations, print_json, store_json, title_or_preview
+from .output import (
+    conversation_json,
+    note,
+    print_conversations,
+    print_json,
+    store_json,
+    title_or_preview,
+)
 from .parser import add_all_hosts, add_view_options, count_arg
 from .profiles import broken_json, read_all_profiles, refuse_a_store_with_all_profiles
 
@@ -31,21 +39,36 @@ class ListCommand(Subcommand):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_view_options(parser, View.CHATS.value)
-        parser.add_argument("--sort", choices=[sort.value for sort in Sort], default=Sort.ACTIVITY.value)
+        parser.add_argument(
+            "--sort", choices=[sort.value for sort in Sort], default=Sort.ACTIVITY.value
+        )
         parser.add_argument("--reverse", action="store_true", help=_("the other way round"))
         parser.add_argument(
-            "--limit", type=count_arg, default=50, metavar="N", help=_("most rows, 0 for all (default 50)")
+            "--limit",
+            type=count_arg,
+            default=50,
+            metavar="N",
+            help=_("most rows, 0 for all (default 50)"),
         )
-        parser.add_argument("--all-profiles", action="store_true", help=_("of all profiles, as one list by activity"))
-        parser.add_argument("--offset", type=count_arg, default=0, metavar="N", help=_("rows to leave out first"))
+        parser.add_argument(
+            "--all-profiles",
+            action="store_true",
+            help=_("of all profiles, as one list by activity"),
+        )
+        parser.add_argument(
+            "--offset", type=count_arg, default=0, metavar="N", help=_("rows to leave out first")
+        )
         add_all_hosts(parser)
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
-        """Return the error for options that `--all-profiles` does not take; it has a single order."""
+        """Return the error for options that `--all-profiles` does not take; it has a single
+        order."""
         if not arguments.all_profiles:
             return ""
         if arguments.sort != Sort.ACTIVITY.value or arguments.reverse:
-            return refuse_a_store_with_all_profiles(arguments) or _("--all-profiles lists by activity, newest first")
+            return refuse_a_store_with_all_profiles(arguments) or _(
+                "--all-profiles lists by activity, newest first"
+            )
         return refuse_a_store_with_all_profiles(arguments)
 
     def start(self, arguments: SimpleNamespace) -> int:
@@ -67,12 +90,23 @@ class ListCommand(Subcommand):
                 for chain in catalog.forest.in_view(view)
                 if counts
             }
-            roots = catalog.order(view, sort=sort, reverse=arguments.reverse, sources=arguments.source, amounts=amounts)
-            page = with_details(reader, [catalog.conversation(root) for root in roots[_page(arguments)]])
+            roots = catalog.order(
+                view,
+                sort=sort,
+                reverse=arguments.reverse,
+                sources=arguments.source,
+                amounts=amounts,
+            )
+            page = with_details(
+                reader, [catalog.conversation(root) for root in roots[_page(arguments)]]
+            )
             radar = context.radar(reader) if context.json else None
             old_files = count_files(sessions_folder(context.location), reader)
         if sizes:
-            page = [each._replace(size=sum(sizes.get(segment.id, 0) for segment in each.segments)) for each in page]
+            page = [
+                each._replace(size=sum(sizes.get(segment.id, 0) for segment in each.segments))
+                for each in page
+            ]
         total, hidden = catalog.forest.counts()[View.ALL], catalog.hidden(view, len(page))
         if context.json:
             print_json(
@@ -90,7 +124,11 @@ class ListCommand(Subcommand):
         for warning in summary.warnings:
             note(warning.text)
         print_conversations([], [_row(each) for each in page])
-        old_note = _("{count:,} old transcripts: --old").format(count=old_files.files) if old_files.files else ""
+        old_note = (
+            _("{count:,} old transcripts: --old").format(count=old_files.files)
+            if old_files.files
+            else ""
+        )
         note(" · ".join(part for part in (_shown_line(len(page), total, hidden), old_note) if part))
         return 0
 
@@ -149,11 +187,16 @@ def _list_all_profiles(arguments: SimpleNamespace) -> int:
                 "view": view.value,
                 "shown": len(page),
                 "total": total,
-                "conversations": [{"profile": profile} | conversation_json(each) for profile, each in pairs],
+                "conversations": [
+                    {"profile": profile} | conversation_json(each) for profile, each in pairs
+                ],
             }
         )
         return 0
-    rows = [[profile, *_cells(each, each.status.value, title_or_preview(each))] for profile, each in pairs]
+    rows = [
+        [profile, *_cells(each, each.status.value, title_or_preview(each))]
+        for profile, each in pairs
+    ]
     print_conversations([_("profile")], rows)
     summary = _("{count:,} of {total:,} shown · {profiles:,} profiles")
     note(summary.format(count=len(page), total=total, profiles=len(everywhere.catalogs)))

@@ -1,7 +1,8 @@
 """`--host NAME`: the store of that host.
 
-What `serve` answers is asked for over its connection. Other commands (whole conversations, exports, `doctor`, several
-profiles, old transcripts) run there as command lines, and what they print is printed here.
+What `serve` answers is asked for over its connection. Other commands (whole conversations, exports,
+`doctor`, several profiles, old transcripts) run there as command lines, and what they print is
+printed here.
 """
 
 from __future__ import annotations
@@ -55,7 +56,9 @@ def configured_hosts() -> tuple[Host, ...]:
 
 def how_to_add() -> str:
     """Return a sentence that says how to add a host to the configuration."""
-    sentence = _('No hosts are configured. Add one to {path}, in three lines: [[hosts]], name = "vps", ssh = "me@vps".')
+    sentence = _(
+        'No hosts are configured. Add one to {path}, in three lines: [[hosts]], name = "vps", ssh = "me@vps".'
+    )
     return sentence.format(path=config_path())
 
 
@@ -65,9 +68,13 @@ def named_host(name: str) -> Host:
     found = next((host for host in hosts if host.name == name), None)
     if found is None:
         known = (
-            _("Known hosts: {names}.").format(names=", ".join(host.name for host in hosts)) if hosts else how_to_add()
+            _("Known hosts: {names}.").format(names=", ".join(host.name for host in hosts))
+            if hosts
+            else how_to_add()
         )
-        raise NotFoundError(_("There is no host “{name}”.").format(name=one_line(name, 80)), remedy=known)
+        raise NotFoundError(
+            _("There is no host “{name}”.").format(name=one_line(name, 80)), remedy=known
+        )
     return found
 
 
@@ -89,7 +96,9 @@ def call_document(link: Link, name: str, values: Json) -> Json:
 def _call_once(host: Host, name: str, values: Json) -> Reply:
     """Connect to a host for one call. HostError if it does not answer."""
     with closing(Link(host)) as link:
-        return link.call(name, values, seconds=CHANGE_SECONDS if CALLS[name].changes else ANSWER_SECONDS)
+        return link.call(
+            name, values, seconds=CHANGE_SECONDS if CALLS[name].changes else ANSWER_SECONDS
+        )
 
 
 def _document(host: Host, reply: Reply) -> Json:
@@ -108,7 +117,8 @@ def name_host(document: Json, name: str | None) -> None:
 
 
 def run_on_host(arguments: SimpleNamespace, argv: Sequence[str]) -> int:
-    """Run the command line, parsed and as given, on the host that it names; return the exit code there.
+    """Run the command line, parsed and as given, on the host that it names; return the exit code
+    there.
 
     Raises:
         NotFoundError: There is no such host.

@@ -1,4 +1,5 @@
-"""Print the output of commands: JSON documents, tables and text, without raw control characters from a store."""
+"""Print the output of commands: JSON documents, tables and text, without raw control characters
+from a store."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from hermes_browse.store.trash.shelf import Bundle
 
 _LONGEST_CELL = 400
-"""Code points of a cell of a table: every row is padded to the longest. Titles of Hermes have 100, ids about 30."""
+"""Code points of a cell of a table: every row is padded to the longest. Titles of Hermes have 100,
+ids about 30."""
 _ONE_LINE = {0x09: "␉", 0x0A: "␊"}
 
 
@@ -39,13 +41,15 @@ class OutputLine(NamedTuple):
 
 
 def print_json(document: object) -> None:
-    """Print one JSON document in UTF-8 in every locale: stored text unchanged, control characters escaped."""
+    """Print one JSON document in UTF-8 in every locale: stored text unchanged, control characters
+    escaped."""
     _speak_utf_8()
     print(_json_text(document))
 
 
 def print_json_in_portions(fields: Mapping[str, object]) -> None:
-    """Print one JSON object as `print_json` does, but each item of a field that is an iterator as soon as it comes."""
+    """Print one JSON object as `print_json` does, but each item of a field that is an iterator as
+    soon as it comes."""
     _speak_utf_8()
     is_indented = sys.stdout.isatty()
     separator = ",\n" if is_indented else ", "
@@ -75,7 +79,9 @@ def _indented(text: str, depth: int) -> str:
 
 
 def _json_text(document: object) -> str:
-    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2 if sys.stdout.isatty() else None)
+    text = json.dumps(
+        document, ensure_ascii=False, allow_nan=False, indent=2 if sys.stdout.isatty() else None
+    )
     # Legal in JSON strings, but a terminal or a pager would interpret them.
     return re.sub(HOSTILE, lambda match: json.dumps(match[0])[1:-1], as_text(text) or "")
 
@@ -86,7 +92,8 @@ def _speak_utf_8() -> None:
 
 
 def store_json(summary: StoreSummary) -> Json:
-    """Build a STORE of the JSON contract. Keys may be added to the contract, never renamed or dropped."""
+    """Build a STORE of the JSON contract. Keys may be added to the contract, never renamed or
+    dropped."""
     return {
         "path": str(summary.path),
         "profile": summary.profile,
@@ -173,7 +180,8 @@ def no_title() -> str:
 
 
 def cells(text: str) -> int:
-    """Count the terminal cells of a printable text without Rich: wide characters are two, marks and joiners none."""
+    """Count the terminal cells of a printable text without Rich: wide characters are two, marks and
+    joiners none."""
     width = 0
     for letter in text:
         if letter.isascii():
@@ -199,25 +207,31 @@ def print_table(
     flexible: int = -1,
     optional: Sequence[int] = (),
 ) -> None:
-    """Print rows under headers: with Rich on a terminal, as aligned columns in a pipe; nothing if there are no rows.
+    """Print rows under headers: with Rich on a terminal, as aligned columns in a pipe; nothing if
+    there are no rows.
 
     Args:
         headers: One for each column.
         rows: May hold stored texts, which are made printable here.
         right: Indexes of right-aligned columns.
-        flexible: Index of the column cut to the remaining width of a terminal; a pipe gets 400 code points of it.
+        flexible: Index of the column cut to the remaining width of a terminal; a pipe gets 400 code
+            points of it.
         optional: Indexes of columns dropped on a narrow terminal, in the order of dropping.
     """
     if not rows:
         return
     safe = [[one_line(cell, _LONGEST_CELL) for cell in row] for row in rows]
     if sys.stdout.isatty():
-        _terminal().print_rich_table(headers, safe, right=right, flexible=flexible % len(headers), optional=optional)
+        _terminal().print_rich_table(
+            headers, safe, right=right, flexible=flexible % len(headers), optional=optional
+        )
         return
     widths = [max(map(cells, column)) for column in zip(headers, *safe, strict=True)]
     for row in [list(headers), *safe]:
         padded = [
-            " " * (width - cells(cell)) + cell if index in right else cell + " " * (width - cells(cell))
+            " " * (width - cells(cell)) + cell
+            if index in right
+            else cell + " " * (width - cells(cell))
             for index, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         print("  ".join(padded).rstrip())
@@ -225,14 +239,24 @@ def print_table(
 
 def print_conversations(places: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print rows of `list`; `places` are the headers of the cells ahead of its own."""
-    headers = [*places, _("last active"), _("status"), _("source"), _("msgs"), _("cost"), _("title"), _("id")]
+    headers = [
+        *places,
+        _("last active"),
+        _("status"),
+        _("source"),
+        _("msgs"),
+        _("cost"),
+        _("title"),
+        _("id"),
+    ]
     at = len(places)
     optional = (at + 4, at + 2, at + 1, at + 3, at)
     print_table(headers, rows, right=(at + 3, at + 4), flexible=at + 5, optional=optional)
 
 
 def print_sums(by: str, headers: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print rows of `stats`; `headers` are those behind the grouping and the number of conversations."""
+    """Print rows of `stats`; `headers` are those behind the grouping and the number of
+    conversations."""
     groupings = {
         "model": pgettext("grouping", "model"),
         "source": pgettext("grouping", "source"),
@@ -254,11 +278,16 @@ def print_lines(lines: Iterable[OutputLine]) -> None:
         _terminal().print_rich_lines(lines)
         return
     # Not splitlines(), which also splits at characters other programs do not treat as line ends.
-    print_texts(f"{' ' * line.indent}{line.lead}{part}".rstrip() for line in lines for part in line.text.split("\n"))
+    print_texts(
+        f"{' ' * line.indent}{line.lead}{part}".rstrip()
+        for line in lines
+        for part in line.text.split("\n")
+    )
 
 
 def print_texts(texts: Iterable[str]) -> None:
-    """Print texts as they come, made printable, each on lines of its own; empty ones at the end are left out."""
+    """Print texts as they come, made printable, each on lines of its own; empty ones at the end are
+    left out."""
     empty = 0
     for text in texts:
         if not text:

@@ -1,4 +1,5 @@
-"""Argparse translated and wrapped by terminal cells; options and argument types shared by several commands."""
+"""Argparse translated and wrapped by terminal cells; options and argument types shared by several
+commands."""
 
 from __future__ import annotations
 
@@ -59,7 +60,11 @@ def wrapped(text: str, width: int) -> list[str]:
         starts_word = True
         for letter in word:
             previous = "" if starts_word else pieces[-1][-1]
-            sticks = letter in _NOT_FIRST or previous in _NOT_LAST or (cells(letter) < 2 and cells(previous) < 2)
+            sticks = (
+                letter in _NOT_FIRST
+                or previous in _NOT_LAST
+                or (cells(letter) < 2 and cells(previous) < 2)
+            )
             if starts_word:
                 pieces.append(f" {letter}" if pieces else letter)
             elif sticks:
@@ -81,7 +86,8 @@ def _is_wide(text: str) -> bool:
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Help formatter that measures in cells; argparse counts characters, some of which take two cells."""
+    """Help formatter that measures in cells; argparse counts characters, some of which take two
+    cells."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=28)
@@ -93,7 +99,11 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
         if not _is_wide(text):
             return super()._fill_text(text, width, indent)
         room = max(width, 11) - len(indent)
-        lines = [part for line in text.splitlines() for part in (wrapped(line, room) if cells(line) > room else [line])]
+        lines = [
+            part
+            for line in text.splitlines()
+            for part in (wrapped(line, room) if cells(line) > room else [line])
+        ]
         return "\n".join(f"{indent}{line}" for line in lines)
 
     def _format_usage(
@@ -105,7 +115,9 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
     ) -> str:
         label = _("usage: ") if prefix is None else prefix
         placeholder = "x" * cells(label)  # argparse indents the following lines by its length
-        usage_text = super()._format_usage(usage, actions, groups, placeholder if _is_wide(label) else label)
+        usage_text = super()._format_usage(
+            usage, actions, groups, placeholder if _is_wide(label) else label
+        )
         return usage_text.replace(placeholder, label, 1) if _is_wide(label) else usage_text
 
 
@@ -124,7 +136,9 @@ def count_arg(text: str) -> int:
     """Parse a non-negative integer."""
     value = int(text) if text.isdecimal() and len(text) < 20 else -1
     if not 0 <= value <= _MAX_INT:
-        raise argparse.ArgumentTypeError(_("wants a whole number, 0 or more, not {text!r}").format(text=text))
+        raise argparse.ArgumentTypeError(
+            _("wants a whole number, 0 or more, not {text!r}").format(text=text)
+        )
     return value
 
 
@@ -136,12 +150,16 @@ def name_arg(text: str) -> str:
 
 
 def text_arg(given: str) -> str:
-    """Decode an argument; bytes that the locale could not decode are read as UTF-8, or become U+FFFD."""
+    """Decode an argument; bytes that the locale could not decode are read as UTF-8, or become
+    U+FFFD."""
     return as_text(os.fsencode(given)) or ""
 
 
-def without(words: Sequence[str], valued: Collection[str], flags: Collection[str] = ()) -> list[str]:
-    """Return the words of a valid command line without some of its options; those of `valued` have a value."""
+def without(
+    words: Sequence[str], valued: Collection[str], flags: Collection[str] = ()
+) -> list[str]:
+    """Return the words of a valid command line without some of its options; those of `valued` have
+    a value."""
     kept: list[str] = []
     ahead = iter(words)
     for word in ahead:
@@ -162,12 +180,16 @@ def with_options(words: Sequence[str], *options: str) -> list[str]:
     return [*words[:at], *options, *words[at:]]
 
 
-def add_store_options(parser: argparse.ArgumentParser, *, top: bool = False, hosts: bool = True) -> None:
-    """Add the options that name a store; they are accepted before a command, after it, and after its actions.
+def add_store_options(
+    parser: argparse.ArgumentParser, *, top: bool = False, hosts: bool = True
+) -> None:
+    """Add the options that name a store; they are accepted before a command, after it, and after
+    its actions.
 
     Args:
         parser: The parser of the program, a command or an action.
-        top: Whether it is the parser of the program. Below it, omitted options do not override those given before.
+        top: Whether it is the parser of the program. Below it, omitted options do not override
+            those given before.
         hosts: Whether it can run on a host.
     """
     default, flag_default = (None, False) if top else (argparse.SUPPRESS, argparse.SUPPRESS)
@@ -175,15 +197,23 @@ def add_store_options(parser: argparse.ArgumentParser, *, top: bool = False, hos
     exclusive = group.add_mutually_exclusive_group()
     home_help = _("a Hermes root (default $HERMES_HOME)")
     group.add_argument("--home", metavar="DIR", type=name_arg, default=default, help=home_help)
-    group.add_argument("--profile", metavar="NAME", type=name_arg, default=default, help=_("one of its profiles"))
-    exclusive.add_argument("--db", metavar="FILE", type=name_arg, default=default, help=_("any store file"))
-    exclusive.add_argument("--demo", action="store_true", default=flag_default, help=_("a built-in sample store"))
+    group.add_argument(
+        "--profile", metavar="NAME", type=name_arg, default=default, help=_("one of its profiles")
+    )
+    exclusive.add_argument(
+        "--db", metavar="FILE", type=name_arg, default=default, help=_("any store file")
+    )
+    exclusive.add_argument(
+        "--demo", action="store_true", default=flag_default, help=_("a built-in sample store")
+    )
     if hosts:
         host_help = _("the store of a configured host, through ssh")
         group.add_argument("--host", metavar="HOST", type=name_arg, default=default, help=host_help)
     old_help = _("the old transcripts beside the store: files without a session in it")
     group.add_argument("--old", action="store_true", default=flag_default, help=old_help)
-    debug_help = _("write down in the log what is done: statements and failures, no text of any conversation")
+    debug_help = _(
+        "write down in the log what is done: statements and failures, no text of any conversation"
+    )
     parser.add_argument("--debug", action="store_true", default=flag_default, help=debug_help)
     if top:  # for `make run`, which should also show something without Hermes
         group.add_argument("--or-demo", action="store_true", help=argparse.SUPPRESS)
@@ -196,9 +226,17 @@ def add_all_hosts(parser: argparse.ArgumentParser) -> None:
 
 
 def add_view_options(parser: argparse.ArgumentParser, default: str | None) -> None:
-    """Add `--view`, with a default (None for everything), and `--source`; they narrow what is listed or searched."""
+    """Add `--view`, with a default (None for everything), and `--source`; they narrow what is
+    listed or searched."""
     default_help = _("default {view}").format(view=default) if default else _("default everything")
-    parser.add_argument("--view", choices=[view.value for view in View], default=default, help=default_help)
     parser.add_argument(
-        "--source", action="append", type=text_arg, default=[], metavar="S", help=_("only this source; repeatable")
+        "--view", choices=[view.value for view in View], default=default, help=default_help
+    )
+    parser.add_argument(
+        "--source",
+        action="append",
+        type=text_arg,
+        default=[],
+        metavar="S",
+        help=_("only this source; repeatable"),
     )

@@ -1,6 +1,8 @@
-"""`--plain`: the browser as a line-based dialogue, for screen readers, braille and terminals that cannot draw.
+"""`--plain`: the browser as a line-based dialogue, for screen readers, braille and terminals that
+cannot draw.
 
-It prompts for a line, prints lines, and prompts again. It never moves the cursor and writes no escape sequences.
+It prompts for a line, prints lines, and prompts again. It never moves the cursor and writes no
+escape sequences.
 """
 
 from __future__ import annotations
@@ -72,7 +74,11 @@ class Dialogue:
     """
 
     def __init__(
-        self, location: Location, ask: Callable[[str], str], say: Callable[[str], object], now: float | None = None
+        self,
+        location: Location,
+        ask: Callable[[str], str],
+        say: Callable[[str], object],
+        now: float | None = None,
     ) -> None:
         self._location, self._ask, self._say = location, ask, say
         self._store = Store(location.path)
@@ -97,7 +103,9 @@ class Dialogue:
             StoreError: The store cannot be read; raised before anything is printed.
         """
         self._read()
-        self._say(_("hermes-browse, {name}. h: help.").format(name=one_line(self._location.name, 40)))
+        self._say(
+            _("hermes-browse, {name}. h: help.").format(name=one_line(self._location.name, 40))
+        )
         if self._location.note:
             self._say(one_line(self._location.note))
         self._say_list()
@@ -132,14 +140,20 @@ class Dialogue:
             self._say_hits()
             return
         total = len(self._roots)
-        page = [catalog.conversation(root) for root in self._roots[self._first : self._first + PAGE]]
+        page = [
+            catalog.conversation(root) for root in self._roots[self._first : self._first + PAGE]
+        ]
         with self._store.reader() as reader:
             page = with_details(reader, page)
         for number, each in enumerate(page, self._first + 1):
             self._say(f"{number}. {conversation_line(each, self._now)}")
         counts = catalog.forest.counts()
         phrase = _("{count:,} {view}")
-        phrases = [phrase.format(count=counts[view], view=view_name(view)) for view in View if view is not self._view]
+        phrases = [
+            phrase.format(count=counts[view], view=view_name(view))
+            for view in View
+            if view is not self._view
+        ]
         self._say(page_line(self._first + 1, self._first + len(page), total, view_name(self._view)))
         self._say(_("Elsewhere: {views}.").format(views=pgettext("list", ", ").join(phrases)))
 
@@ -147,7 +161,9 @@ class Dialogue:
         page = self._hits[self._first : self._first + PAGE]
         for number, (hit, conversation) in enumerate(page, self._first + 1):
             name = name_of(conversation) if conversation is not None else one_line(hit.session_id)
-            line = _("{role} in {name}: {text}").format(role=one_line(hit.role), name=name, text=snippet_of(hit))
+            line = _("{role} in {name}: {text}").format(
+                role=one_line(hit.role), name=name, text=snippet_of(hit)
+            )
             self._say(f"{number}. {line}")
         self._say(page_line(self._first + 1, self._first + len(page), len(self._hits), _("hits")))
 
@@ -163,17 +179,29 @@ class Dialogue:
             return
         with self._store.reader() as reader:
             answer = Search(reader, query, read_scope(reader, query, self._now)).page(_MOST_HITS)
-            catalog = read_neighbourhood(reader, list({hit.session_id for hit in answer.hits}), self._now)
+            catalog = read_neighbourhood(
+                reader, list({hit.session_id for hit in answer.hits}), self._now
+            )
             pairs = [(hit, catalog.of_session(hit.session_id)) for hit in answer.hits]
-            details = with_details(reader, list({each.root_id: each for _hit, each in pairs if each}.values()))
+            details = with_details(
+                reader, list({each.root_id: each for _hit, each in pairs if each}.values())
+            )
         by_root = {each.root_id: each for each in details}
-        self._hits = [(hit, by_root.get(each.root_id) if each is not None else None) for hit, each in pairs]
-        self._say_all(one_line(each) for each in (*(problem.text for problem in answer.query.problems), *answer.notes))
+        self._hits = [
+            (hit, by_root.get(each.root_id) if each is not None else None) for hit, each in pairs
+        ]
+        self._say_all(
+            one_line(each)
+            for each in (*(problem.text for problem in answer.query.problems), *answer.notes)
+        )
         hits = counted(len(self._hits), "hit")
         if answer.more:
             hits = _("more than {hits}").format(hits=hits)
         is_scanned = answer.engine in ("scan", "mixed")
-        scanned, indexed = _("Search for {text}: {hits}, by reading every message."), _("Search for {text}: {hits}.")
+        scanned, indexed = (
+            _("Search for {text}: {hits}, by reading every message."),
+            _("Search for {text}: {hits}."),
+        )
         sentence = scanned if is_scanned else indexed
         self._say(sentence.format(text=one_line(text, 100), hits=hits))
         self._say_list()
@@ -251,7 +279,9 @@ class Dialogue:
         if prompt is not None and prompt < at:
             self._say_messages(rows[prompt : prompt + 1])
             if between := at - prompt - 1:
-                sentence = ngettext("{count:,} message in between.", "{count:,} messages in between.", between)
+                sentence = ngettext(
+                    "{count:,} message in between.", "{count:,} messages in between.", between
+                )
                 self._say(sentence.format(count=between))
         self._say_page(at)
 
@@ -328,7 +358,8 @@ class Dialogue:
 
 
 def talk(location: Location) -> int:
-    """Run the dialogue on standard input and output; return the exit code, unless Hermes replaces this process."""
+    """Run the dialogue on standard input and output; return the exit code, unless Hermes replaces
+    this process."""
     watch_terminal()
     plan = Dialogue(location, input, print_text).run()
     return run_plan(plan) if plan is not None else 0

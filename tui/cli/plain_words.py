@@ -1,4 +1,5 @@
-"""The sentences of the `--plain` dialogue: one fact per line, in whole words, without columns or drawing characters."""
+"""The sentences of the `--plain` dialogue: one fact per line, in whole words, without columns or
+drawing characters."""
 
 from __future__ import annotations
 
@@ -22,7 +23,12 @@ t: tool output and summaries in full, or no longer. i: facts, the full id among 
 r: resume it in Hermes.
 Archiving, deleting and exporting are commands: leave with q, then see hermes-browse --help.""")
 
-_STATUS = {Status.LIVE: N_("live now"), Status.OPEN: N_("not ended"), Status.ENDED: "", Status.EMPTY: ""}
+_STATUS = {
+    Status.LIVE: N_("live now"),
+    Status.OPEN: N_("not ended"),
+    Status.ENDED: "",
+    Status.EMPTY: "",
+}
 
 
 def ago(moment: float | None, now: float) -> str:
@@ -61,7 +67,11 @@ def name_of(conversation: Conversation) -> str:
 
 def conversation_line(conversation: Conversation, now: float) -> str:
     """Describe a conversation in one sentence."""
-    standing, segments, subagents = _STATUS[conversation.status], len(conversation.segments), conversation.subagents
+    standing, segments, subagents = (
+        _STATUS[conversation.status],
+        len(conversation.segments),
+        conversation.subagents,
+    )
     parts = [
         name_of(conversation).rstrip("."),
         ago(conversation.last_active, now),
@@ -100,26 +110,39 @@ def facts(conversation: Conversation, now: float) -> Iterator[str]:
 
 
 def message_lines(message: ChatMessage, *, is_full: bool) -> Iterator[str]:
-    """Yield a chat message: role and time, then the text; tool output and compaction summaries are cut unless full."""
-    speaker = {"user": _("You"), "assistant": _("Assistant")}.get(message.role, message.role.capitalize())
+    """Yield a chat message: role and time, then the text; tool output and compaction summaries are
+    cut unless full."""
+    speaker = {"user": _("You"), "assistant": _("Assistant")}.get(
+        message.role, message.role.capitalize()
+    )
     if message.role == "tool":
         speaker = _("Output of {tool}").format(tool=message.tool_name or _("a tool"))
     blocks = list(blocks_of(message))
     kinds = {block.kind for block in blocks}
     if SUMMARY in kinds and SAID not in kinds:
         speaker = _("Compaction")
-    state = {State.LIVE: "", State.COMPACTED: _("compacted"), State.REWOUND: _("taken back")}[message.state]
-    yield one_line(_("{words}:").format(words=_clauses([speaker, timestamp(message.timestamp) or _("no time"), state])))
+    state = {State.LIVE: "", State.COMPACTED: _("compacted"), State.REWOUND: _("taken back")}[
+        message.state
+    ]
+    yield one_line(
+        _("{words}:").format(
+            words=_clauses([speaker, timestamp(message.timestamp) or _("no time"), state])
+        )
+    )
     for block in blocks:
         kind, body = block.kind, printable(block.body).strip()
         if kind.spoken is None:
             continue
         if kind is CALL:
             arguments = one_line(block.body, 0 if is_full else kind.spoken_limit)
-            yield one_line(_(kind.spoken).format(tool=block.tool, arguments=arguments)).replace("…", "...")
+            yield one_line(_(kind.spoken).format(tool=block.tool, arguments=arguments)).replace(
+                "…", "..."
+            )
         elif kind.spoken and not is_full and len(body) > kind.spoken_limit:
             beginning = one_line(body, kind.spoken_limit).rstrip("…")
-            yield _(kind.spoken).format(text=beginning, count=len(body if kind is RESULT else block.body))
+            yield _(kind.spoken).format(
+                text=beginning, count=len(body if kind is RESULT else block.body)
+            )
         elif body:
             yield from body.split("\n")
 
@@ -130,13 +153,15 @@ def snippet_of(hit: Hit) -> str:
 
 
 def is_said(hit: Hit, lines: Iterable[str]) -> bool:
-    """Return whether the printed lines of a message contain its match, which may be in a part left out."""
+    """Return whether the printed lines of a message contain its match, which may be in a part left
+    out."""
     text = "\n".join(lines).casefold()
     return all(one_line(hit.snippet[start:end]).casefold() in text for start, end in hit.match)
 
 
 def page_line(first: int, last: int, total: int, what: str) -> str:
-    """Describe which part of a list was printed: items `first`, from 1, to `last`, whose translated name is `what`."""
+    """Describe which part of a list was printed: items `first`, from 1, to `last`, whose translated
+    name is `what`."""
     if not total:
         return _("No {what}.").format(what=what)
     page = _("{what} {first:,} to {last:,} of {total:,}.")
@@ -145,4 +170,6 @@ def page_line(first: int, last: int, total: int, what: str) -> str:
 
 def choices(words: Sequence[str]) -> str:
     """List the accepted inputs in a sentence."""
-    return _("Type {words} or {last}.").format(words=pgettext("list", ", ").join(words[:-1]), last=words[-1])
+    return _("Type {words} or {last}.").format(
+        words=pgettext("list", ", ").join(words[:-1]), last=words[-1]
+    )

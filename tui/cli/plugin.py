@@ -1,8 +1,8 @@
 """The Hermes plug-in that adds `hermes browse`.
 
-Hermes (0.19) looks for entry points in the group `hermes_agent.plugins`, imports those listed in `plugins.enabled` of
-its configuration, and calls `register`. It does so in each of its processes, gateways included, so expensive imports
-wait until the command runs.
+Hermes (0.19) looks for entry points in the group `hermes_agent.plugins`, imports those listed in
+`plugins.enabled` of its configuration, and calls `register`. It does so in each of its processes,
+gateways included, so expensive imports wait until the command runs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ _STORES = ("--home", "--db", "--demo", "--host")
 
 
 class PluginContext(Protocol):
-    """The part of Hermes' plug-in interface used here (`hermes_cli.plugins.PluginContext`, 0.19)."""
+    """The part of Hermes' plug-in interface used here (`hermes_cli.plugins.PluginContext`,
+    0.19)."""
 
     def register_cli_command(
         self,
@@ -50,9 +51,9 @@ def _take_everything(parser: argparse.ArgumentParser) -> None:
 def arguments_for(words: Sequence[str], home: str | None) -> list[str]:
     """Return our arguments for the words after `hermes browse`.
 
-    When the command runs, Hermes has resolved the profile (`-p NAME` anywhere, a sticky profile, HERMES_HOME) and set
-    HERMES_HOME to its folder. We pass that on as --home; otherwise we would read the sticky profile again, and it would
-    override `hermes -p default browse`.
+    When the command runs, Hermes has resolved the profile (`-p NAME` anywhere, a sticky profile,
+    HERMES_HOME) and set HERMES_HOME to its folder. We pass that on as --home; otherwise we would
+    read the sticky profile again, and it would override `hermes -p default browse`.
 
     Args:
         words: As typed.

@@ -1,4 +1,5 @@
-"""`profiles`: list the stores of a Hermes root. Also reads all of them for `--all-profiles` of other commands."""
+"""`profiles`: list the stores of a Hermes root. Also reads all of them for `--all-profiles` of
+other commands."""
 
 from __future__ import annotations
 
@@ -26,7 +27,9 @@ class ProfilesCommand(Subcommand):
         root = context.location.root
         if root is None:
             raise RefusedError(
-                _("{path} belongs to no Hermes root, so it has no profiles.").format(path=context.location.path),
+                _("{path} belongs to no Hermes root, so it has no profiles.").format(
+                    path=context.location.path
+                ),
                 remedy=_("Name a root with --home."),
             )
         active = active_profile(root) or "default"
@@ -43,7 +46,9 @@ class ProfilesCommand(Subcommand):
             ]
             for each in profiles
         ]
-        print_table([_("profile"), _("sessions"), _("size"), _("store")], rows, right=(1, 2), flexible=3)
+        print_table(
+            [_("profile"), _("sessions"), _("size"), _("store")], rows, right=(1, 2), flexible=3
+        )
         return 0
 
 
@@ -67,13 +72,16 @@ def _read_profile(location: Location, active: str) -> Json:
 
 
 def refuse_a_store_with_all_profiles(arguments: SimpleNamespace) -> str:
-    """Return the error for options that name a store beside `--all-profiles`; empty if there is none."""
+    """Return the error for options that name a store beside `--all-profiles`; empty if there is
+    none."""
     if arguments.db is not None or arguments.demo or arguments.profile is not None or arguments.old:
         return _("--all-profiles goes with --home alone: it means every profile of that root")
     return ""
 
 
-def read_all_profiles(home: str | None, now: float, view: View, sources: Collection[str] = ()) -> AllProfiles:
+def read_all_profiles(
+    home: str | None, now: float, view: View, sources: Collection[str] = ()
+) -> AllProfiles:
     """Read the conversations of all profiles; note the profiles that cannot be read.
 
     Args:
@@ -94,10 +102,15 @@ def read_all_profiles(home: str | None, now: float, view: View, sources: Collect
     for each in everywhere.broken:
         note(_("{name} cannot be read: {error}").format(name=each.name, error=each.error))
     if not everywhere.catalogs:
-        raise StoreMissingError(_("No profile of {root} has a store that can be read.").format(root=location.root))
+        raise StoreMissingError(
+            _("No profile of {root} has a store that can be read.").format(root=location.root)
+        )
     return everywhere
 
 
 def broken_json(everywhere: AllProfiles) -> list[Json]:
     """Build the JSON of the unreadable profiles, each with the reason."""
-    return [{"profile": each.name, "path": str(each.location.path), "error": each.error} for each in everywhere.broken]
+    return [
+        {"profile": each.name, "path": str(each.location.path), "error": each.error}
+        for each in everywhere.broken
+    ]

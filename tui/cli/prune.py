@@ -57,7 +57,9 @@ def _age_or_date(value: str) -> str:
 def _filled_arg(value: str) -> str:
     filled = text_arg(name_arg(value))
     if '"' in filled and any(map(str.isspace, filled)):
-        raise argparse.ArgumentTypeError(_("has both spaces and quotation marks: part of it will do"))
+        raise argparse.ArgumentTypeError(
+            _("has both spaces and quotation marks: part of it will do")
+        )
     return filled
 
 
@@ -73,9 +75,16 @@ class PruneCommand(Subcommand):
         age_help = _("idle for so long: 30min 5h 3d 2w 6mo 1y, or since 2026-03-05 (by activity)")
         add("--older-than", metavar="AGE", type=_arg_type(_age_or_date), help=age_help)
         source_help = _("of this source; repeatable")
-        add("--source", metavar="S", type=_filled_arg, action="append", default=[], help=source_help)
+        add(
+            "--source", metavar="S", type=_filled_arg, action="append", default=[], help=source_help
+        )
         add("--title", metavar="T", type=_filled_arg, help=_("its title contains this"))
-        add("--cwd", metavar="DIR", type=_filled_arg, help=_("its working directory is this or below it"))
+        add(
+            "--cwd",
+            metavar="DIR",
+            type=_filled_arg,
+            help=_("its working directory is this or below it"),
+        )
         add("--model", metavar="M", type=_filled_arg, help=_("the name of its model contains this"))
         add("--empty", action="store_true", help=_("without a message"))
         add("--automation", action="store_true", help=_("cron jobs, webhooks and the like"))
@@ -86,7 +95,9 @@ class PruneCommand(Subcommand):
         add("--max-size", metavar="BYTES", type=_arg_type(parse_bytes))
         cost_help = _("with all subagents; an unknown cost does not count as low")
         add("--max-cost", metavar="USD", type=_arg_type(parse_money), help=cost_help)
-        stale_help = _("also open ones that have been idle for that long (7 days without --older-than)")
+        stale_help = _(
+            "also open ones that have been idle for that long (7 days without --older-than)"
+        )
         add("--stale-open", action="store_true", help=stale_help)
         add("--include-archived", action="store_true", help=_("also archived ones"))
         actions = parser.add_argument_group(_("what to do")).add_mutually_exclusive_group()
@@ -97,14 +108,20 @@ class PruneCommand(Subcommand):
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return the error for a part of the query that is no filter of a clean-up."""
-        return next((problem.text for problem in parse_line(line_of(arguments), time.time()).problems), "")
+        return next(
+            (problem.text for problem in parse_line(line_of(arguments), time.time()).problems), ""
+        )
 
     def run(self, context: CommandContext) -> int:
         arguments = context.arguments
         selection = Selection(parse_line(line_of(arguments), context.now))
         act = (arguments.archive or arguments.delete) and not arguments.dry_run
         if selection.nothing:
-            note(_("No filter is given, so nothing is chosen; `hermes-browse prune --help` lists them."))
+            note(
+                _(
+                    "No filter is given, so nothing is chosen; `hermes-browse prune --help` lists them."
+                )
+            )
         with context.store.reader() as reader:
             catalog = read_catalog(reader, context.now)
             plan = make_plan(reader, catalog, selection, context.now)
@@ -116,26 +133,43 @@ class PruneCommand(Subcommand):
         asks = act and not arguments.yes and bool(plan.selected)
         if asks and not context.can_ask:
             archive = _("Nothing was changed: it would archive {what}.")
-            refusal = archive if arguments.archive else _("Nothing was changed: it would delete {what}.")
-            raise RefusedError(refusal.format(what=_totals_text(totals)), remedy=_("Add --yes to do it."))
+            refusal = (
+                archive if arguments.archive else _("Nothing was changed: it would delete {what}.")
+            )
+            raise RefusedError(
+                refusal.format(what=_totals_text(totals)), remedy=_("Add --yes to do it.")
+            )
         if not context.json:
             _print(plan, totals, archive=arguments.archive, with_stale="stale" in selection.states)
         if asks and arguments.delete:
             number = totals.conversations  # unlike "y", not typed by habit
             question = _("Type {count} to delete {conversations}, anything else to leave: ")
-            ask(question.format(count=number, conversations=counted(number, "conversation")), str(number))
+            ask(
+                question.format(count=number, conversations=counted(number, "conversation")),
+                str(number),
+            )
         bundles: list[Json] = []
         if act and plan.selected:
             ordered = plan._replace(selected=tuple(parents_first(catalog, plan.selected)))
-            plan, bundles = _archive(context, ordered) if arguments.archive else _delete(context, ordered, catalog)
+            plan, bundles = (
+                _archive(context, ordered)
+                if arguments.archive
+                else _delete(context, ordered, catalog)
+            )
         elif not context.json and plan.selected:
-            note(_("Nothing was changed: --archive would archive these, --delete would move them to the trash."))
+            note(
+                _(
+                    "Nothing was changed: --archive would archive these, --delete would move them to the trash."
+                )
+            )
         if context.json:
             print_json(_json(plan, radar, bundles, archive=arguments.archive, done=act))
         return 0
 
 
-def carry_out(store: Store, plan: Plan, unit: Unit[Done], stop: Callable[[], bool] = never) -> Outcome[Done]:
+def carry_out(
+    store: Store, plan: Plan, unit: Unit[Done], stop: Callable[[], bool] = never
+) -> Outcome[Done]:
     """Carry out a plan; report progress on a terminal, and how many were done if it stops early.
 
     Raises:
@@ -171,7 +205,9 @@ def _note_stopped(done: int, total: int, doubtful: int = 0) -> None:
             "are as they were."
         )
     else:
-        sentence = _("Stopped after {done:,} of {total:,} conversations; the others are as they were.")
+        sentence = _(
+            "Stopped after {done:,} of {total:,} conversations; the others are as they were."
+        )
     note(sentence.format(done=done, total=total, doubtful=doubtful))
 
 
@@ -219,7 +255,9 @@ def _spared_json(spared: Spared) -> Json:
     return {**names, "code": why.code, "reason": why.words}
 
 
-def _json(plan: Plan, radar: Radar | None, bundles: list[Json], *, archive: bool, done: bool) -> Json:
+def _json(
+    plan: Plan, radar: Radar | None, bundles: list[Json], *, archive: bool, done: bool
+) -> Json:
     return {
         "plan": plan.totals(subagents=not archive)._asdict(),
         "would": [_planned_json(each, radar, archive=archive) for each in plan.selected],
@@ -245,7 +283,16 @@ def _print(plan: Plan, totals: Totals, *, archive: bool, with_stale: bool) -> No
         ]
         for each in plan.selected[:_SHOWN]
     ]
-    headers = [_("last active"), _("status"), _("source"), _("msgs"), _("size"), _("cost"), _("title"), _("id")]
+    headers = [
+        _("last active"),
+        _("status"),
+        _("source"),
+        _("msgs"),
+        _("size"),
+        _("cost"),
+        _("title"),
+        _("id"),
+    ]
     print_table(headers, rows, right=(3, 4, 5), flexible=6, optional=(5, 2, 3, 0))
     if len(plan.selected) > _SHOWN:
         note(_("… and {count:,} more; --json lists all.").format(count=len(plan.selected) - _SHOWN))
@@ -268,15 +315,26 @@ def _print(plan: Plan, totals: Totals, *, archive: bool, with_stale: bool) -> No
             )
             note(words.format(count=len(plan.reparented)))
         if plan.selected:
-            note(_("The space is free for Hermes' next rows at once; the file gets smaller only with a VACUUM."))
+            note(
+                _(
+                    "The space is free for Hermes' next rows at once; the file gets smaller only with a VACUUM."
+                )
+            )
     if plan.spared:
         print_table(
             [_("spared because"), _("title"), _("id")],
-            [[each.why.words, each.conversation.title or "", each.conversation.id] for each in plan.spared[:_SHOWN]],
+            [
+                [each.why.words, each.conversation.title or "", each.conversation.id]
+                for each in plan.spared[:_SHOWN]
+            ],
             flexible=1,
             optional=(1,),
         )
         summary = _("{count:,} spared: {kinds}")
-        note(summary.format(count=len(plan.spared), kinds=count_reasons(each.why for each in plan.spared)))
+        note(
+            summary.format(
+                count=len(plan.spared), kinds=count_reasons(each.why for each in plan.spared)
+            )
+        )
         if not with_stale and any(each.why.code == "open" for each in plan.spared):
             note(_("include:stale takes open conversations without activity for long, too."))

@@ -20,7 +20,11 @@ _VALUES = {
     "max_cost": "cost<=",
 }
 """By argument: what stands before its value."""
-_FLAGS = {"empty": "is:empty", "automation": "is:automation", "include_archived": "include:archived"}
+_FLAGS = {
+    "empty": "is:empty",
+    "automation": "is:automation",
+    "include_archived": "include:archived",
+}
 OPTIONS = (*_VALUES, *_FLAGS, "cwd", "stale_open")
 """The arguments that are spellings of filters."""
 
@@ -52,7 +56,8 @@ def _is_given(value: object) -> bool:
 
 
 def _folder(arguments: SimpleNamespace, path: str) -> str:
-    """Return the filter's value for a folder and those below it; `~` is expanded on the machine of the store."""
+    """Return the filter's value for a folder and those below it; `~` is expanded on the machine of
+    the store."""
     if not path.startswith("~"):
         home_there = "~" if getattr(arguments, "host", None) else os.getcwd()
         path = os.path.normpath(os.path.join(home_there, path))
@@ -60,7 +65,8 @@ def _folder(arguments: SimpleNamespace, path: str) -> str:
 
 
 def _stale(arguments: SimpleNamespace, given: dict[str, object]) -> str:
-    """Return the filter for `--stale-open`: alone it means stale ones only, and an age given beside it is their age."""
+    """Return the filter for `--stale-open`: alone it means stale ones only, and an age given beside
+    it is their age."""
     others = given.keys() - {"stale_open", "include_archived"} or arguments.query
     if not others:
         return "is:stale"

@@ -1,4 +1,5 @@
-"""The table of commands, and the parser built from it. To add a command, write its module and list it here."""
+"""The table of commands, and the parser built from it. To add a command, write its module and list
+it here."""
 
 from __future__ import annotations
 
@@ -13,40 +14,73 @@ from .parser import Parser, add_store_options, speak_argparse, without
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "list": ("list.ListCommand", N_("Conversations, newest activity first.")),
-    "search": ("search.SearchCommand", N_("Chat messages that contain what you ask for, newest first.")),
+    "search": (
+        "search.SearchCommand",
+        N_("Chat messages that contain what you ask for, newest first."),
+    ),
     "show": ("show.ShowCommand", N_("A whole conversation.")),
     "lineage": ("lineage.LineageCommand", N_("The family tree around a session.")),
     "compactions": (
         "compression.CompactionsCommand",
         N_("Each time Hermes compressed a conversation: what was replaced, kept and lost."),
     ),
-    "context": ("compression.ContextCommand", N_("Show what the model was given when a message was written.")),
+    "context": (
+        "compression.ContextCommand",
+        N_("Show what the model was given when a message was written."),
+    ),
     "resume": ("resume.ResumeCommand", N_("Resume a conversation in Hermes.")),
     "rename": ("edit.RenameCommand", N_("Rename a conversation; an empty title clears it.")),
-    "archive": ("edit.ArchiveCommand", N_("Archive conversations: they are hidden from lists, and nothing is lost.")),
+    "archive": (
+        "edit.ArchiveCommand",
+        N_("Archive conversations: they are hidden from lists, and nothing is lost."),
+    ),
     "unarchive": ("edit.UnarchiveCommand", N_("Unarchive conversations.")),
     "pin": ("edit.PinCommand", N_("Protect conversations from Hermes' automatic deletion.")),
     "unpin": ("edit.UnpinCommand", N_("Unpin conversations.")),
     "prune": (
         "prune.PruneCommand",
-        N_("Clean up the conversations that match all rules; without --archive or --delete it only reports."),
+        N_(
+            "Clean up the conversations that match all rules; without --archive or --delete it only reports."
+        ),
     ),
     "delete": (
         "delete.DeleteCommand",
-        N_("Move whole conversations to the trash: all segments and their subagents; branches stay."),
+        N_(
+            "Move whole conversations to the trash: all segments and their subagents; branches stay."
+        ),
     ),
-    "trash": ("trash.TrashCommand", N_("Deleted conversations: list, restore or remove them for good.")),
-    "export": ("export.ExportCommand", N_("Conversations as Markdown, JSON lines or HTML; secrets are redacted.")),
+    "trash": (
+        "trash.TrashCommand",
+        N_("Deleted conversations: list, restore or remove them for good."),
+    ),
+    "export": (
+        "export.ExportCommand",
+        N_("Conversations as Markdown, JSON lines or HTML; secrets are redacted."),
+    ),
     "stats": ("stats.StatsCommand", N_("Sums of sessions, messages, tokens, cost and bytes.")),
-    "hosts": ("hosts.HostsCommand", N_("The configured hosts: whether they answer, and what is missing there.")),
+    "hosts": (
+        "hosts.HostsCommand",
+        N_("The configured hosts: whether they answer, and what is missing there."),
+    ),
     "profiles": ("profiles.ProfilesCommand", N_("The profiles of the Hermes root.")),
-    "doctor": ("doctor.DoctorCommand", N_("Check the store, its search index, Hermes and the terminal.")),
+    "doctor": (
+        "doctor.DoctorCommand",
+        N_("Check the store, its search index, Hermes and the terminal."),
+    ),
     "serve": (
         "serve.ServeCommand",
-        N_("Answer the browser of another machine: lines of JSON on standard input and output, read over ssh."),
+        N_(
+            "Answer the browser of another machine: lines of JSON on standard input and output, read over ssh."
+        ),
     ),
-    "config": ("config.ConfigCommand", N_("The configuration: where it is, what it sets, and a sample of it.")),
-    "completions": ("completions.CompletionsCommand", N_("A script that completes this command line in a shell.")),
+    "config": (
+        "config.ConfigCommand",
+        N_("The configuration: where it is, what it sets, and a sample of it."),
+    ),
+    "completions": (
+        "completions.CompletionsCommand",
+        N_("A script that completes this command line in a shell."),
+    ),
 }
 """Module and class of each command, and its help; in the order of the help.
 
@@ -86,7 +120,9 @@ def make_parser(loaded: Collection[str] = COMMANDS) -> Parser:
         help=_("the browser prints the command of what is chosen, and runs nothing"),
     )
     parser.add_argument(
-        "--plain", action="store_true", help=_("a dialogue of lines, for screen readers and braille: nothing is drawn")
+        "--plain",
+        action="store_true",
+        help=_("a dialogue of lines, for screen readers and braille: nothing is drawn"),
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title=_("commands"))
     for name, (_target, summary) in COMMANDS.items():
@@ -94,23 +130,31 @@ def make_parser(loaded: Collection[str] = COMMANDS) -> Parser:
         if name in loaded:
             command = load(name)
             if command.takes_common_options:
-                child.add_argument("--json", action="store_true", help=_("one JSON document on standard output"))
+                child.add_argument(
+                    "--json", action="store_true", help=_("one JSON document on standard output")
+                )
                 add_store_options(child, hosts=command.takes_host)
             command.add_arguments(child)
     return parser
 
 
 def parse(argv: Sequence[str]) -> tuple[SimpleNamespace, Subcommand | None]:
-    """Parse a command line without the program's name; return its arguments and command, None for the browser.
+    """Parse a command line without the program's name; return its arguments and command, None for
+    the browser.
 
     Raises:
         SystemExit: With 0 after printing help, with 2 after reporting an error.
     """
-    # A word that equals a command may be an id or a value; importing one module too many does no harm.
+    # A word that equals a command may be an id or a value; importing one module too many does no
+    # harm.
     parser = make_parser({word for word in argv if word in COMMANDS})
     arguments = parser.parse_args(argv, namespace=SimpleNamespace())
     # argparse does not detect conflicts between options before and after the command.
-    stores = [arguments.db is not None, arguments.demo, arguments.home is not None or arguments.profile is not None]
+    stores = [
+        arguments.db is not None,
+        arguments.demo,
+        arguments.home is not None or arguments.profile is not None,
+    ]
     if sum(stores) > 1:
         parser.error(_("one store at a time: --home and --profile, or --db, or --demo"))
     if arguments.plain and (arguments.command is not None or arguments.print_command):
@@ -131,18 +175,25 @@ def parse(argv: Sequence[str]) -> tuple[SimpleNamespace, Subcommand | None]:
     return arguments, command
 
 
-def _contradiction_of_hosts(arguments: SimpleNamespace, command: Subcommand | None, argv: Sequence[str]) -> str:
-    """Return the error for options that do not go with `--host` or `--all-hosts`; empty if there is none."""
+def _contradiction_of_hosts(
+    arguments: SimpleNamespace, command: Subcommand | None, argv: Sequence[str]
+) -> str:
+    """Return the error for options that do not go with `--host` or `--all-hosts`; empty if there is
+    none."""
     are_all = getattr(arguments, "all_hosts", False)
     if are_all and arguments.old:
         return _("--all-hosts is about stores, and --old about files beside one")
     if arguments.host is None:
         return ""
     if command is None and (arguments.plain or arguments.print_command):
-        return _("--host opens the browser's own screen: it goes without --plain and --print-command")
+        return _(
+            "--host opens the browser's own screen: it goes without --plain and --print-command"
+        )
     if command is not None and not (command.takes_host and command.takes_common_options):
         return _("--host goes with a command that reads or writes a store")
     if arguments.home is not None or arguments.db is not None or arguments.demo or are_all:
-        return _("--host names a store elsewhere: it goes without --home, --db, --demo and --all-hosts")
+        return _(
+            "--host names a store elsewhere: it goes without --home, --db, --demo and --all-hosts"
+        )
     # Behind `--` it would be sent along as a part of the command line.
     return "" if len(without(argv, {"--host"})) < len(argv) else _("--host stands ahead of `--`")

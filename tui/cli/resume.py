@@ -28,11 +28,22 @@ class ResumeCommand(Subcommand):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         which = parser.add_mutually_exclusive_group(required=True)
         which.add_argument("id", metavar="ID", nargs="?", type=text_arg)
-        which.add_argument("--last", action="store_true", help=_("the newest conversation, as `hermes -c`"))
-        parser.add_argument(
-            "--source", metavar="S", type=text_arg, default=None, help=_("with --last: of this source (default cli)")
+        which.add_argument(
+            "--last", action="store_true", help=_("the newest conversation, as `hermes -c`")
         )
-        parser.add_argument("--print", action="store_true", dest="print_only", help=_("print the command, run nothing"))
+        parser.add_argument(
+            "--source",
+            metavar="S",
+            type=text_arg,
+            default=None,
+            help=_("with --last: of this source (default cli)"),
+        )
+        parser.add_argument(
+            "--print",
+            action="store_true",
+            dest="print_only",
+            help=_("print the command, run nothing"),
+        )
         parser.add_argument("--yes", action="store_true", help=_("resume in spite of warnings"))
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
@@ -48,7 +59,9 @@ class ResumeCommand(Subcommand):
         context.location.refuse_without_home("resume")
         with context.store.reader() as reader:
             session_id = (
-                _last(reader, arguments.source or "cli") if arguments.last else resolve_session(reader, arguments.id)
+                _last(reader, arguments.source or "cli")
+                if arguments.last
+                else resolve_session(reader, arguments.id)
             )
             plan = plan_resume(reader, context.location, session_id, context.now)
         plan = as_configured(plan)
@@ -59,7 +72,9 @@ class ResumeCommand(Subcommand):
                     "env": plan.env,
                     "target": plan.target.id,
                     "reason": plan.target.reason,
-                    "warnings": [{"code": warning.code, "text": warning.text} for warning in plan.warnings],
+                    "warnings": [
+                        {"code": warning.code, "text": warning.text} for warning in plan.warnings
+                    ],
                 }
             )
             return 0
@@ -85,27 +100,36 @@ def _last(reader: Reader, source: str) -> str:
 
 
 def as_configured(plan: ResumePlan) -> ResumePlan:
-    """Apply the surface (terminal UI or classic) that the user has configured for the source of the plan."""
+    """Apply the surface (terminal UI or classic) that the user has configured for the source of the
+    plan."""
     surfaces = read_start().options.surface
     return on_surface(plan, surfaces) if surfaces else plan
 
 
 def become(program: str, argv: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Replace this process by a program; on Windows, run it and return its exit code. OSError if it cannot start."""
+    """Replace this process by a program; on Windows, run it and return its exit code. OSError if it
+    cannot start."""
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()
     if sys.platform == "win32":
         return subprocess.run([program, *argv[1:]], env=environment, check=False).returncode
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, and the program would inherit that
+    signal.signal(
+        signal.SIGPIPE, signal.SIG_DFL
+    )  # Python ignores it, and the program would inherit that
     os.execvpe(program, list(argv), environment)
 
 
 def run_plan(plan: ResumePlan) -> int:
-    """Become the Hermes of a plan; on Windows, run it and return its exit code. RefusedError if it cannot start."""
+    """Become the Hermes of a plan; on Windows, run it and return its exit code. RefusedError if it
+    cannot start."""
     assert plan.executable is not None
     try:
         return become(plan.executable, plan.argv, plan.environment())
     except OSError as error:
-        sentence = _("{path} could not be started: {reason}.").format(path=plan.executable, reason=error.strerror)
-        raise RefusedError(sentence, remedy=_("The command is: {command}").format(command=plan.shell())) from error
+        sentence = _("{path} could not be started: {reason}.").format(
+            path=plan.executable, reason=error.strerror
+        )
+        raise RefusedError(
+            sentence, remedy=_("The command is: {command}").format(command=plan.shell())
+        ) from error

@@ -1,4 +1,5 @@
-"""`search`: hits with their context, and what the search did not cover; in one store or in all profiles."""
+"""`search`: hits with their context, and what the search did not cover; in one store or in all
+profiles."""
 
 from __future__ import annotations
 
@@ -51,19 +52,31 @@ class SearchCommand(Subcommand):
         )
         parser.add_argument("--sort", choices=["newest", "relevance", "oldest"], default="newest")
         parser.add_argument(
-            "--limit", type=count_arg, default=50, metavar="N", help=_("most hits, 0 for all (default 50)")
+            "--limit",
+            type=count_arg,
+            default=50,
+            metavar="N",
+            help=_("most hits, 0 for all (default 50)"),
         )
         context_help = _("messages before and after each hit")
         parser.add_argument("--context", type=count_arg, default=0, metavar="N", help=context_help)
         add_view_options(parser, None)
-        parser.add_argument("--all-profiles", action="store_true", help=_("in all profiles; newest hits first"))
         parser.add_argument(
-            "--role", action="append", type=text_arg, default=[], metavar="R", help=_("only this role; repeatable")
+            "--all-profiles", action="store_true", help=_("in all profiles; newest hits first")
+        )
+        parser.add_argument(
+            "--role",
+            action="append",
+            type=text_arg,
+            default=[],
+            metavar="R",
+            help=_("only this role; repeatable"),
         )
         add_all_hosts(parser)
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
-        """Return the error for conflicting options, and for a filter without the number or date it needs.
+        """Return the error for conflicting options, and for a filter without the number or date it
+        needs.
 
         Such a filter is refused because the query without it would match everything.
         """
@@ -72,14 +85,18 @@ class SearchCommand(Subcommand):
                 return sentence
             has_scope = arguments.view or arguments.source or arguments.role
             if has_scope or arguments.sort != "newest" or arguments.context:
-                return _("--all-profiles searches everything, newest first; say source: and role: in the query")
+                return _(
+                    "--all-profiles searches everything, newest first; say source: and role: in the query"
+                )
         if arguments.all_hosts and arguments.sort == "relevance":
             return _("--all-hosts searches by time: relevance cannot be compared between stores")
         return parse(" ".join(arguments.query)).refusal
 
     def start(self, arguments: SimpleNamespace) -> int:
         """Search one store, or all profiles."""
-        return _search_all_profiles(arguments) if arguments.all_profiles else super().start(arguments)
+        return (
+            _search_all_profiles(arguments) if arguments.all_profiles else super().start(arguments)
+        )
 
     def run(self, context: CommandContext) -> int:
         arguments = context.arguments
@@ -99,14 +116,25 @@ class SearchCommand(Subcommand):
             if not answer.hits:
                 # A suggestion widens the query, not the requested view, sources and roles.
                 suggestions = suggest(
-                    reader, query, catalog=catalog, view=view, sources=sources, roles=roles, now=context.now
+                    reader,
+                    query,
+                    catalog=catalog,
+                    view=view,
+                    sources=sources,
+                    roles=roles,
+                    now=context.now,
                 )
                 uncovered = read_coverage(reader).reason if query.groups else ""
             if catalog is None:
-                catalog = read_neighbourhood(reader, list({hit.session_id for hit in answer.hits}), context.now)
-            conversations = {hit.session_id: catalog.of_session(hit.session_id) for hit in answer.hits}
+                catalog = read_neighbourhood(
+                    reader, list({hit.session_id for hit in answer.hits}), context.now
+                )
+            conversations = {
+                hit.session_id: catalog.of_session(hit.session_id) for hit in answer.hits
+            }
             contexts = [
-                read_context(reader, hit, arguments.context) if arguments.context else None for hit in answer.hits
+                read_context(reader, hit, arguments.context) if arguments.context else None
+                for hit in answer.hits
             ]
         notes = [problem.text for problem in (*query.problems, *unknown_filters(query))]
         if not query.text.strip():
@@ -118,7 +146,11 @@ class SearchCommand(Subcommand):
             hits = []
             for hit, around in zip(answer.hits, contexts, strict=True):
                 conversation = conversations[hit.session_id]
-                hits.append(_hit_json(hit, conversation.id if conversation is not None else hit.session_id, around))
+                hits.append(
+                    _hit_json(
+                        hit, conversation.id if conversation is not None else hit.session_id, around
+                    )
+                )
             print_json(
                 {
                     "query": query.text,
@@ -129,7 +161,8 @@ class SearchCommand(Subcommand):
                     "total": total.count if total is not None and not total.at_least else None,
                     "hits": hits,
                     "suggestions": [
-                        {"text": each.text, "query": each.query, "hits": each.hits} for each in suggestions
+                        {"text": each.text, "query": each.query, "hits": each.hits}
+                        for each in suggestions
                     ],
                     "notes": notes,
                 }
@@ -166,7 +199,8 @@ def _hit_json(hit: Hit, conversation_id: str, context: Around) -> Json:
     }
     if context is not None:
         document["context"] = [
-            {"message_id": message_id, "role": role, "text": content} for message_id, role, content in context
+            {"message_id": message_id, "role": role, "text": content}
+            for message_id, role, content in context
         ]
     return document
 
@@ -178,7 +212,9 @@ def _summary(answer: Answer, total: Total | None) -> str:
     else:
         number = f"{total.count:,}{'+' if total.at_least else ''}"
         line = _("{count:,} of {total} hits · {engine} · {took:.0f} ms")
-        line = line.format(count=len(answer.hits), total=number, engine=answer.engine, took=answer.elapsed_ms)
+        line = line.format(
+            count=len(answer.hits), total=number, engine=answer.engine, took=answer.elapsed_ms
+        )
     return line if answer.complete else _("{line} · not everything was searched").format(line=line)
 
 
@@ -191,24 +227,43 @@ def _rows(hit: Hit, around: Around) -> list[tuple[int, str, str, bool]]:
     if around is None:
         return [(hit.message_id, hit.role, hit.snippet, True)]
     return [
-        (message_id, role, hit.snippet if message_id == hit.message_id else content, message_id == hit.message_id)
+        (
+            message_id,
+            role,
+            hit.snippet if message_id == hit.message_id else content,
+            message_id == hit.message_id,
+        )
         for message_id, role, content in around
     ]
 
 
-def _print_columns(answer: Answer, contexts: list[Around], conversations: dict[str, Conversation | None]) -> None:
+def _print_columns(
+    answer: Answer, contexts: list[Around], conversations: dict[str, Conversation | None]
+) -> None:
     rows = []
     for hit, around in zip(answer.hits, contexts, strict=True):
         title = _name(conversations[hit.session_id])
         for message_id, role, content, is_hit in _rows(hit, around):
             when = timestamp(hit.timestamp) if is_hit else ""
-            rows.append([when, role, title if is_hit else "", content, hit.session_id, str(message_id)])
-    headers = [_("time"), _("role"), _("conversation"), pgettext("column", "text"), _("session"), _("message")]
+            rows.append(
+                [when, role, title if is_hit else "", content, hit.session_id, str(message_id)]
+            )
+    headers = [
+        _("time"),
+        _("role"),
+        _("conversation"),
+        pgettext("column", "text"),
+        _("session"),
+        _("message"),
+    ]
     print_table(headers, rows, right=(5,))
 
 
-def _print_groups(answer: Answer, contexts: list[Around], conversations: dict[str, Conversation | None]) -> None:
-    """Print hits under the name of their conversation; consecutive hits of one conversation share a heading."""
+def _print_groups(
+    answer: Answer, contexts: list[Around], conversations: dict[str, Conversation | None]
+) -> None:
+    """Print hits under the name of their conversation; consecutive hits of one conversation share a
+    heading."""
     from .terminal import print_hit_group  # start time: output into a pipe goes without Rich
 
     pairs = zip(answer.hits, contexts, strict=True)
@@ -229,7 +284,8 @@ def _print_groups(answer: Answer, contexts: list[Around], conversations: dict[st
 
 
 def _search_all_profiles(arguments: SimpleNamespace) -> int:
-    """Run `search --all-profiles`: hits of all profiles, newest first, each row with its profile."""
+    """Run `search --all-profiles`: hits of all profiles, newest first, each row with its
+    profile."""
     now, query, begun = time.time(), " ".join(arguments.query), time.perf_counter()
     everywhere = read_all_profiles(arguments.home, now, View.ALL)
     answer = search_everywhere(everywhere, query, now, limit=arguments.limit)
@@ -247,7 +303,10 @@ def _search_all_profiles(arguments: SimpleNamespace) -> int:
                 "more": answer.more or len(shown) < len(answer.found),
                 "elapsed_ms": round(took, 3),
                 "total": None if answer.more else len(answer.found),
-                "hits": [{"profile": each.profile} | _hit_json(hit, each.conversation.id, None) for each, hit in hits],
+                "hits": [
+                    {"profile": each.profile} | _hit_json(hit, each.conversation.id, None)
+                    for each, hit in hits
+                ],
                 "suggestions": [],
                 "notes": list(answer.notes),
                 "broken": broken_json(everywhere),
@@ -255,13 +314,31 @@ def _search_all_profiles(arguments: SimpleNamespace) -> int:
         )
         return 0
     rows = [
-        [each.profile, timestamp(hit.timestamp), hit.role, _name(each.conversation), hit.snippet, hit.session_id]
+        [
+            each.profile,
+            timestamp(hit.timestamp),
+            hit.role,
+            _name(each.conversation),
+            hit.snippet,
+            hit.session_id,
+        ]
         for each, hit in hits
     ]
-    headers = [_("profile"), _("time"), _("role"), _("conversation"), pgettext("column", "text"), _("session")]
+    headers = [
+        _("profile"),
+        _("time"),
+        _("role"),
+        _("conversation"),
+        pgettext("column", "text"),
+        _("session"),
+    ]
     print_table(headers, rows)
     total = f"{len(answer.found):,}{'+' if answer.more else ''}"
     summary = _("{count:,} of {total} hits · {profiles:,} profiles · {engine} · {took:.0f} ms")
     profiles = len(everywhere.catalogs)
-    note(summary.format(count=len(rows), total=total, profiles=profiles, engine=answer.engine, took=took))
+    note(
+        summary.format(
+            count=len(rows), total=total, profiles=profiles, engine=answer.engine, took=took
+        )
+    )
     return 0

@@ -37,7 +37,9 @@ class _Printed(io.BytesIO):
 
     def write(self, data: io.BytesIO | bytes) -> int:  # type: ignore[override]  # bytes are all that is written
         if self.tell() + len(data) > _PRINTED:  # type: ignore[arg-type]
-            raise RefusedError(_("This answer is too large to be sent."), remedy=_("Ask for less, with --limit."))
+            raise RefusedError(
+                _("This answer is too large to be sent."), remedy=_("Ask for less, with --limit.")
+            )
         return super().write(data)  # type: ignore[arg-type]
 
 
@@ -48,9 +50,14 @@ class ServeCommand(Subcommand):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
-            "--stdio", action="store_true", required=True, help=_("on standard input and output, the only way")
+            "--stdio",
+            action="store_true",
+            required=True,
+            help=_("on standard input and output, the only way"),
         )
-        changes_help = _("also archive, pin, rename, delete, restore and clean up; without it nothing is changed")
+        changes_help = _(
+            "also archive, pin, rename, delete, restore and clean up; without it nothing is changed"
+        )
         parser.add_argument(_FLAG, action="store_true", dest="may_change", help=changes_help)
 
     def start(self, arguments: SimpleNamespace) -> int:
@@ -62,17 +69,26 @@ class ServeCommand(Subcommand):
 
     def run(self, context: CommandContext) -> int:
         location = context.location
-        hello: Json = {"version": version(), "path": str(location.path), "profile": location.profile or ""}
+        hello: Json = {
+            "version": version(),
+            "path": str(location.path),
+            "profile": location.profile or "",
+        }
         limit_memory()
         questions, answers = take_standard_streams()
         run = partial(carry_out_call, location)
-        Server(context.store, run, answers, may_change=context.arguments.may_change).serve(questions, hello)
+        Server(context.store, run, answers, may_change=context.arguments.may_change).serve(
+            questions, hello
+        )
         return 0
 
 
 def _only_serves() -> str:
-    """Return the sentence for a command that sshd has replaced by this one (`command=` in authorized_keys)."""
-    return _("This key may only serve the browser of another machine; no other command is run with it.")
+    """Return the sentence for a command that sshd has replaced by this one (`command=` in
+    authorized_keys)."""
+    return _(
+        "This key may only serve the browser of another machine; no other command is run with it."
+    )
 
 
 def carry_out_call(location: Location, name: str, values: Json, stop: Callable[[], bool]) -> Reply:
@@ -99,7 +115,10 @@ def carry_out_call(location: Location, name: str, values: Json, stop: Callable[[
             raise RefusedError(_("This takes more memory than a question may have.")) from None
 
     printed = _Printed(), _Printed()
-    out, err = (io.TextIOWrapper(each, encoding="utf-8", errors="replace", write_through=True) for each in printed)
+    out, err = (
+        io.TextIOWrapper(each, encoding="utf-8", errors="replace", write_through=True)
+        for each in printed
+    )
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = ended(work)
     return Reply(code, *(each.getvalue().decode("utf-8", "replace") for each in printed))

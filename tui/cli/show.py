@@ -12,7 +12,11 @@ from hermes_browse.store.connection.stored_values import Json
 from hermes_browse.store.messages.block_kinds import SEAM
 from hermes_browse.store.messages.chat_message import ChatMessage, Reading, State, blocks_of
 from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.messages.transcript import read_messages_of, read_outline, read_system_prompt
+from hermes_browse.store.messages.transcript import (
+    read_messages_of,
+    read_outline,
+    read_system_prompt,
+)
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.text import fenced, one_line, printable
 from hermes_browse.store.wording import N_, _
@@ -43,7 +47,12 @@ class ShowCommand(Subcommand):
             ("everything", _("rewound and hidden messages too")),
         ):
             reading.add_argument(
-                f"--{name}", dest="reading", action="store_const", const=name, default="said", help=summary
+                f"--{name}",
+                dest="reading",
+                action="store_const",
+                const=name,
+                default="said",
+                help=summary,
             )
         parser.add_argument("--segment", action="store_true", help=_("that one session alone"))
         parser.add_argument("--markdown", action="store_true", help=_("as Markdown"))
@@ -53,9 +62,17 @@ class ShowCommand(Subcommand):
         with context.store.reader() as reader:
             ((session_id, conversation),) = context.find(reader, [arguments.id])
             conversation = with_details(reader, [conversation])[0]
-            segments = [each for each in conversation.segments if not arguments.segment or each.id == session_id]
+            segments = [
+                each
+                for each in conversation.segments
+                if not arguments.segment or each.id == session_id
+            ]
             ids = array("q", (row.id for row in read_outline(reader, segments, reading).rows))
-            prompt = read_system_prompt(reader, segments[0].id) if reading is Reading.EVERYTHING else None
+            prompt = (
+                read_system_prompt(reader, segments[0].id)
+                if reading is Reading.EVERYTHING
+                else None
+            )
             radar = context.radar(reader) if context.json else None
         messages = _read_in_portions(context.store, ids)
         if context.json:
@@ -92,10 +109,19 @@ def message_json(message: ChatMessage) -> Json:
         "role": message.role,
         "text": message.text,
         "parts": [
-            {"type": part.kind, "text": part.text, "mime": part.mime, "url": part.url, "bytes": part.size}
+            {
+                "type": part.kind,
+                "text": part.text,
+                "mime": part.mime,
+                "url": part.url,
+                "bytes": part.size,
+            }
             for part in message.parts
         ],
-        "tool_calls": [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in message.tool_calls],
+        "tool_calls": [
+            {"id": call.id, "name": call.name, "arguments": call.arguments}
+            for call in message.tool_calls
+        ],
         "tool_call_id": message.tool_call_id,
         "tool_name": message.tool_name,
         "reasoning": message.reasoning,

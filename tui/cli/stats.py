@@ -35,7 +35,9 @@ class StatsCommand(Subcommand):
         period_help = _(
             "what began, was said or called since then (default all, with bytes by model, source, day and tool)"
         )
-        parser.add_argument("--period", choices=["7d", "30d", "90d", "1y", "all"], default="all", help=period_help)
+        parser.add_argument(
+            "--period", choices=["7d", "30d", "90d", "1y", "all"], default="all", help=period_help
+        )
         add_all_hosts(parser)
 
     def run(self, context: CommandContext) -> int:
@@ -48,15 +50,26 @@ class StatsCommand(Subcommand):
         file_bytes = context.store.sizes()[0]
         if context.json:
             total = _total_json(report)
-            # Scripts may compare the last digits, where a sum of group sums differs from the sum over all sessions.
-            total["cost_usd"] = sum((each.cost_usd or 0.0 for each in catalog.forest.sessions.values()), 0.0)
+            # Scripts may compare the last digits, where a sum of group sums differs from the sum
+            # over all sessions.
+            total["cost_usd"] = sum(
+                (each.cost_usd or 0.0 for each in catalog.forest.sessions.values()), 0.0
+            )
             total["file_bytes"] = file_bytes
-            print_json({"total": total, "grouped_by": by, "by": [_sums_json(each, by) for each in report.rows]})
+            print_json(
+                {
+                    "total": total,
+                    "grouped_by": by,
+                    "by": [_sums_json(each, by) for each in report.rows],
+                }
+            )
             return 0
         calls = [_("calls")] if by == "tool" else []
         tokens = [pgettext("column", "in"), pgettext("column", "out"), _("cache")]
         headers = [_("sessions"), _("msgs"), *calls, *tokens, _("cost"), _("size")]
-        total_row = replace(report.total, key=pgettext("sum", "all"), calls=sum(each.calls for each in report.rows))
+        total_row = replace(
+            report.total, key=pgettext("sum", "all"), calls=sum(each.calls for each in report.rows)
+        )
         print_sums(by, headers, [_whole_row(each, by) for each in (*report.rows, total_row)])
         size_note = _("The file has {size}; sizes above are without the search index.")
         note(size_note.format(size=size(file_bytes)))
@@ -68,7 +81,8 @@ def _without_key(sums: Json) -> Json:
 
 
 def _sums_json(group: Group, by: str) -> Json:
-    """Build the JSON of sums: the same keys for each grouping and period, and three more by tool."""
+    """Build the JSON of sums: the same keys for each grouping and period, and three more by
+    tool."""
     tokens = group.tokens
     document: Json = {
         "key": group.key,
@@ -96,7 +110,9 @@ def _sums_json(group: Group, by: str) -> Json:
 def _total_json(report: Report) -> Json:
     """Build the JSON of the sums of a whole store; the calls of tools are those of the rows."""
     total = replace(
-        report.total, calls=sum(each.calls for each in report.rows), failed=sum(each.failed for each in report.rows)
+        report.total,
+        calls=sum(each.calls for each in report.rows),
+        failed=sum(each.failed for each in report.rows),
     )
     document = _without_key(_sums_json(total, report.by))
     if report.by == "tool":
@@ -115,7 +131,9 @@ def _first_cells(group: Group) -> list[str]:
 
 def _token_cells(group: Group) -> list[str]:
     tokens = group.tokens
-    return [*map(long_number, (tokens.input, tokens.output, tokens.cache_read + tokens.cache_write))]
+    return [
+        *map(long_number, (tokens.input, tokens.output, tokens.cache_read + tokens.cache_write))
+    ]
 
 
 def _whole_row(group: Group, by: str) -> list[str]:
@@ -127,9 +145,18 @@ def _whole_row(group: Group, by: str) -> list[str]:
 def _period_row(group: Group, by: str) -> list[str]:
     if by == "tool":
         rate = "" if group.failure_rate is None else f"{group.failure_rate:.1%}"
-        return [*_first_cells(group), f"{group.calls:,}", f"{group.messages:,}", f"{group.failed:,}", rate]
+        return [
+            *_first_cells(group),
+            f"{group.calls:,}",
+            f"{group.messages:,}",
+            f"{group.failed:,}",
+            rate,
+        ]
     estimated, unknown = "~" if group.estimated_usd else "", "?" if group.unknown else ""
-    last_cells = [long_number(group.tokens.reasoning), f"{estimated}{dollars(group.cost_usd)}{unknown}"]
+    last_cells = [
+        long_number(group.tokens.reasoning),
+        f"{estimated}{dollars(group.cost_usd)}{unknown}",
+    ]
     return [*_first_cells(group), f"{group.messages:,}", *_token_cells(group), *last_cells]
 
 
@@ -141,12 +168,15 @@ def _read_report(context: CommandContext, by: str, period: str) -> Report:
         report = make_report(read(reader, catalog), by, period, context.now)
     if by in (*UNITS, "hour"):
         return report
-    ordered = sorted(report.rows, key=lambda each: (-each.calls, -each.tokens.total, -each.messages, each.key))
+    ordered = sorted(
+        report.rows, key=lambda each: (-each.calls, -each.tokens.total, -each.messages, each.key)
+    )
     return report._replace(rows=tuple(ordered))
 
 
 def _print_period(context: CommandContext, by: str, period: str) -> int:
-    """Print sums of a period, with estimated and actual cost apart, and failures of tools; without bytes."""
+    """Print sums of a period, with estimated and actual cost apart, and failures of tools; without
+    bytes."""
     report = _read_report(context, by, period)
     if context.json:
         since = first_day(period, context.now)
@@ -163,12 +193,21 @@ def _print_period(context: CommandContext, by: str, period: str) -> int:
     if by == "tool":
         headers = [_("sessions"), _("calls"), _("answers"), _("failed"), pgettext("column", "rate")]
     else:
-        tokens = [pgettext("column", "in"), pgettext("column", "out"), _("cache"), pgettext("column", "reasoning")]
+        tokens = [
+            pgettext("column", "in"),
+            pgettext("column", "out"),
+            _("cache"),
+            pgettext("column", "reasoning"),
+        ]
         headers = [_("sessions"), _("msgs"), *tokens, _("cost")]
     total_row = replace(report.total, key=pgettext("sum", "all"))
     print_sums(by, headers, [_period_row(each, by) for each in (*report.rows, total_row)])
     if report.total.cost_usd or report.total.unknown:
-        cost_note = _("Cost: {actual} actual, {estimated} estimated (~), of {count:,} sessions unknown (?).")
-        actual, estimated = (dollars(each) or "$0" for each in (report.total.actual_usd, report.total.estimated_usd))
+        cost_note = _(
+            "Cost: {actual} actual, {estimated} estimated (~), of {count:,} sessions unknown (?)."
+        )
+        actual, estimated = (
+            dollars(each) or "$0" for each in (report.total.actual_usd, report.total.estimated_usd)
+        )
         note(cost_note.format(actual=actual, estimated=estimated, count=report.total.unknown))
     return 0

@@ -1,4 +1,5 @@
-"""Print to a terminal with Rich: fitted to its width and wrapped at words. Other modules here do not import Rich.
+"""Print to a terminal with Rich: fitted to its width and wrapped at words. Other modules here do
+not import Rich.
 
 Callers pass printable text; it is wrapped in `Text`, never parsed as markup.
 """
@@ -58,7 +59,9 @@ def print_rich_table(
         shown.remove(index)
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim")
     for index in shown:
-        width = max(remaining(), _MIN_WIDTH) if index == flexible else min(natural[index], _MAX_FIXED)
+        width = (
+            max(remaining(), _MIN_WIDTH) if index == flexible else min(natural[index], _MAX_FIXED)
+        )
         table.add_column(
             Text(headers[index]),
             justify="right" if index in right else "left",
@@ -76,18 +79,22 @@ def _highlight(text: str, ranges: Iterable[Sequence[int]]) -> Text:
     """Make a stored text printable and highlight ranges of code points."""
     result, last = Text(), 0
     for start, end in ranges:
-        result.append(printable(text[last:start])).append(printable(text[start:end]), style="bold reverse")
+        result.append(printable(text[last:start])).append(
+            printable(text[start:end]), style="bold reverse"
+        )
         last = end
     return result.append(printable(text[last:]))
 
 
-def print_hit_group(heading: str, rows: Sequence[tuple[str, str, str, Sequence[Sequence[int]] | None, str]]) -> None:
+def print_hit_group(
+    heading: str, rows: Sequence[tuple[str, str, str, Sequence[Sequence[int]] | None, str]]
+) -> None:
     """Print the hits of one conversation: its name as heading, the texts wrapped in a column.
 
     Args:
         heading: Printable.
-        rows: Time, role, text, matched ranges of code points (None for a context message), message id. The text of
-            a hit may be as stored; everything else is printable.
+        rows: Time, role, text, matched ranges of code points (None for a context message), message
+            id. The text of a hit may be as stored; everything else is printable.
     """
     console = _console()
     console.print(Text(heading, style="bold", overflow="fold"))
@@ -113,7 +120,9 @@ def print_rich_lines(lines: Iterable[tuple[str, str, int, str]]) -> None:
     console = _console()
     for kind, content, indent, lead in lines:
         text = Text(content, style=_STYLES[kind], overflow="fold")
-        for number, part in enumerate(text.wrap(console, max(console.width - len(lead), 20))) if lead else ():
+        for number, part in (
+            enumerate(text.wrap(console, max(console.width - len(lead), 20))) if lead else ()
+        ):
             console.print(Text(lead if number == 0 else " " * len(lead), style="dim") + part)
         if not lead:
             console.print(Padding(text, (0, 0, 0, indent)) if indent else text)

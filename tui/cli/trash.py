@@ -27,7 +27,9 @@ class TrashCommand(Subcommand):
     """List, restore or drop bundles of the trash."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        actions = parser.add_subparsers(dest="action", metavar="ACTION", title=_("actions"), required=True)
+        actions = parser.add_subparsers(
+            dest="action", metavar="ACTION", title=_("actions"), required=True
+        )
         for name, summary in (
             ("list", _("The bundles in the trash, newest first.")),
             ("restore", _("Restore bundles to the store.")),
@@ -35,12 +37,19 @@ class TrashCommand(Subcommand):
         ):
             action = actions.add_parser(name, help=summary, description=summary)
             action.add_argument(
-                "--json", action="store_true", default=argparse.SUPPRESS, help=_("one JSON document on standard output")
+                "--json",
+                action="store_true",
+                default=argparse.SUPPRESS,
+                help=_("one JSON document on standard output"),
             )
             add_store_options(action)
             if name != "list":
                 action.add_argument(
-                    "bundles", metavar="BUNDLE", nargs="+", type=text_arg, help=_("a name, or how it begins")
+                    "bundles",
+                    metavar="BUNDLE",
+                    nargs="+",
+                    type=text_arg,
+                    help=_("a name, or how it begins"),
                 )
             if name == "drop":
                 action.add_argument("--yes", action="store_true", help=_("do not ask"))
@@ -48,15 +57,26 @@ class TrashCommand(Subcommand):
                 yes_help = _("also into another store than it is from")
                 action.add_argument("--yes", action="store_true", help=yes_help)
                 only_help = _("only this conversation of the bundle; repeatable")
-                action.add_argument("--only", action="append", metavar="ID", type=text_arg, default=[], help=only_help)
+                action.add_argument(
+                    "--only",
+                    action="append",
+                    metavar="ID",
+                    type=text_arg,
+                    default=[],
+                    help=only_help,
+                )
 
     def contradiction(self, arguments: SimpleNamespace) -> str:
         """Return the error for `--only` with several bundles."""
-        is_ambiguous = arguments.action == "restore" and arguments.only and len(arguments.bundles) > 1
+        is_ambiguous = (
+            arguments.action == "restore" and arguments.only and len(arguments.bundles) > 1
+        )
         return _("--only needs exactly one bundle") if is_ambiguous else ""
 
     def run(self, context: CommandContext) -> int:
-        return {"list": _list, "restore": _restore, "drop": _drop}[context.arguments.action](context)
+        return {"list": _list, "restore": _restore, "drop": _drop}[context.arguments.action](
+            context
+        )
 
 
 def _list(context: CommandContext) -> int:
@@ -67,9 +87,19 @@ def _list(context: CommandContext) -> int:
         return 0
     deleted, name = pgettext("column", "deleted"), pgettext("column", "name")
     headers = [deleted, _("sessions"), _("msgs"), _("size"), _("title"), name]
-    print_table(headers, [_row(each) for each in bundles], right=(1, 2, 3), flexible=4, optional=(1, 2))
-    summary = ngettext("{count:,} bundle, {size} in {folder}", "{count:,} bundles, {size} in {folder}", len(bundles))
-    note(summary.format(count=len(bundles), size=size(sum(each.bytes for each in bundles)), folder=trash))
+    print_table(
+        headers, [_row(each) for each in bundles], right=(1, 2, 3), flexible=4, optional=(1, 2)
+    )
+    summary = ngettext(
+        "{count:,} bundle, {size} in {folder}",
+        "{count:,} bundles, {size} in {folder}",
+        len(bundles),
+    )
+    note(
+        summary.format(
+            count=len(bundles), size=size(sum(each.bytes for each in bundles)), folder=trash
+        )
+    )
     return 0
 
 
@@ -78,7 +108,9 @@ def _row(bundle: Bundle) -> list[str]:
     if bundle.damage:
         title = _("damaged: {damage}").format(damage=bundle.damage)
     elif bundle.restored_at is not None:
-        title = _("{title} (restored {time})").format(title=title, time=timestamp(bundle.restored_at))
+        title = _("{title} (restored {time})").format(
+            title=title, time=timestamp(bundle.restored_at)
+        )
     return [
         timestamp(bundle.created_at),
         f"{len(bundle.sessions):,}",
@@ -146,11 +178,16 @@ def _sessions_of(context: CommandContext, folder: Path) -> tuple[str, ...]:
 
 def _drop(context: CommandContext) -> int:
     arguments, trash = context.arguments, trash_folder(context.location)
-    bundles = [describe(folder) for folder in dict.fromkeys(find(trash, each) for each in arguments.bundles)]
+    bundles = [
+        describe(folder)
+        for folder in dict.fromkeys(find(trash, each) for each in arguments.bundles)
+    ]
     if not arguments.yes:
         for each in bundles:
             note("  ".join(_row(each)))
-        action = ngettext("remove {count:,} bundle for good", "remove {count:,} bundles for good", len(bundles))
+        action = ngettext(
+            "remove {count:,} bundle for good", "remove {count:,} bundles for good", len(bundles)
+        )
         context.confirm(len(bundles), action.format(count=len(bundles)))
     for each in bundles:
         drop(trash, each.name)

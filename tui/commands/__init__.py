@@ -1,7 +1,7 @@
 """All commands of the browser as data: id, keys, place, texts and action. Does not import Textual.
 
-The bindings (`tui/bindings.py`), footer, palette, help, sample configuration and the check of a user's keymap are built
-from these tables.
+The bindings (`tui/bindings.py`), footer, palette, help, sample configuration and the check of a
+user's keymap are built from these tables.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ def at(place: str, *entries: Command | str) -> tuple[Command, ...]:
 
     Args:
         place: Name of the place, the prefix of its ids except for `main` and `app`.
-        entries: Commands in the order of the help; a text is the heading (`task`) of the commands after it.
+        entries: Commands in the order of the help; a text is the heading (`task`) of the commands
+            after it.
     """
     prefix = "" if place in ("main", "app") else f"{place}-"
     commands, task = [], ""
@@ -81,9 +82,12 @@ def by_place(*tables: tuple[Command, ...]) -> Mapping[str, tuple[Command, ...]]:
 def final_keys(commands: Sequence[Command], keymap: Mapping[str, str]) -> list[Command]:
     """Apply a keymap to commands.
 
-    As in Textual, a key assigned to one command is removed from the other commands of the same place.
+    As in Textual, a key assigned to one command is removed from the other commands of the same
+    place.
     """
-    assigned = {(each.place, key) for each in commands for key in keymap.get(each.id, "").split(",") if key}
+    assigned = {
+        (each.place, key) for each in commands for key in keymap.get(each.id, "").split(",") if key
+    }
     result = []
     for each in commands:
         remaining = ",".join(key for key in each.key_names if (each.place, key) not in assigned)

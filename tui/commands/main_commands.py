@@ -25,10 +25,18 @@ APP = at(
 MAIN = at(
     "main",
     N_("Find"),
-    Shown("search", "slash", N_("search"), N_("Find conversations by what was said"), priority=True),
+    Shown(
+        "search", "slash", N_("search"), N_("Find conversations by what was said"), priority=True
+    ),
     Command("next-hit", "n", N_("next hit"), N_("To the next hit of the search")),
     Command("previous-hit", "N", N_("previous hit"), N_("To the previous hit of the search")),
-    Command("", "plus,equals_sign", N_("unfold hits"), N_("More hits of a conversation"), "do('more-hits')"),
+    Command(
+        "",
+        "plus,equals_sign",
+        N_("unfold hits"),
+        N_("More hits of a conversation"),
+        "do('more-hits')",
+    ),
     Command("", "minus", N_("fold hits"), N_("Fewer hits of a conversation"), "do('fewer-hits')"),
     Command("hit-order", "o", N_("hits order"), N_("Hits newest, best or oldest first")),
     Command("searches", "ctrl+r", N_("searches"), N_("Saved and earlier searches")),
@@ -46,7 +54,9 @@ MAIN = at(
     Command("undo", "u", N_("undo"), N_("Undo what was done last")),
     Command("pin", "f", N_("pin"), N_("Pin, which protects from Hermes' auto-delete, or unpin")),
     Command("rename", "T,f2", N_("rename"), N_("Rename this conversation")),
-    Shown("prune", "P", N_("prune"), N_("Clean up by rules: preview what goes and what that frees")),
+    Shown(
+        "prune", "P", N_("prune"), N_("Clean up by rules: preview what goes and what that frees")
+    ),
     Command("trash", "X", N_("trash"), N_("Deleted conversations: read, restore or remove them")),
     Command("retention", "W", N_("retention"), N_("What Hermes will delete, and when")),
     N_("The list"),
@@ -62,12 +72,19 @@ MAIN = at(
     Shown("lineage", "l", N_("lineage"), N_("To the family tree of this conversation")),
     Shown("tools", "t", N_("tools"), N_("Tool calls off, short, full")),
     Command("reasoning", "r", N_("reasoning"), N_("Show reasoning")),
-    Shown("reading", "v", N_("said/live"), N_("What was said, what the model still sees, everything")),
+    Shown(
+        "reading", "v", N_("said/live"), N_("What was said, what the model still sees, everything")
+    ),
     Command("details", "i", N_("details"), N_("Everything about this conversation")),
     Command(
-        "seen-here", "full_stop", N_("seen here"), N_("What the model saw at this message, the rest dimmed; and back")
+        "seen-here",
+        "full_stop",
+        N_("seen here"),
+        N_("What the model saw at this message, the rest dimmed; and back"),
     ),
-    Command("compactions", "M", N_("compactions"), N_("What Hermes compressed here, and what was lost")),
+    Command(
+        "compactions", "M", N_("compactions"), N_("What Hermes compressed here, and what was lost")
+    ),
     Command("recap", "p", N_("recap"), N_("The recap Hermes shows on resume")),
     Shown("copy-id", "y", N_("copy id"), N_("Copy the id of the conversation")),
     Command("export", "e", N_("export"), N_("Save as Markdown, HTML or JSONL")),
@@ -104,7 +121,9 @@ LIST = at(
         "resume",
         "enter,ctrl+j",
         N_("resume"),
-        N_("Resume; on a hit read it, on a conversation that was found open its best hit, on a job list its runs"),
+        N_(
+            "Resume; on a hit read it, on a conversation that was found open its best hit, on a job list its runs"
+        ),
         "select",
     ),
 )
@@ -126,9 +145,17 @@ TRANSCRIPT = at(
     Command("next-day", "right_square_bracket", N_("next day"), call="step_rule(1, 'day')"),
     Command("previous-day", "left_square_bracket", N_("previous day"), call="step_rule(-1, 'day')"),
     Command("next-segment", "right_parenthesis", N_("next segment"), call="step_rule(1, 'seam')"),
-    Command("previous-segment", "left_parenthesis", N_("previous segment"), call="step_rule(-1, 'seam')"),
+    Command(
+        "previous-segment", "left_parenthesis", N_("previous segment"), call="step_rule(-1, 'seam')"
+    ),
     Command("mark", "m", N_("mark"), N_("Remember this place"), "mark"),
-    Command("back", "apostrophe", N_("back"), N_("Back to the mark, or to where the last jump began"), "to_mark"),
+    Command(
+        "back",
+        "apostrophe",
+        N_("back"),
+        N_("Back to the mark, or to where the last jump began"),
+        "to_mark",
+    ),
     N_("Find"),
     Shown(
         "find-here",
@@ -138,18 +165,40 @@ TRANSCRIPT = at(
         "screen.do('find')",
         priority=True,
     ),
-    Command("go-to", "number_sign", N_("go to"), N_("To the message of an id"), "screen.do('go-to-id')", priority=True),
+    Command(
+        "go-to",
+        "number_sign",
+        N_("go to"),
+        N_("To the message of an id"),
+        "screen.do('go-to-id')",
+        priority=True,
+    ),
     Command("next-find", "n", N_("next find"), N_("While finding: to the next find"), "find(1)"),
-    Command("previous-find", "N", N_("previous find"), N_("While finding: to the previous find"), "find(-1)"),
+    Command(
+        "previous-find",
+        "N",
+        N_("previous find"),
+        N_("While finding: to the previous find"),
+        "find(-1)",
+    ),
     Command("end-finding", "escape", N_("end finding"), N_("While finding: no longer"), "find(0)"),
     N_("Read"),
     Shown(
-        "more-less", "enter,ctrl+j", N_("more, less"), N_("Unfold or fold this message"), "toggle_fold", printed="Enter"
+        "more-less",
+        "enter,ctrl+j",
+        N_("more, less"),
+        N_("Unfold or fold this message"),
+        "toggle_fold",
+        printed="Enter",
     ),
     N_("Copy and open"),
     Shown("copy", "c", N_("copy"), N_("Copy this message"), "screen.do('take-message')"),
     Command(
-        "copy-code", "C", N_("copy code"), N_("Copy its code block; again: the next one"), "screen.do('take-code')"
+        "copy-code",
+        "C",
+        N_("copy code"),
+        N_("Copy its code block; again: the next one"),
+        "screen.do('take-code')",
     ),
     Command(
         "copy-output",
@@ -158,10 +207,30 @@ TRANSCRIPT = at(
         N_("Copy its tool output; again: the next"),
         "screen.do('take-output')",
     ),
-    Command("pager", "O", N_("pager"), N_("Open this message in $PAGER"), "screen.do('take-pager')"),
-    Command("editor", "E", N_("editor"), N_("Open a copy of this message in $EDITOR"), "screen.do('take-editor')"),
-    Command("raw", "ampersand", N_("raw"), N_("This message as it is stored, as JSON"), "screen.do('take-raw')"),
-    Command("links", "L", N_("links"), N_("Links and images of this message: open, copy"), "screen.do('take-links')"),
+    Command(
+        "pager", "O", N_("pager"), N_("Open this message in $PAGER"), "screen.do('take-pager')"
+    ),
+    Command(
+        "editor",
+        "E",
+        N_("editor"),
+        N_("Open a copy of this message in $EDITOR"),
+        "screen.do('take-editor')",
+    ),
+    Command(
+        "raw",
+        "ampersand",
+        N_("raw"),
+        N_("This message as it is stored, as JSON"),
+        "screen.do('take-raw')",
+    ),
+    Command(
+        "links",
+        "L",
+        N_("links"),
+        N_("Links and images of this message: open, copy"),
+        "screen.do('take-links')",
+    ),
     N_("Read"),
     Shown("tools", "t", N_("tools"), N_("Tool calls off, short, full"), "cycle_tools"),
     Shown("reasoning", "r", N_("reasoning"), N_("Reasoning folded or shown"), "toggle_reasoning"),

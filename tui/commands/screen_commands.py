@@ -23,15 +23,42 @@ PRUNE = at(
         N_("Take this one along, or leave it; in the map all of a line"),
         "take",
     ),
-    Shown("archive", "a", N_("archive"), N_("Archive the whole plan; no question, u undoes"), "archive"),
-    Shown("delete", "D", N_("delete"), N_("Move the whole plan to the trash, after a question"), "delete"),
+    Shown(
+        "archive",
+        "a",
+        N_("archive"),
+        N_("Archive the whole plan; no question, u undoes"),
+        "archive",
+    ),
+    Shown(
+        "delete",
+        "D",
+        N_("delete"),
+        N_("Move the whole plan to the trash, after a question"),
+        "delete",
+    ),
     Command("map", "tab,right", N_("map"), N_("To the map, and back"), "other_pane"),
     Command("plan", "left", N_("plan"), N_("Back to the plan"), "plan_pane"),
     Command("read", "o", N_("read"), N_("Read this conversation"), "read"),
-    Shown("less", "left_square_bracket", N_("cutoff"), N_("Move the cutoff back in time"), "cut(-1)", printed="[ ]"),
-    Command("more", "right_square_bracket", N_("more"), N_("Move the cutoff forward in time"), "cut(1)"),
+    Shown(
+        "less",
+        "left_square_bracket",
+        N_("cutoff"),
+        N_("Move the cutoff back in time"),
+        "cut(-1)",
+        printed="[ ]",
+    ),
+    Command(
+        "more", "right_square_bracket", N_("more"), N_("Move the cutoff forward in time"), "cut(1)"
+    ),
     Command("measure", "m", N_("measure"), N_("Bytes, conversations, messages or cost"), "measure"),
-    Shown("sort", "s", N_("sort"), N_("Sort the plan by idle time, size, cost, messages or title"), "sort"),
+    Shown(
+        "sort",
+        "s",
+        N_("sort"),
+        N_("Sort the plan by idle time, size, cost, messages or title"),
+        "sort",
+    ),
     Shown("reclaim", "v", N_("reclaim"), N_("Shrink the file with Hermes' own command"), "reclaim"),
     Command("", "1", N_("older 30d"), N_("Rule on or off: idle for 30 days"), "switch(0)"),
     Command("", "2", N_("90d"), N_("Rule on or off: idle for 90 days"), "switch(1)"),
@@ -44,7 +71,13 @@ PRUNE = at(
 )
 TRASH = at(
     "trash",
-    Shown("restore", "r", N_("restore"), N_("Restore the marked bundles, or the current one"), "restore"),
+    Shown(
+        "restore",
+        "r",
+        N_("restore"),
+        N_("Restore the marked bundles, or the current one"),
+        "restore",
+    ),
     Shown("mark", "space", N_("mark"), N_("Mark this bundle, or unmark it"), "mark"),
     Shown("check", "c", N_("check"), N_("Check the whole bundle against its checksums"), "check"),
     Shown("drop", "D", N_("drop"), N_("Remove for good, after a question"), "drop"),
@@ -53,29 +86,63 @@ TRASH = at(
 RETENTION = at(
     "retention",
     Shown("pin", "f", N_("pin"), N_("Pin it: Hermes never deletes pinned conversations"), "pin"),
-    Shown("bundle", "b", N_("copy to trash"), N_("Put a copy into the trash, from where it can be restored"), "bundle"),
+    Shown(
+        "bundle",
+        "b",
+        N_("copy to trash"),
+        N_("Put a copy into the trash, from where it can be restored"),
+        "bundle",
+    ),
     *_EVERY,
 )
 COMPACTIONS = at(
     "compactions",
-    Shown("next-lost", "n", N_("next lost"), N_("To the next thing that nothing mentions any more"), "lost(1)"),
+    Shown(
+        "next-lost",
+        "n",
+        N_("next lost"),
+        N_("To the next thing that nothing mentions any more"),
+        "lost(1)",
+    ),
     Shown("previous-lost", "N", N_("lost before"), N_("To the one before"), "lost(-1)"),
-    Shown("copy", "c", N_("copy"), N_("Copy what was replaced, as Markdown to paste into the conversation"), "copy"),
-    Shown("copy-lost", "C", N_("copy lost"), N_("Copy only what was lost, as Markdown"), "copy_lost"),
+    Shown(
+        "copy",
+        "c",
+        N_("copy"),
+        N_("Copy what was replaced, as Markdown to paste into the conversation"),
+        "copy",
+    ),
+    Shown(
+        "copy-lost", "C", N_("copy lost"), N_("Copy only what was lost, as Markdown"), "copy_lost"
+    ),
     Shown("export", "e", N_("export"), N_("Save what was replaced as Markdown or HTML"), "export"),
     Shown("pane", "tab,right", N_("pane"), N_("To the next pane"), "pane(1)"),
-    Command("previous-pane", "shift+tab,left", N_("pane back"), N_("To the previous pane"), "pane(-1)"),
+    Command(
+        "previous-pane", "shift+tab,left", N_("pane back"), N_("To the previous pane"), "pane(-1)"
+    ),
     Shown("resume", "R", N_("resume"), N_("Resume this conversation in Hermes"), "resume"),
-    Command("read", "o", N_("read"), N_("Read the conversation where it was compressed"), "read_there"),
+    Command(
+        "read", "o", N_("read"), N_("Read the conversation where it was compressed"), "read_there"
+    ),
     *_EVERY,
 )
 INSIGHTS = at(
     "insights",
     Shown("shorter", "left_square_bracket", N_("shorter"), N_("A shorter period"), "period(-1)"),
     Shown("longer", "right_square_bracket", N_("longer"), N_("A longer period"), "period(1)"),
-    Shown("measure", "m", N_("measure"), N_("What is measured: cost, tokens, messages, sessions"), "metric"),
-    Shown("day-week-month", "b", N_("day/week/month"), N_("Columns of days, weeks or months"), "unit"),
-    Shown("stack", "s", N_("stack"), N_("Stack columns by model, by source, or not at all"), "stack"),
+    Shown(
+        "measure",
+        "m",
+        N_("measure"),
+        N_("What is measured: cost, tokens, messages, sessions"),
+        "metric",
+    ),
+    Shown(
+        "day-week-month", "b", N_("day/week/month"), N_("Columns of days, weeks or months"), "unit"
+    ),
+    Shown(
+        "stack", "s", N_("stack"), N_("Stack columns by model, by source, or not at all"), "stack"
+    ),
     Shown("next", "tab", N_("next"), N_("Next grouping"), "tab(1)"),
     Command("previous", "shift+tab", N_("previous"), N_("Previous grouping"), "tab(-1)"),
     Command("", "1", N_("time"), N_("Group by time"), "choose(0)"),
@@ -98,7 +165,14 @@ DOCTOR = at(
 EVERYWHERE = at(
     "everywhere",
     Shown("search", "slash", N_("search"), N_("Search all profiles"), "search"),
-    Shown("resume", "R", N_("resume"), N_("Resume it in Hermes, in its own profile"), "resume", printed="Enter"),
+    Shown(
+        "resume",
+        "R",
+        N_("resume"),
+        N_("Resume it in Hermes, in its own profile"),
+        "resume",
+        printed="Enter",
+    ),
     Shown("open", "o,right", N_("open"), N_("Open it in its own profile"), "open"),
     Command("chats", "1", N_("chats"), N_("Show the chats"), "view('chats')"),
     Command("all", "4", N_("all"), N_("Show every session"), "view('all')"),
@@ -153,7 +227,9 @@ DETAILS = at(
 EXPORTING = at(
     "exporting",
     Shown("format", "down,ctrl+f", N_("format"), N_("The next format"), "format(1)", priority=True),
-    Shown("format-before", "up", N_("format"), N_("The format before"), "format(-1)", priority=True),
+    Shown(
+        "format-before", "up", N_("format"), N_("The format before"), "format(-1)", priority=True
+    ),
     Shown("secrets", "ctrl+r", N_("secrets"), call="redact", priority=True),
     Shown(
         "everything",

@@ -1,4 +1,5 @@
-"""Rows for compactions, in the inspector's list and in the lineage: each with a bar of its context before and after."""
+"""Rows for compactions, in the inspector's list and in the lineage: each with a bar of its context
+before and after."""
 
 from __future__ import annotations
 
@@ -46,8 +47,17 @@ class CompactionRow(NamedTuple):
     def spans(self, width: int, now: float) -> Line:
         """Draw the row in exactly `width` cells."""
         one = self.one
-        mark = (" ! ", "accent") if one.is_broken else (" · ", "dim") if one.is_known else (" ? ", "accent")
-        line: Line = [mark, (formats.fit(formats.timestamp(one.at) or _("unknown time"), 18), "title")]
+        mark = (
+            (" ! ", "accent")
+            if one.is_broken
+            else (" · ", "dim")
+            if one.is_known
+            else (" ? ", "accent")
+        )
+        line: Line = [
+            mark,
+            (formats.fit(formats.timestamp(one.at) or _("unknown time"), 18), "title"),
+        ]
         if width >= _WAY_FROM:
             line.append((formats.fit(_(WAYS[one.kind]), 13), "dim"))
         line.append((formats.fit(outcome(one), 20), "plain"))
@@ -123,19 +133,28 @@ def compaction_rows(compactions: Sequence[Compaction], lost: dict[int, str]) -> 
     `lost` says by number how much was lost, as far as it is known; "…" stands for the others.
     """
     most = _most(compactions)
-    return [CompactionRow(number, one, most, lost.get(number, "…")) for number, one in enumerate(compactions)]
+    return [
+        CompactionRow(number, one, most, lost.get(number, "…"))
+        for number, one in enumerate(compactions)
+    ]
 
 
-def read_tree(reader: Reader, session_id: str, now: float) -> tuple[Lineage, Sequence[Compaction], list[ListRow]]:
-    """Read the family tree of a session, given by its exact id, its compactions, and the rows for both."""
+def read_tree(
+    reader: Reader, session_id: str, now: float
+) -> tuple[Lineage, Sequence[Compaction], list[ListRow]]:
+    """Read the family tree of a session, given by its exact id, its compactions, and the rows for
+    both."""
     lineage = read_lineage(reader, session_id, now)
     segments = [node.session for node in lineage.nodes if node.on_path]
-    compactions = read_history(reader, segments).compactions if is_compressed(reader, segments) else ()
+    compactions = (
+        read_history(reader, segments).compactions if is_compressed(reader, segments) else ()
+    )
     return lineage, compactions, tree_rows(lineage_rows(lineage), compactions)
 
 
 def tree_rows(sessions: Sequence[LineageRow], compactions: Sequence[Compaction]) -> list[ListRow]:
-    """Put the compactions of a conversation between the sessions of its family tree, in the order of events."""
+    """Put the compactions of a conversation between the sessions of its family tree, in the order
+    of events."""
     most = _most(compactions)
     before: dict[str, list[int]] = {}
     after: dict[str, list[int]] = {}
@@ -148,7 +167,11 @@ def tree_rows(sessions: Sequence[LineageRow], compactions: Sequence[Compaction])
     rows: list[ListRow] = []
     for each in sessions:
         session, below = each.node.session.id, each.guides.replace("├ ", "│ ").replace("└ ", "  ")
-        rows += [TreeRow(number, compactions[number], most, below) for number in before.get(session, ())]
+        rows += [
+            TreeRow(number, compactions[number], most, below) for number in before.get(session, ())
+        ]
         rows.append(each)
-        rows += [TreeRow(number, compactions[number], most, below) for number in after.get(session, ())]
+        rows += [
+            TreeRow(number, compactions[number], most, below) for number in after.get(session, ())
+        ]
     return rows

@@ -1,4 +1,5 @@
-"""What the inspector shows of the compactions of a conversation: transcripts of both sides, sentences, Markdown."""
+"""What the inspector shows of the compactions of a conversation: transcripts of both sides,
+sentences, Markdown."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ WAYS: Mapping[CompactionKind, str] = {
 
 
 class PartModel(TranscriptModel):
-    """A part of a conversation, without states: that its messages were compacted is what the whole part says."""
+    """A part of a conversation, without states: that its messages were compacted is what the whole
+    part says."""
 
     def add(self, messages: Sequence[ChatMessage]) -> None:
         super().add([replace(each, state=State.LIVE) for each in messages])
@@ -54,11 +56,15 @@ class Inspection:
         return self.history.compactions
 
     def first(self, wanted: int | None, message_id: int | None) -> int:
-        """Return the compaction to begin with: the wanted one, else that of a message, else the newest; -1 for none."""
+        """Return the compaction to begin with: the wanted one, else that of a message, else the
+        newest; -1 for none."""
         numbers = range(len(self.compactions))
         if wanted is not None and wanted in numbers:
             return wanted
-        return next((each for each in numbers if message_id in self.compactions[each].gone), len(numbers) - 1)
+        return next(
+            (each for each in numbers if message_id in self.compactions[each].gone),
+            len(numbers) - 1,
+        )
 
     @cached_property
     def _rows(self) -> Mapping[int, HistoryRow]:
@@ -67,7 +73,9 @@ class Inspection:
     def _model(self, ids: Sequence[int]) -> TranscriptModel:
         written = [self._rows[each] for each in ids if each in self._rows]
         # One segment for all, as seams have no place in a part.
-        rows = tuple(RowInfo(row.id, 0, row.role, row.timestamp, State.LIVE, False) for row in written)
+        rows = tuple(
+            RowInfo(row.id, 0, row.role, row.timestamp, State.LIVE, False) for row in written
+        )
         return PartModel(self.conversation, Outline((self.conversation.root_id,), rows))
 
     def replaced(self, number: int) -> TranscriptModel:
@@ -75,17 +83,25 @@ class Inspection:
         return self._model(self.compactions[number].gone)
 
     def instead(self, number: int) -> TranscriptModel:
-        """Return a transcript of what the model had from then on: the summary among what was carried over."""
+        """Return a transcript of what the model had from then on: the summary among what was
+        carried over."""
         one = self.compactions[number]
         if _is_still_there(one):
             return self._model(one.before)
-        generation = next((each for each in self.history.generations if each.compaction == number), None)
-        written = [row.id for row in generation.rows[: generation.block]] if generation is not None else []
+        generation = next(
+            (each for each in self.history.generations if each.compaction == number), None
+        )
+        written = (
+            [row.id for row in generation.rows[: generation.block]]
+            if generation is not None
+            else []
+        )
         return self._model([*written, *one.not_stored_again])
 
 
 Sides = tuple[TranscriptModel, TranscriptModel]
-"""What a compaction replaced, and what the model had instead, with the messages that are on screen first."""
+"""What a compaction replaced, and what the model had instead, with the messages that are on screen
+first."""
 
 
 def read_sides(reader: Reader, inspection: Inspection, number: int) -> Sides:
@@ -105,7 +121,11 @@ def tokens(count: int) -> int:
 
 def notes(one: Compaction) -> Iterator[str]:
     """Yield what is not known of a compaction or is out of the ordinary, in sentences."""
-    left_out = {CompactionNote.GAP, CompactionNote.EDGE} if one.is_broken and not one.kept else {CompactionNote.GAP}
+    left_out = (
+        {CompactionNote.GAP, CompactionNote.EDGE}
+        if one.is_broken and not one.kept
+        else {CompactionNote.GAP}
+    )
     yield from (_(NOTES[note]) for note in one.notes if note not in left_out)
     if one.gap is not None:
         words = _("The ids {first} to {last} are in no row of the store.")
@@ -113,20 +133,28 @@ def notes(one: Compaction) -> Iterator[str]:
 
 
 def remedy(inspection: Inspection, one: Compaction) -> str:
-    """Return a sentence about what helps where the model went on without the messages; empty where it did not."""
+    """Return a sentence about what helps where the model went on without the messages; empty where
+    it did not."""
     if _is_still_there(one):
-        words = ngettext("R resumes with this message.", "R resumes with all {count:,} messages.", len(one.before))
+        words = ngettext(
+            "R resumes with this message.",
+            "R resumes with all {count:,} messages.",
+            len(one.before),
+        )
         return words.format(count=len(one.before))
     if CompactionNote.NO_ORIGINALS in one.notes:
         return _("They may be in another conversation: search for words of the summary.")
     if not one.is_broken:
         return ""
-    words = _("Hermes resumes …{id} without these messages: c copies them to paste, e saves them in a file.")
+    words = _(
+        "Hermes resumes …{id} without these messages: c copies them to paste, e saves them in a file."
+    )
     return words.format(id=one_line(inspection.conversation.id[-6:]))
 
 
 def _is_still_there(one: Compaction) -> bool:
-    """Return whether a resume sends all messages from before it: it was aborted, and no session follows."""
+    """Return whether a resume sends all messages from before it: it was aborted, and no session
+    follows."""
     return CompactionNote.ABORTED in one.notes and not one.shells
 
 
@@ -161,7 +189,9 @@ def title_of_instead(one: Compaction) -> str:
     """Return the title of the right pane."""
     kept = len(one.kept) + len(one.not_stored_again)
     if _is_still_there(one):
-        words = ngettext("Still there: 1 message", "Still there: {count:,} messages", len(one.before))
+        words = ngettext(
+            "Still there: 1 message", "Still there: {count:,} messages", len(one.before)
+        )
         return words.format(count=len(one.before))
     if one.summary is None and not kept:
         return _("Instead: nothing")
@@ -191,7 +221,9 @@ def replaced_markdown(inspection: Inspection, number: int, messages: Sequence[Ch
     """Return the messages that a summary replaced as Markdown, to be pasted into a conversation."""
     model = inspection.replaced(number)
     model.add(messages)
-    parts = [_("Messages from before the compression of {time}:").format(time=_time(inspection, number))]
+    parts = [
+        _("Messages from before the compression of {time}:").format(time=_time(inspection, number))
+    ]
     parts += [document(each, model).text.rstrip() for each in messages if not model.is_paired(each)]
     return "\n\n".join(parts) + "\n"
 

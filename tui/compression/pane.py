@@ -17,7 +17,16 @@ from ..transcript.view import TranscriptView
 if TYPE_CHECKING:
     from ..transcript.entries import TranscriptModel
 
-_KEPT = ("scroll_", "to_start", "to_end", "step(", "step_rule(", "toggle_fold", "cycle_tools", "toggle_reasoning")
+_KEPT = (
+    "scroll_",
+    "to_start",
+    "to_end",
+    "step(",
+    "step_rule(",
+    "toggle_fold",
+    "cycle_tools",
+    "toggle_reasoning",
+)
 """What the calls of the keys begin with that work here as in the transcript."""
 _AROUND = 20
 """Entries that are read before and after a place that is gone to."""
@@ -26,13 +35,16 @@ _AROUND = 20
 class PartPane(TranscriptView, inherit_bindings=False):
     """Shows a model of a part; the keys that need the main screen are left out."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings(each for each in TRANSCRIPT if each.call.startswith(_KEPT))
+    BINDINGS: ClassVar[list[BindingType]] = bindings(
+        each for each in TRANSCRIPT if each.call.startswith(_KEPT)
+    )
 
     def __init__(self, context: Context, *, id: str) -> None:
         super().__init__(id=id)
         self._of_store, self._slot = context, f"part {id}"
         self._goal: int | None = None
-        """The entry to begin at, until what is there has been read: guessed heights may end the page too early."""
+        """The entry to begin at, until what is there has been read: guessed heights may end the
+        page too early."""
 
     def open(self, model: TranscriptModel, at: int | None = None) -> None:
         """Show a part from its start, or from a message, which is unfolded."""
@@ -59,7 +71,8 @@ class PartPane(TranscriptView, inherit_bindings=False):
         read_missing(self._of_store, self._slot, self, event.first, event.last)
 
     def loaded(self) -> None:
-        """Lay out the part again, after messages have been read; go to where it begins, unless that was done."""
+        """Lay out the part again, after messages have been read; go to where it begins, unless that
+        was done."""
         super().loaded()
         if self._goal is not None:
             self._go_to(self._goal)

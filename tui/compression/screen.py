@@ -1,4 +1,5 @@
-"""The inspector: each compaction of a conversation, what it replaced, what the model had instead, and what was lost."""
+"""The inspector: each compaction of a conversation, what it replaced, what the model had instead,
+and what was lost."""
 
 from __future__ import annotations
 
@@ -51,14 +52,20 @@ _MOST_LIT = 150
 class CompactionsScreen(SubScreen):
     """The compactions of the current conversation.
 
-    It begins with the one of a number; without a number with that of the current message, else the newest.
+    It begins with the one of a number; without a number with that of the current message, else the
+    newest.
     """
 
     ENTER = N_("Read what was replaced")
     HELP_TITLE = N_("Compactions")
     EXAMPLES_TITLE = N_("What is shown")
     EXAMPLES = (
-        (N_("lost"), N_("what stood in the replaced messages and in nothing that the model was given after them")),
+        (
+            N_("lost"),
+            N_(
+                "what stood in the replaced messages and in nothing that the model was given after them"
+            ),
+        ),
         ("~84k ▸ 12k", N_("tokens before and after, guessed: four bytes each, as Hermes does")),
         ("?", N_("the store does not say all there is to know of this one")),
         ("!", N_("it left messages behind without a summary; the line below says what helps")),
@@ -126,7 +133,9 @@ class CompactionsScreen(SubScreen):
     @property
     def _one(self) -> Compaction | None:
         return (
-            self._inspection.compactions[self._number] if self._inspection is not None and self._number >= 0 else None
+            self._inspection.compactions[self._number]
+            if self._inspection is not None and self._number >= 0
+            else None
         )
 
     # Reading
@@ -148,14 +157,20 @@ class CompactionsScreen(SubScreen):
         def work(reader: Reader) -> tuple[Inspection, int, Sides | None]:
             inspection = Inspection(conversation, read_history(reader, conversation.segments))
             number = inspection.first(begin, at)
-            return inspection, number, read_sides(reader, inspection, number) if number >= 0 else None
+            return (
+                inspection,
+                number,
+                read_sides(reader, inspection, number) if number >= 0 else None,
+            )
 
         self.context.plan_worker.submit("compactions", work, self._take)
 
     def _take(self, answer: tuple[Inspection, int, Sides | None]) -> None:
         inspection, number, sides = answer
         before, self._inspection = self._inspection, inspection
-        if not self.is_whole or (before is not None and before.compactions == inspection.compactions):
+        if not self.is_whole or (
+            before is not None and before.compactions == inspection.compactions
+        ):
             return
         self._losses.clear()
         self._counted.clear()
@@ -234,7 +249,10 @@ class CompactionsScreen(SubScreen):
             opened(sides)
         else:
             self.context.page_worker.submit(
-                "sides", lambda reader: read_sides(reader, inspection, number), opened, self.context.failed
+                "sides",
+                lambda reader: read_sides(reader, inspection, number),
+                opened,
+                self.context.failed,
             )
 
     def _find_losses(self, number: int, one: Compaction) -> None:
@@ -263,11 +281,14 @@ class CompactionsScreen(SubScreen):
         self._count_next()
 
     def _count_next(self) -> None:
-        """Count what a compaction lost that is not under the cursor, the newest first; moving the cursor ends it."""
+        """Count what a compaction lost that is not under the cursor, the newest first; moving the
+        cursor ends it."""
         inspection, current = self._inspection, self._number
         if inspection is None:
             return
-        left = [number for number in range(len(inspection.compactions)) if number not in self._counted]
+        left = [
+            number for number in range(len(inspection.compactions)) if number not in self._counted
+        ]
         if not left:
             return
         number = left[-1]
@@ -332,7 +353,10 @@ class CompactionsScreen(SubScreen):
             return replaced_markdown(inspection, number, messages)
 
         self.context.page_worker.submit(
-            "copying", work, lambda text: self._copy(text, title_of_replaced(one)), self.context.failed
+            "copying",
+            work,
+            lambda text: self._copy(text, title_of_replaced(one)),
+            self.context.failed,
         )
 
     def action_export(self) -> None:
@@ -341,8 +365,12 @@ class CompactionsScreen(SubScreen):
         if conversation is None or one is None or not one.gone:
             self.say(_("nothing was replaced here"))
             return
-        name = _("{title}, before {time}").format(title=formats.name(conversation), time=formats.timestamp(one.at))
-        load("export")(self.context, self.app, [conversation._replace(title=name)], frozenset(one.gone))
+        name = _("{title}, before {time}").format(
+            title=formats.name(conversation), time=formats.timestamp(one.at)
+        )
+        load("export")(
+            self.context, self.app, [conversation._replace(title=name)], frozenset(one.gone)
+        )
 
     def action_copy_lost(self) -> None:
         """Copy what was lost."""

@@ -1,4 +1,5 @@
-"""What the model saw at a message: the rest of the transcript is dimmed, and the header says what it had."""
+"""What the model saw at a message: the rest of the transcript is dimmed, and the header says what
+it had."""
 
 from __future__ import annotations
 
@@ -29,7 +30,11 @@ def sentence(given: ModelContext, memory: Memory) -> str:
     counts = Counter(row.why for row in given.rows)
     kept, since = counts[RowOrigin.HEAD] + counts[RowOrigin.KEPT], counts[RowOrigin.SINCE]
     if given.compaction is None:
-        words = ngettext("context here: the 1 message so far", "context here: all {count:,} messages so far", since)
+        words = ngettext(
+            "context here: the 1 message so far",
+            "context here: all {count:,} messages so far",
+            since,
+        )
         parts = [words.format(count=since)]
     else:
         forgotten = len(memory.forgotten)
@@ -47,7 +52,9 @@ def sentence(given: ModelContext, memory: Memory) -> str:
             )
         parts = [words.format(count=since, forgotten=forgotten)]
         if kept:
-            parts.append(ngettext("1 carried over", "{count:,} carried over", kept).format(count=kept))
+            parts.append(
+                ngettext("1 carried over", "{count:,} carried over", kept).format(count=kept)
+            )
     parts.append(_("about {count} tokens").format(count=formats.number(tokens(given.size))))
     if not given.is_certain:
         parts.append(_("inferred"))
@@ -59,8 +66,11 @@ def doubt(given: ModelContext) -> str:
     return "" if given.is_certain else " ".join(_(NOTES[note]) for note in given.notes)
 
 
-def toggle_seen_here(context: Context, transcript: TranscriptView, shown: Callable[[], None]) -> None:
-    """Show what the model saw at the current message, or everything alike again; `shown` is called after either."""
+def toggle_seen_here(
+    context: Context, transcript: TranscriptView, shown: Callable[[], None]
+) -> None:
+    """Show what the model saw at the current message, or everything alike again; `shown` is called
+    after either."""
     model, message_id = transcript.model, transcript.current_id
     if transcript.page.seen is not None:
         transcript.see(None)
@@ -84,6 +94,8 @@ def toggle_seen_here(context: Context, transcript: TranscriptView, shown: Callab
         entries, words = map(model.shown_at, (*memory.known, message_id)), sentence(given, memory)
         transcript.see(SeenByModel(frozenset(each for each in entries if each is not None), words))
         shown()
-        context.say_of_page(" · ".join(filter(None, [words, _("the rest is dimmed, Esc ends"), doubt(given)])))
+        context.say_of_page(
+            " · ".join(filter(None, [words, _("the rest is dimmed, Esc ends"), doubt(given)]))
+        )
 
     context.transcript_worker.submit("here", work, done)

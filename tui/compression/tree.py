@@ -1,4 +1,5 @@
-"""The lineage pane: the family tree of the current conversation, with a line for each of its compactions."""
+"""The lineage pane: the family tree of the current conversation, with a line for each of its
+compactions."""
 
 from __future__ import annotations
 
@@ -22,14 +23,17 @@ if TYPE_CHECKING:
 class Tree:
     """Reads and shows the family tree of a conversation; `current` returns the current one."""
 
-    def __init__(self, context: Context, panes: Panes, current: Callable[[], Conversation | None]) -> None:
+    def __init__(
+        self, context: Context, panes: Panes, current: Callable[[], Conversation | None]
+    ) -> None:
         self._context, self._panes, self._current = context, panes, current
         self._tip = ""
         """The newest session of the conversation whose tree was requested last."""
         self._compactions: Sequence[Compaction] = ()
 
     def compaction_of(self, row: ListRow | None) -> int | None:
-        """Return the number of the compaction that a row of the tree stands for; None for a session."""
+        """Return the number of the compaction that a row of the tree stands for; None for a
+        session."""
         key = row.key if row is not None and row.key[:1] == "x" else ""
         return int(key[1:]) if key and int(key[1:]) < len(self._compactions) else None
 
@@ -76,19 +80,29 @@ class Tree:
             self._context.failed(error)
 
         def work(reader: Reader) -> tuple[Lineage, Sequence[Compaction], list[ListRow]]:
-            answer: tuple[Lineage, Sequence[Compaction], list[ListRow]] = load("tree")(reader, tip, now)
+            answer: tuple[Lineage, Sequence[Compaction], list[ListRow]] = load("tree")(
+                reader, tip, now
+            )
             return answer
 
         # The rows come all at once, so that none is put in under the cursor later.
-        self._context.page_worker.submit("lineage", work, lambda answer: self._show(*answer), failed)
+        self._context.page_worker.submit(
+            "lineage", work, lambda answer: self._show(*answer), failed
+        )
 
-    def _show(self, lineage: Lineage, compactions: Sequence[Compaction], rows: list[ListRow]) -> None:
+    def _show(
+        self, lineage: Lineage, compactions: Sequence[Compaction], rows: list[ListRow]
+    ) -> None:
         panes, pane = self._panes, self._panes.lineage
         conversation = self._current()
-        segments = {each.id for each in conversation.segments} if conversation is not None else set()
+        segments = (
+            {each.id for each in conversation.segments} if conversation is not None else set()
+        )
         is_current = self.session_of(pane.current) in segments
         self._compactions = compactions
         # A cursor that the user moves in the tree stays where it is.
-        pane.show(FixedRows(rows), key=None if is_current and pane.has_focus else f"l{lineage.resume.id}")
+        pane.show(
+            FixedRows(rows), key=None if is_current and pane.has_focus else f"l{lineage.resume.id}"
+        )
         panes.show_family(len(rows) > 1)
         panes.line("lineage-title").update(header.lineage_title(lineage, len(compactions)))

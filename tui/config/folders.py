@@ -1,7 +1,8 @@
-"""Paths of this user's files, and the language setting, which is needed before the configuration is read.
+"""Paths of this user's files, and the language setting, which is needed before the configuration is
+read.
 
-Importing platformdirs takes as long as painting the first rows, so the folders of Linux and the BSDs are computed here
-by the same rule (XDG Base Directory Specification); a test compares the two.
+Importing platformdirs takes as long as painting the first rows, so the folders of Linux and the
+BSDs are computed here by the same rule (XDG Base Directory Specification); a test compares the two.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ _XDG |= dict.fromkeys(("state", "log"), ("XDG_STATE_HOME", ".local/state"))
 
 
 def user_folder(kind: str) -> Path:
-    """Return this user's folder for files of a kind (`config`, `data`, `state`, `log`); it need not exist."""
+    """Return this user's folder for files of a kind (`config`, `data`, `state`, `log`); it need not
+    exist."""
     if sys.platform in ("win32", "darwin") or "ANDROID_DATA" in os.environ:
         import platformdirs  # start: Linux does without it
 
@@ -37,11 +39,12 @@ def user_folder(kind: str) -> Path:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a file that only this user may read, whole or not at all, and its folder if there is none.
+    """Write a file that only this user may read, whole or not at all, and its folder if there is
+    none.
 
     Raises:
-        OSError: It could not be written, and a file that was there is as before; or it is there, but
-            its folder could not be flushed to disk.
+        OSError: It could not be written, and a file that was there is as before; or it is there,
+            but its folder could not be flushed to disk.
     """
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     write_whole(path, [text.encode("utf-8")], replace=True)
@@ -70,8 +73,8 @@ def log_path() -> Path:
 def chosen_language() -> str:
     """Return the language that is configured, else that of the locale: one of `LANGUAGES`.
 
-    Every command calls this before it prints anything. A regular expression finds the line, because importing a TOML
-    parser takes longer; whoever parses the whole file reports errors.
+    Every command calls this before it prints anything. A regular expression finds the line, because
+    importing a TOML parser takes longer; whoever parses the whole file reports errors.
     """
     try:
         text = read_regular(config_path(), MOST_CONFIGURED).decode("utf-8", "replace")

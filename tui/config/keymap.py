@@ -57,7 +57,11 @@ def key_name(spelled: str) -> str | None:
     """
     if len(spelled) == 1:
         return "space" if spelled == " " else _character_name(spelled)
-    *before, last = spelled.strip().split("+") if not spelled.endswith("++") else [*spelled[:-2].split("+"), "+"]
+    *before, last = (
+        spelled.strip().split("+")
+        if not spelled.endswith("++")
+        else [*spelled[:-2].split("+"), "+"]
+    )
     modifiers = [each.strip().lower() for each in before]
     if any(each not in _MODIFIERS for each in modifiers) or not last.strip():
         return None
@@ -68,14 +72,18 @@ def key_name(spelled: str) -> str | None:
             return key.upper()  # a terminal sends the capital letter
     else:
         key = _ALIASES.get(key.lower(), key.lower())
-        if key not in _NAMES and key not in {_character_name(chr(number)) for number in range(0x21, 0x100)}:
+        if key not in _NAMES and key not in {
+            _character_name(chr(number)) for number in range(0x21, 0x100)
+        }:
             return None
     return "+".join([*(each for each in _MODIFIERS if each in modifiers), key])
 
 
 def known_commands() -> list[Command]:
     """Return every command with keys, in the order of the sample."""
-    return [each for places in (PLACES, SCREENS, CARDS) for table in places.values() for each in table]
+    return [
+        each for places in (PLACES, SCREENS, CARDS) for table in places.values() for each in table
+    ]
 
 
 def can_meet(one: Command, other: Command) -> bool:
@@ -94,18 +102,29 @@ def _line(configuration: Configuration, action: str) -> int | None:
     return line_of(configuration.text, "keys", action)
 
 
-def _own_keys(configuration: Configuration, names: Iterable[str]) -> tuple[dict[str, str], list[Trouble]]:
+def _own_keys(
+    configuration: Configuration, names: Iterable[str]
+) -> tuple[dict[str, str], list[Trouble]]:
     """Return the user's own keys by command, without wrong ones, and the errors."""
     ids, own, troubles = set(names), dict[str, str](), list[Trouble]()
     for action, spelled in configuration.options.keys.items():
         if action not in ids:
-            text, remedy = _("there is no action “{name}”.").format(name=action), similar(action, ids)
-            troubles.append(Trouble(_line(configuration, action), text, remedy or _("`config show` lists them.")))
+            text, remedy = (
+                _("there is no action “{name}”.").format(name=action),
+                similar(action, ids),
+            )
+            troubles.append(
+                Trouble(
+                    _line(configuration, action), text, remedy or _("`config show` lists them.")
+                )
+            )
             continue
         keys = {each: key_name(each) for each in spelled.split(",")}
         for each, key in keys.items():
             if key is None:
-                text = _("“{key}” is no key, so “{action}” does not have it.").format(key=each, action=action)
+                text = _("“{key}” is no key, so “{action}” does not have it.").format(
+                    key=each, action=action
+                )
                 remedy = _("Keys are like x, X, ?, enter, f5, ctrl+x, alt+x.")
                 troubles.append(Trouble(_line(configuration, action), text, remedy))
         good = [key for key in keys.values() if key is not None]
@@ -114,7 +133,9 @@ def _own_keys(configuration: Configuration, names: Iterable[str]) -> tuple[dict[
     return own, troubles
 
 
-def _conflicts(configuration: Configuration, commands: Sequence[Command], own: Mapping[str, str]) -> list[Trouble]:
+def _conflicts(
+    configuration: Configuration, commands: Sequence[Command], own: Mapping[str, str]
+) -> list[Trouble]:
     """Return an error for each key that the user gave to a command while another one has it."""
     before = {each.id: each.key_names for each in commands if each.id}
     troubles, reported = [], set[tuple[str, frozenset[str]]]()
@@ -123,19 +144,33 @@ def _conflicts(configuration: Configuration, commands: Sequence[Command], own: M
             if not key or key in before.get(command.id, ()):
                 continue  # not a conflict that the user made
             for other in commands:
-                theirs = own[other.id].split(",") if other.id in own else before.get(other.id, other.key_names)
+                theirs = (
+                    own[other.id].split(",")
+                    if other.id in own
+                    else before.get(other.id, other.key_names)
+                )
                 pair = key, frozenset((command.id, other.id or other.help))
-                if other.id == command.id or key not in theirs or not can_meet(command, other) or pair in reported:
+                if (
+                    other.id == command.id
+                    or key not in theirs
+                    or not can_meet(command, other)
+                    or pair in reported
+                ):
                     continue
                 reported.add(pair)
                 text = _("the key “{key}” of “{action}” is that of “{other}” too.")
                 text = text.format(key=key, action=command.id, other=other.id or _(other.help))
-                troubles.append(Trouble(_line(configuration, command.id), text, _("Give one of them another key.")))
+                troubles.append(
+                    Trouble(
+                        _line(configuration, command.id), text, _("Give one of them another key.")
+                    )
+                )
     return troubles
 
 
 def resolve_keymap(configuration: Configuration) -> tuple[dict[str, str], list[Trouble]]:
-    """Return the user's own keys by command id, as `App.set_keymap` takes them, and what is wrong with them."""
+    """Return the user's own keys by command id, as `App.set_keymap` takes them, and what is wrong
+    with them."""
     if not configuration.options.keys:
         return {}, []
     commands = known_commands()
@@ -150,7 +185,9 @@ def troubles_of(configuration: Configuration) -> list[Trouble]:
     return sorted(troubles, key=lambda each: each.line or 0)
 
 
-def keymap_and_trouble(configuration: Configuration, themes: Collection[str]) -> tuple[dict[str, str], str]:
+def keymap_and_trouble(
+    configuration: Configuration, themes: Collection[str]
+) -> tuple[dict[str, str], str]:
     """Return the keymap of a configuration, and what is wrong with it in one sentence.
 
     Args:
@@ -164,7 +201,9 @@ def keymap_and_trouble(configuration: Configuration, themes: Collection[str]) ->
     theme = configuration.options.theme
     if theme is not None and theme not in themes:
         text = _("there is no theme “{name}”.").format(name=theme)
-        troubles.append(Trouble(line_of(configuration.text, "", "theme"), text, similar(theme, themes)))
+        troubles.append(
+            Trouble(line_of(configuration.text, "", "theme"), text, similar(theme, themes))
+        )
     if not troubles:
         return keymap, ""
     sentence = min(troubles, key=lambda each: each.line or 0).sentence(configuration.path.name)

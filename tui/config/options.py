@@ -21,7 +21,18 @@ RESUME_MODES = ("exec", "return", "window")
 WINDOW = "tmux new-window -n {title} -c {folder} {command}"
 SURFACES = ("cli", "tui")
 """As in `store.hermes.resume_command`, which need not be imported for it; a test compares them."""
-COLUMNS = ("age", "source", "messages", "cost", "model", "tokens", "size", "started", "branch", "directory")
+COLUMNS = (
+    "age",
+    "source",
+    "messages",
+    "cost",
+    "model",
+    "tokens",
+    "size",
+    "started",
+    "branch",
+    "directory",
+)
 """As in `list/columns.py`, which need not be imported for it; a test compares them."""
 
 
@@ -36,7 +47,8 @@ class Options(NamedTuple):
     """From `COLUMNS`; empty for as many of them as there is room for."""
     resume: str = RESUME_MODES[0]
     window: str = WINDOW
-    """The command that opens a window, with the word `{command}`, and `{title}` and `{folder}` if wanted."""
+    """The command that opens a window, with the word `{command}`, and `{title}` and `{folder}` if
+    wanted."""
     surface: Mapping[str, str] = MappingProxyType({})
     """Source to `cli` or `tui`."""
     trash: str = FOREVER
@@ -71,7 +83,8 @@ class Option(NamedTuple):
     """Of a list or table: a sentence about a wrong item, with `{key}` in a table too."""
 
     def parse(self, value: Any) -> tuple[object, list[Problem]]:
-        """Return a value of TOML as `Options` has it, None for the default, and what is wrong with it."""
+        """Return a value of TOML as `Options` has it, None for the default, and what is wrong with
+        it."""
         if not self.holds(value):
             return None, [Problem(self._sentence(self.wrong, value), similar(value, self.choices))]
         if not self.wrong_item:
@@ -82,13 +95,19 @@ class Option(NamedTuple):
             if item in self.choices:
                 good[key] = item
                 continue
-            remedy = similar(item, self.choices) or _("There are {names}.").format(names=", ".join(self.choices))
+            remedy = similar(item, self.choices) or _("There are {names}.").format(
+                names=", ".join(self.choices)
+            )
             text = self._sentence(self.wrong_item, item, str(key))
             problems.append(Problem(text, remedy, key if is_table else ""))
         return good if is_table else tuple(good), problems
 
     def _sentence(self, text: str, value: object, key: str = "") -> str:
-        values = {"choices": ", ".join(self.choices), "value": shown(value), "key": one_line(key, 40)}
+        values = {
+            "choices": ", ".join(self.choices),
+            "value": shown(value),
+            "key": one_line(key, 40),
+        }
         return _(text).format(name=self.name, **values)
 
     def description(self) -> str:
@@ -162,7 +181,9 @@ _NONE_OF = N_("“{name}” is one of {choices}, not {value}.")
 OPTIONS = (
     Option(
         "language",
-        N_("The language of the program: auto is that of the locale (LANG and its like), where there are words in it."),
+        N_(
+            "The language of the program: auto is that of the locale (LANG and its like), where there are words in it."
+        ),
         _is_one_of(_LANGUAGES),
         _NONE_OF,
         _LANGUAGES,

@@ -1,4 +1,5 @@
-"""Read the configuration: each error becomes a sentence with its line, and everything else is applied."""
+"""Read the configuration: each error becomes a sentence with its line, and everything else is
+applied."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ def _bare(name: str) -> str:
 
 
 def line_of(text: str, table: str, name: str, index: int = 0) -> int | None:
-    """Return the line, counted from 1, that sets a key; None if not found, as TOML can spell keys in other ways.
+    """Return the line, counted from 1, that sets a key; None if not found, as TOML can spell keys
+    in other ways.
 
     Args:
         table: Name of the table the key is in, empty for the top.
@@ -49,7 +51,8 @@ def line_of(text: str, table: str, name: str, index: int = 0) -> int | None:
 
 
 def split_error(message: str, text: str) -> tuple[str, int]:
-    """Split the message of a `TOMLDecodeError` (CPython 3.11 to 3.14) into its text and its line, counted from 1."""
+    """Split the message of a `TOMLDecodeError` (CPython 3.11 to 3.14) into its text and its line,
+    counted from 1."""
     match = _ERROR.search(message)
     if match is None:
         return message, 1
@@ -72,7 +75,9 @@ class Trouble(NamedTuple):
         text = f"{self.text} {self.remedy}".rstrip()
         if self.line is None:
             return one_line(_("{name}: {text}").format(name=name, text=text), 400)
-        return one_line(_("{name}, line {line}: {text}").format(name=name, line=self.line, text=text), 400)
+        return one_line(
+            _("{name}, line {line}: {text}").format(name=name, line=self.line, text=text), 400
+        )
 
 
 class Configuration(NamedTuple):
@@ -117,19 +122,25 @@ class _Parser:
     def take_hosts(self, value: object) -> None:
         hosts: dict[str, Host] = {}
         for index, each in enumerate(value if isinstance(value, list) else [value]):
-            if not isinstance(each, Mapping) or not all(isinstance(text, str) for text in each.values()):
+            if not isinstance(each, Mapping) or not all(
+                isinstance(text, str) for text in each.values()
+            ):
                 text = _("“hosts” is written as [[hosts]], with texts below it: name, ssh.")
                 self.host_trouble(index, "", text)
                 continue
             for unknown in [key for key in each if key not in Host._fields]:
                 text = _("a host has no “{name}”.").format(name=one_line(unknown, 60))
                 self.host_trouble(index, unknown, text, similar(unknown, Host._fields))
-            host = Host(**{"name": "", "ssh": "", **{key: each[key] for key in each if key in Host._fields}})
+            host = Host(
+                **{"name": "", "ssh": "", **{key: each[key] for key in each if key in Host._fields}}
+            )
             key, problem = host.problem()
             if not problem and host.name in hosts:
                 key, problem = "name", _("there are two hosts of this name.")
             if problem:
-                text = _("the host {name}: {problem}").format(name=shown(host.name), problem=problem)
+                text = _("the host {name}: {problem}").format(
+                    name=shown(host.name), problem=problem
+                )
                 self.host_trouble(index, key, text)
             else:
                 hosts[host.name] = host
@@ -142,12 +153,18 @@ class _Parser:
 
     def take_keys(self, value: object) -> None:
         if not isinstance(value, Mapping):
-            self.trouble("", _KEYS, _("“keys” is a table: a line [keys], and below it action = key."))
+            self.trouble(
+                "", _KEYS, _("“keys” is a table: a line [keys], and below it action = key.")
+            )
             return
         keys: dict[str, str] = {}
         for action, key in value.items():
             names = [key] if isinstance(key, str) else key
-            if not isinstance(names, list) or not names or not all(isinstance(each, str) for each in names):
+            if (
+                not isinstance(names, list)
+                or not names
+                or not all(isinstance(each, str) for each in names)
+            ):
                 text = _("“{action}” takes a key, or a list of keys, not {value}.")
                 self.trouble(_KEYS, action, text.format(action=action, value=shown(key)))
                 continue
@@ -192,10 +209,14 @@ def read_config(path: Path) -> Configuration:
     except FileTooLargeError:
         return _nothing_of(path, Trouble(None, _("it is too large for a configuration.")))
     except OSError as error:
-        return _nothing_of(path, Trouble(None, _("it cannot be read: {reason}.").format(reason=error.strerror)))
+        return _nothing_of(
+            path, Trouble(None, _("it cannot be read: {reason}.").format(reason=error.strerror))
+        )
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        return _nothing_of(path, Trouble(line, _("this is not UTF-8, so the whole file is ignored.")))
+        return _nothing_of(
+            path, Trouble(line, _("this is not UTF-8, so the whole file is ignored."))
+        )
     return parse_config(text.replace("\r\n", "\n"), path)

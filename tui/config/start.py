@@ -1,7 +1,7 @@
 """How the browser starts: as configured, and otherwise as it was left.
 
-What is remembered is in a private file of its own, so that only the user writes the configuration. If that file is
-damaged, nothing is remembered.
+What is remembered is in a private file of its own, so that only the user writes the configuration.
+If that file is damaged, nothing is remembered.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ def read_memory(path: Path) -> LastState:
 
 
 def write_memory(path: Path, memory: LastState) -> bool:
-    """Write the file atomically, and its folder if there is none; return whether it could be written."""
+    """Write the file atomically, and its folder if there is none; return whether it could be
+    written."""
     document = memory._asdict()
     document["list_alone"] = document.pop("is_list_alone")
     try:

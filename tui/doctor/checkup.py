@@ -1,4 +1,5 @@
-"""The checks of `doctor`, for the command line and the screen: facts, and problems with their remedies."""
+"""The checks of `doctor`, for the command line and the screen: facts, and problems with their
+remedies."""
 
 from __future__ import annotations
 
@@ -15,7 +16,13 @@ from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.errors import StoreError
 from hermes_browse.store.hermes.find_hermes import find_hermes
-from hermes_browse.store.hermes.health import StoreProblem, StoreSummary, hermes_version, problems_of, summarize
+from hermes_browse.store.hermes.health import (
+    StoreProblem,
+    StoreSummary,
+    hermes_version,
+    problems_of,
+    summarize,
+)
 from hermes_browse.store.hermes.holders import Holder, holders
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.hermes.index_health import SearchHealth, search_health
@@ -35,7 +42,8 @@ _LOW_DISK = 200_000_000
 
 
 def terminal(stream: TextIO | None = None) -> dict[str, object]:
-    """Return the properties of the terminal; `stream` is standard output by default, which Textual replaces."""
+    """Return the properties of the terminal; `stream` is standard output by default, which Textual
+    replaces."""
     stream = stream or sys.stdout
     size = shutil.get_terminal_size()
     env = os.environ
@@ -63,9 +71,14 @@ def disk_free(path: Path) -> int | None:
 
 
 def problems_around(
-    holders: Sequence[Holder], free: int | None, size: int, term: Mapping[str, object], configuration: Configuration
+    holders: Sequence[Holder],
+    free: int | None,
+    size: int,
+    term: Mapping[str, object],
+    configuration: Configuration,
 ) -> list[StoreProblem]:
-    """Check the surroundings of a store of `size` bytes, which `holders` have open, with `free` bytes on its disk.
+    """Check the surroundings of a store of `size` bytes, which `holders` have open, with `free`
+    bytes on its disk.
 
     `term` is from `terminal`.
     """
@@ -73,7 +86,12 @@ def problems_around(
     for trouble in troubles_of(configuration):
         sentence = trouble._replace(remedy="").sentence(str(configuration.path))
         problems.append(
-            StoreProblem("warning", "config", sentence, trouble.remedy or _("`hermes-browse config show` says more."))
+            StoreProblem(
+                "warning",
+                "config",
+                sentence,
+                trouble.remedy or _("`hermes-browse config show` says more."),
+            )
         )
     if not term["interactive"]:
         return problems
@@ -88,11 +106,17 @@ def problems_around(
 def _holder_problems(holders: Sequence[Holder]) -> list[StoreProblem]:
     problems = []
     if gone := [f"{each.name} ({each.pid})" for each in holders if each.is_gone]:
-        text = _("{names} writes to a store that has been removed or replaced: what it writes is lost.")
-        problems.append(StoreProblem("error", "held-gone", text.format(names=", ".join(gone)), _("Restart it.")))
+        text = _(
+            "{names} writes to a store that has been removed or replaced: what it writes is lost."
+        )
+        problems.append(
+            StoreProblem("error", "held-gone", text.format(names=", ".join(gone)), _("Restart it."))
+        )
     if here := [f"{each.name} ({each.pid})" for each in holders if not each.is_gone]:
         text = _("{names} has the store open.").format(names=", ".join(here))
-        remedy = _("Browsing is safe beside it; end it before Hermes' own prune, optimize or repair, which refuse.")
+        remedy = _(
+            "Browsing is safe beside it; end it before Hermes' own prune, optimize or repair, which refuse."
+        )
         problems.append(StoreProblem("info", "held", text, remedy))
     return problems
 
@@ -101,11 +125,15 @@ def _disk_problems(free: int | None, size: int) -> list[StoreProblem]:
     if free is None:
         return []
     if free < _LOW_DISK:
-        text = _("The disk of the store has {free:,.0f} MB left: Hermes cannot write to a full one.")
+        text = _(
+            "The disk of the store has {free:,.0f} MB left: Hermes cannot write to a full one."
+        )
         remedy = _("Free disk space, or prune: `hermes-browse prune --dry-run`.")
         return [StoreProblem("warning", "disk-low", text.format(free=free / 1e6), remedy)]
     if free < 2 * size:  # https://sqlite.org/lang_vacuum.html
-        text = _("The disk has {free:,.0f} MB left, and VACUUM may need twice the size of the store.")
+        text = _(
+            "The disk has {free:,.0f} MB left, and VACUUM may need twice the size of the store."
+        )
         remedy = _("Free disk space before `hermes sessions optimize`.")
         return [StoreProblem("info", "disk-vacuum", text.format(free=free / 1e6), remedy)]
     return []
@@ -116,18 +144,36 @@ def _terminal_problems(term: Mapping[str, object]) -> list[StoreProblem]:
     if str(term["encoding"] or "").lower().replace("-", "") != "utf8":
         text = _("The terminal's encoding is {encoding}: other letters become question marks.")
         remedy = _("Set LANG to a locale with UTF-8, such as C.UTF-8.")
-        problems.append(StoreProblem("warning", "encoding", text.format(encoding=term["encoding"]), remedy))
+        problems.append(
+            StoreProblem("warning", "encoding", text.format(encoding=term["encoding"]), remedy)
+        )
     if term["term"] in (None, "", "dumb"):
-        text = _("The terminal does not say what it is (TERM), so it has no screen for the browser.")
-        problems.append(StoreProblem("warning", "terminal-dumb", text, _("Set TERM, for example to xterm-256color.")))
+        text = _(
+            "The terminal does not say what it is (TERM), so it has no screen for the browser."
+        )
+        problems.append(
+            StoreProblem(
+                "warning", "terminal-dumb", text, _("Set TERM, for example to xterm-256color.")
+            )
+        )
     elif term["colors"] not in ("none", "truecolor", "24bit"):
-        text = _("The terminal does not say that it has true colours, so the first rows are not painted ahead.")
-        problems.append(StoreProblem("info", "no-truecolor", text, _("Set COLORTERM=truecolor where it has them.")))
+        text = _(
+            "The terminal does not say that it has true colours, so the first rows are not painted ahead."
+        )
+        problems.append(
+            StoreProblem(
+                "info", "no-truecolor", text, _("Set COLORTERM=truecolor where it has them.")
+            )
+        )
     columns, rows = int(str(term["columns"])), int(str(term["rows"]))
     if columns < 80 or rows < 24:
         text = _("The terminal has {columns} × {rows} cells; the browser wants 80 × 24.")
         text = text.format(columns=columns, rows=rows)
-        problems.append(StoreProblem("info", "terminal-small", text, _("Make it larger, or its letters smaller.")))
+        problems.append(
+            StoreProblem(
+                "info", "terminal-small", text, _("Make it larger, or its letters smaller.")
+            )
+        )
     return problems
 
 
@@ -158,7 +204,8 @@ class Checkup(NamedTuple):
 
 
 def examine(store: Store, location: Location, stream: TextIO | None = None) -> Checkup:
-    """Run all checks; takes as long as a few counts over the store. `stream` is as for `terminal`."""
+    """Run all checks; takes as long as a few counts over the store. `stream` is as for
+    `terminal`."""
     executable, code = find_hermes(), 0
     search = SearchHealth(False, False, 0, 0)
     radar: Radar | None = None
@@ -174,7 +221,16 @@ def examine(store: Store, location: Location, stream: TextIO | None = None) -> C
         size, wal_size = store.sizes()
         problems = [StoreProblem("error", error.code, error.sentence, error.remedy)]
         summary = StoreSummary(
-            location.path, location.profile, None, None, size, wal_size, None, None, True, tuple(problems)
+            location.path,
+            location.profile,
+            None,
+            None,
+            size,
+            wal_size,
+            None,
+            None,
+            True,
+            tuple(problems),
         )
     held, free, term = holders(location.path), disk_free(location.path), terminal(stream)
     configuration = read_config(config_path())
@@ -223,15 +279,25 @@ def facts(checkup: Checkup) -> list[tuple[str, str]]:
     else:
         names = _(", ").join(f"{each.name} ({each.pid})" for each in checkup.holders)
         rows.append((_("open in"), names or _("no other process")))
-    hermes = f"{checkup.hermes} {checkup.hermes_version or ''}".rstrip() if checkup.hermes else _("not found")
+    hermes = (
+        f"{checkup.hermes} {checkup.hermes_version or ''}".rstrip()
+        if checkup.hermes
+        else _("not found")
+    )
     rows.append(("hermes", hermes))
     if checkup.radar is not None:
         rows.append((_("retention"), _hermes_cleans_up(checkup.radar)))
     rows.append((_("terminal"), _terminal_words(term)))
     rows.append((_("clipboard"), _("by {tool}").format(tool=term["clipboard"])))
-    windows = _("by {tool}").format(tool=term["windows"]) if term["windows"] else _("not from this terminal")
+    windows = (
+        _("by {tool}").format(tool=term["windows"])
+        if term["windows"]
+        else _("not from this terminal")
+    )
     rows.append((_("new windows"), windows))
-    configuration = "{path}" if checkup.configuration.exists else _("{path} (not there: nothing is set)")
+    configuration = (
+        "{path}" if checkup.configuration.exists else _("{path} (not there: nothing is set)")
+    )
     rows.append((_("configuration"), configuration.format(path=checkup.configuration.path)))
     log = "{path}" if checkup.log.exists() else _("{path} (nothing went wrong yet)")
     rows.append((_("log"), log.format(path=checkup.log)))
@@ -240,7 +306,11 @@ def facts(checkup: Checkup) -> list[tuple[str, str]]:
 
 def _hermes_cleans_up(radar: Radar) -> str:
     retention = radar.retention
-    parts = [radar.beyond_reach] if radar.beyond_reach else [retention.sentence, retention.vacuum_sentence]
+    parts = (
+        [radar.beyond_reach]
+        if radar.beyond_reach
+        else [retention.sentence, retention.vacuum_sentence]
+    )
     return _("; ").join(part for part in parts if part)
 
 

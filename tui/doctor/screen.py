@@ -20,7 +20,11 @@ from ..shared.lines import LinesView, TextLine
 from ..shared.styled import Line, line_text
 from .checkup import Checkup, examine, facts
 
-_MARKS = {"error": (N_("✗ error"), "error"), "warning": (N_("! warning"), "keyword"), "info": (N_("· note"), "dim")}
+_MARKS = {
+    "error": (N_("✗ error"), "error"),
+    "warning": (N_("! warning"), "keyword"),
+    "info": (N_("· note"), "dim"),
+}
 _INDENT = 15
 
 
@@ -29,7 +33,12 @@ def report(checkup: Checkup) -> list[Line]:
     lines: list[Line] = []
     for each in checkup.problems:
         mark, look = _MARKS[each.severity]
-        lines.append([(fit(_(mark), _INDENT), f"{look} bold" if look != "dim" else look), (each.text, "text")])
+        lines.append(
+            [
+                (fit(_(mark), _INDENT), f"{look} bold" if look != "dim" else look),
+                (each.text, "text"),
+            ]
+        )
         if each.remedy:
             lines.append([(" " * _INDENT, "text"), (f"→ {each.remedy}", "dim")])
     if not checkup.problems:
@@ -82,20 +91,30 @@ class DoctorScreen(SubScreen):
         context = self.context
         try:
             # `sys.stdout` is Textual's here; the checks need the terminal.
-            checkup = await asyncio.to_thread(examine, context.store, context.location, sys.__stdout__)
+            checkup = await asyncio.to_thread(
+                examine, context.store, context.location, sys.__stdout__
+            )
         except Exception as error:  # thread boundary: a sentence here, details in the log
             wrong = _("something unexpected went wrong ({error}). Details: {log}")
-            self.show_title(_("doctor"), wrong.format(error=type(error).__name__, log=log_failure()))
+            self.show_title(
+                _("doctor"), wrong.format(error=type(error).__name__, log=log_failure())
+            )
             return
         finally:
             self._is_checking = False
         if self.is_whole:
             self._checkup = checkup
-            counts = Counter("note" if each.severity == "info" else each.severity for each in checkup.problems)
-            summary = " · ".join(counted(count, kind) for kind, count in counts.items())  # the worst are first
+            counts = Counter(
+                "note" if each.severity == "info" else each.severity for each in checkup.problems
+            )
+            summary = " · ".join(
+                counted(count, kind) for kind, count in counts.items()
+            )  # the worst are first
             self.show_title(_("doctor"), summary or _("nothing is wrong"))
             self.report.show(report(checkup))
 
     def action_copy(self) -> None:
         if self._checkup is not None:
-            self.controllers.copying.copy("\n".join(map(line_text, report(self._checkup))), _("the report"))
+            self.controllers.copying.copy(
+                "\n".join(map(line_text, report(self._checkup))), _("the report")
+            )

@@ -54,10 +54,15 @@ class RenameCard(Card[None]):
         """Compose the current name, the box, the verdict and the keys."""
         with Vertical(id="card"):
             yield Static(
-                Content.assemble((_("Rename") + "  ", "bold"), (one_line(formats.name(self._conversation), 200), "dim"))
+                Content.assemble(
+                    (_("Rename") + "  ", "bold"),
+                    (one_line(formats.name(self._conversation), 200), "dim"),
+                )
             )
             yield TextBox(
-                one_line(self._conversation.title or "", LONGEST_TITLE), id="title-box", select_on_focus=False
+                one_line(self._conversation.title or "", LONGEST_TITLE),
+                id="title-box",
+                select_on_focus=False,
             )
             yield Static(id="verdict")
             yield keys_line(self.keys_text(_("Enter rename")))
@@ -81,7 +86,9 @@ class RenameCard(Card[None]):
         elif checked.title is None:
             verdict.update(Content.styled(_("no title: Hermes will show how it begins"), "dim"))
         elif checked.differs:
-            verdict.update(Content.assemble((f"{count} · " + _("stored as "), "dim"), one_line(checked.title)))
+            verdict.update(
+                Content.assemble((f"{count} · " + _("stored as "), "dim"), one_line(checked.title))
+            )
         else:
             verdict.update(Content.styled(count, "dim"))
 
@@ -107,17 +114,24 @@ class RenameCard(Card[None]):
         if not self.is_current:
             return False
         self._is_submitted = False
-        self.query_one("#verdict", Static).update(Content.styled(one_line(str(error), 1000), "$error"))
+        self.query_one("#verdict", Static).update(
+            Content.styled(one_line(str(error), 1000), "$error")
+        )
         return True
 
 
 def and_more(count: int) -> list[Content]:
     """Return the line for items that a list leaves out, if there are any."""
-    return [Content.styled("  " + _("… and {count:,} more").format(count=count), "dim")] if count > 0 else []
+    return (
+        [Content.styled("  " + _("… and {count:,} more").format(count=count), "dim")]
+        if count > 0
+        else []
+    )
 
 
 def _kept(sessions: Sequence[Session]) -> str:
-    """Return a sentence on the conversations that lose their parent: by title if all have one, else their number."""
+    """Return a sentence on the conversations that lose their parent: by title if all have one, else
+    their number."""
     titles = [one_line(each.title, 40) for each in sessions if each.title]
     count = len(sessions)
     if len(titles) < count:
@@ -131,7 +145,9 @@ def _kept(sessions: Sequence[Session]) -> str:
     if count > _ORPHANS:
         more = _("{names} and {count:,} more are kept and become standalone")
         return more.format(names=names, count=count - _ORPHANS)
-    text = ngettext("{names} is kept and becomes standalone", "{names} are kept and become standalone", count)
+    text = ngettext(
+        "{names} is kept and becomes standalone", "{names} are kept and become standalone", count
+    )
     return text.format(names=names)
 
 
@@ -148,14 +164,24 @@ class DeleteCard(CountCard):
 
     KEYS = DELETING
 
-    def __init__(self, plan: Plan, trash: str, totals: str, spared: str, warning: str | None) -> None:
+    def __init__(
+        self, plan: Plan, trash: str, totals: str, spared: str, warning: str | None
+    ) -> None:
         super().__init__(len(plan.selected))
-        self._plan, self._trash, self._totals, self._spared, self._warning = plan, trash, totals, spared, warning
+        self._plan, self._trash, self._totals, self._spared, self._warning = (
+            plan,
+            trash,
+            totals,
+            spared,
+            warning,
+        )
 
     def words(self, count: int) -> CountWords:
         """Return the texts for this number."""
         return CountWords(
-            ngettext("type {count} to delete it", "type {count} to delete them", count).format(count=count),
+            ngettext("type {count} to delete it", "type {count} to delete them", count).format(
+                count=count
+            ),
             _("{count} and Enter delete").format(count=count),
             _("that is not {count} · nothing is deleted").format(count=count),
         )
@@ -166,7 +192,9 @@ class DeleteCard(CountCard):
         count = len(plan.selected)
         with Vertical(id="card"):
             question = ngettext(
-                "Move 1 conversation to the trash?", "Move {count:,} conversations to the trash?", count
+                "Move 1 conversation to the trash?",
+                "Move {count:,} conversations to the trash?",
+                count,
             )
             yield Static(Content.styled(question.format(count=count), "bold"))
             yield Static(Content.styled(self._totals, "$accent"))
@@ -193,12 +221,18 @@ class DeleteCard(CountCard):
                 formats.money(conversation.cost_usd),
             ]
             if along := len(each.subagents):
-                text = ngettext("with 1 subagent ({messages})", "with {count:,} subagents ({messages})", along)
+                text = ngettext(
+                    "with 1 subagent ({messages})", "with {count:,} subagents ({messages})", along
+                )
                 messages = formats.counted(each.of_subagents.shown, "message")
-                cost = formats.money(each.cost_usd) if each.cost_usd != conversation.cost_usd else ""
+                cost = (
+                    formats.money(each.cost_usd) if each.cost_usd != conversation.cost_usd else ""
+                )
                 facts.append(f"{text.format(count=along, messages=messages)} {cost}".rstrip())
             name = one_line(formats.name(conversation), 36)
-            lines.append(Content.assemble("  ", name, (f"  {' · '.join(filter(None, facts))}", "dim")))
+            lines.append(
+                Content.assemble("  ", name, (f"  {' · '.join(filter(None, facts))}", "dim"))
+            )
         lines += and_more(len(plan.selected) - NAMED)
         if plan.reparented:
             lines.append(Content.styled(f"  {_kept(plan.reparented)}", "dim"))
@@ -239,7 +273,9 @@ class ProgressCard(Card[None]):
             yield ProgressBar(total=1.0, show_eta=False, id="progress")
             yield Static(_("beginning …"), id="numbers")
             yield Static(
-                Content.styled(_("Hermes can write between two portions and while one is being saved."), "dim")
+                Content.styled(
+                    _("Hermes can write between two portions and while one is being saved."), "dim"
+                )
             )
             text = _("{key} stops; what is done stays done, and can be undone")
             yield keys_line(text.format(key=self.key("stop")))

@@ -1,4 +1,5 @@
-"""The controller of marks and of immediate changes: archive, pin, rename; and the undo of all changes."""
+"""The controller of marks and of immediate changes: archive, pin, rename; and the undo of all
+changes."""
 
 from __future__ import annotations
 
@@ -46,7 +47,8 @@ def make_undo(store: Store, changes: Sequence[Change]) -> Callable[[], tuple[str
 
 
 def _by_name(change: Change, conversation: Conversation | None) -> Change:
-    """Name an untitled conversation in the sentence as its row does: the store knows its id only."""
+    """Name an untitled conversation in the sentence as its row does: the store knows its id
+    only."""
     if conversation is None or conversation.title or not conversation.preview:
         return change
     name = one_line(formats.name(conversation), _NAME)
@@ -75,7 +77,12 @@ class Changing:
         touched: Callable[[Sequence[str]], None],
     ) -> None:
         self._context, self._panes, self.marks = context, panes, marks
-        self._current, self._is_listed, self._archive_many, self._touched = current, is_listed, archive_many, touched
+        self._current, self._is_listed, self._archive_many, self._touched = (
+            current,
+            is_listed,
+            archive_many,
+            touched,
+        )
         self.journal: list[Undoable] = []
         """Changes of this run that can be undone."""
         self._anchor: str | None = None
@@ -83,7 +90,8 @@ class Changing:
     # Marks and targets
 
     def targets(self) -> tuple[Conversation, ...]:
-        """Return the marked conversations, else the current ones; show a message if there are none."""
+        """Return the marked conversations, else the current ones; show a message if there are
+        none."""
         conversations = self.marks.conversations or self._current()
         if not conversations:
             self._context.say(_("no conversation here"))
@@ -165,7 +173,8 @@ class Changing:
             self._archive_many(conversations)
 
     def pin(self) -> None:
-        """Pin the targets, which keeps Hermes from deleting them, or unpin them if all are pinned."""
+        """Pin the targets, which keeps Hermes from deleting them, or unpin them if all are
+        pinned."""
         conversations = self.targets()
         if conversations:
             self.pin_these(conversations)
@@ -177,8 +186,11 @@ class Changing:
         else:
             self._flag(conversations, pin, N_("pinned {count:,} sessions"))
 
-    def _flag(self, conversations: Sequence[Conversation], work: Callable[..., Change], many: str) -> None:
-        """Set or clear a flag by `work`, called with the store and up to `_AT_ONCE` ids; `many` as in `changed`."""
+    def _flag(
+        self, conversations: Sequence[Conversation], work: Callable[..., Change], many: str
+    ) -> None:
+        """Set or clear a flag by `work`, called with the store and up to `_AT_ONCE` ids; `many` as
+        in `changed`."""
         store = self._context.store
         ids = [each.id for each in conversations]
 

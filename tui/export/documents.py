@@ -1,4 +1,5 @@
-"""The files of an export: names, contents, and sentences about them; for the command line and the screen."""
+"""The files of an export: names, contents, and sentences about them; for the command line and the
+screen."""
 
 from __future__ import annotations
 
@@ -7,7 +8,14 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from hermes_browse.store.export.files import EXTENSIONS, Format, check_target, make_folder, unique_names, write_file
+from hermes_browse.store.export.files import (
+    EXTENSIONS,
+    Format,
+    check_target,
+    make_folder,
+    unique_names,
+    write_file,
+)
 from hermes_browse.store.export.redact import Redactor, describe, read_env, secret_values
 from hermes_browse.store.export.source import ExportCounts
 from hermes_browse.store.messages.chat_message import State
@@ -41,10 +49,13 @@ class Saved(NamedTuple):
     bytes: int
 
 
-def make_redactor(location: Location, tell: Callable[[str], object], *, active: bool = True) -> Redactor:
+def make_redactor(
+    location: Location, tell: Callable[[str], object], *, active: bool = True
+) -> Redactor:
     """Return a redactor that knows the values of the user's `.env` files.
 
-    `tell` takes a sentence for each of these files that cannot be read. Without `active` it removes nothing.
+    `tell` takes a sentence for each of these files that cannot be read. Without `active` it removes
+    nothing.
     """
     pairs: list[tuple[str, str]] = []
     for path in env_files(location) if active else []:
@@ -65,20 +76,27 @@ def plan_documents(
         conversations: With details, at least one.
         form: The format.
         redactor: Redacts titles, which become file names; its counts are not changed.
-        named: The file or folder the user named; None for a name made from the title, in the current folder.
+        named: The file or folder the user named; None for a name made from the title, in the
+            current folder.
 
     Raises:
         RefusedError: The folder's path is in use by something else.
         BrowseError: The folder cannot be made.
     """
     silent = type(redactor)(redactor.values, active=redactor.active)
-    titles = [(silent.text(each.title or each.preview or each.id), each.id) for each in conversations]
+    titles = [
+        (silent.text(each.title or each.preview or each.id), each.id) for each in conversations
+    ]
     groups = [[each] for each in conversations] if form is Format.MARKDOWN else [conversations]
-    return [Document(path, group) for path, group in zip(plan_paths(titles, form, named), groups, strict=True)]
+    return [
+        Document(path, group)
+        for path, group in zip(plan_paths(titles, form, named), groups, strict=True)
+    ]
 
 
 def plan_paths(titles: Sequence[tuple[str, str]], form: Format, named: str | None) -> list[Path]:
-    """Choose the files for conversations by title and id, one each in Markdown; else as `plan_documents`."""
+    """Choose the files for conversations by title and id, one each in Markdown; else as
+    `plan_documents`."""
     extension = EXTENSIONS[form]
     path = Path(named).expanduser() if named else None
     if form is Format.MARKDOWN and len(titles) > 1:
@@ -100,10 +118,11 @@ def save(
     *,
     force: bool,
 ) -> Iterator[Saved]:
-    """Write files one after another, each atomically; all paths are checked before the first is written.
+    """Write files one after another, each atomically; all paths are checked before the first is
+    written.
 
-    `pieces` yields the text of a document, and counts what is in it. With `force` existing files are replaced, but
-    never those of the store.
+    `pieces` yields the text of a document, and counts what is in it. With `force` existing files
+    are replaced, but never those of the store.
 
     Raises:
         RefusedError: A file exists, or belongs to the store.
@@ -114,16 +133,23 @@ def save(
         check_target(document.path, force=force, keep=keep)
     for document in documents:
         tally = ExportCounts()
-        size = write_file(document.path, pieces(document.conversations, tally), force=force, keep=keep)
+        size = write_file(
+            document.path, pieces(document.conversations, tally), force=force, keep=keep
+        )
         yield Saved(document, tally, size)
 
 
 def not_live_words(counts: Counter[State], form: Format, *, everything: bool) -> str:
-    """Return a sentence about rewound and compacted messages, which only `everything` includes; empty without any."""
+    """Return a sentence about rewound and compacted messages, which only `everything` includes;
+    empty without any."""
     rewound, compacted = counts[State.REWOUND], counts[State.COMPACTED]
     parts = [
-        ngettext("1 rewound message", "{count:,} rewound messages", rewound).format(count=rewound) if rewound else "",
-        ngettext("1 compacted message", "{count:,} compacted messages", compacted).format(count=compacted)
+        ngettext("1 rewound message", "{count:,} rewound messages", rewound).format(count=rewound)
+        if rewound
+        else "",
+        ngettext("1 compacted message", "{count:,} compacted messages", compacted).format(
+            count=compacted
+        )
         if compacted
         else "",
     ]
@@ -133,7 +159,9 @@ def not_live_words(counts: Counter[State], form: Format, *, everything: bool) ->
     if not everything:
         sentence = _("Left out: {messages}.")
     elif form is Format.JSONL:
-        sentence = _("With {messages}: Hermes 0.22 and later import them as such, earlier versions as live messages.")
+        sentence = _(
+            "With {messages}: Hermes 0.22 and later import them as such, earlier versions as live messages."
+        )
     else:
         sentence = _("With {messages}.")
     return sentence.format(messages=messages)
@@ -144,6 +172,8 @@ def redacted_words(redactor: Redactor) -> str:
     if not redactor.active:
         return _("Secrets are kept as they are: look through it before you share it.")
     if redactor.total:
-        sentence = ngettext("Redacted 1 secret: {kinds}.", "Redacted {count:,} secrets: {kinds}.", redactor.total)
+        sentence = ngettext(
+            "Redacted 1 secret: {kinds}.", "Redacted {count:,} secrets: {kinds}.", redactor.total
+        )
         return sentence.format(count=redactor.total, kinds=describe(redactor.counts))
     return _("No secret of a known form was found; look through it before you share it.")

@@ -15,7 +15,13 @@ from textual.widgets import Input, Static
 
 from hermes_browse.store.connection.connect import Store
 from hermes_browse.store.errors import BrowseError, RefusedError
-from hermes_browse.store.export.files import EXTENSIONS, Format, check_target, export_pieces, file_stem
+from hermes_browse.store.export.files import (
+    EXTENSIONS,
+    Format,
+    check_target,
+    export_pieces,
+    file_stem,
+)
 from hermes_browse.store.export.source import ExportCounts
 from hermes_browse.store.messages.chat_message import State
 from hermes_browse.store.messages.preview import with_details
@@ -31,7 +37,15 @@ from ..screens.card import Card, keys_line
 from ..shared.text_box import TextBox
 from ..store_paths import store_files
 from ..version import version
-from .documents import MANY, Document, make_redactor, not_live_words, plan_documents, redacted_words, save
+from .documents import (
+    MANY,
+    Document,
+    make_redactor,
+    not_live_words,
+    plan_documents,
+    redacted_words,
+    save,
+)
 
 _WORDS = {
     Format.MARKDOWN: N_("Markdown · to read and to share, tools folded"),
@@ -53,13 +67,15 @@ class Request(NamedTuple):
 
 
 class ExportCard(Card[None]):
-    """Asks how and where to export, and stays until that is done: what was typed is not lost when it fails.
+    """Asks how and where to export, and stays until that is done: what was typed is not lost when
+    it fails.
 
     Args:
         conversations: What is exported.
         store: Their store, whose files are never replaced.
         wanted: Takes the request; calls `done` or `failed` later.
-        part: Number of the messages if only those are exported that a compaction replaced; Hermes cannot import these.
+        part: Number of the messages if only those are exported that a compaction replaced; Hermes
+            cannot import these.
     """
 
     KEYS = EXPORTING
@@ -72,7 +88,12 @@ class ExportCard(Card[None]):
         part: int | None = None,
     ) -> None:
         super().__init__()
-        self._conversations, self._store, self._wanted, self._part = conversations, store, wanted, part
+        self._conversations, self._store, self._wanted, self._part = (
+            conversations,
+            store,
+            wanted,
+            part,
+        )
         self._forms = [each for each in Format if part is None or each is not Format.JSONL]
         self._is_saving = False
         self._form = Format.MARKDOWN
@@ -83,7 +104,9 @@ class ExportCard(Card[None]):
     def compose(self) -> ComposeResult:
         count = len(self._conversations)
         name = (
-            one_line(formats.name(self._conversations[0]), 80) if count == 1 else formats.counted(count, "conversation")
+            one_line(formats.name(self._conversations[0]), 80)
+            if count == 1
+            else formats.counted(count, "conversation")
         )
         with Vertical(id="card"):
             yield Static(Content.assemble((_("Export") + "  ", "bold"), (name, "dim")))
@@ -100,21 +123,27 @@ class ExportCard(Card[None]):
 
     def _proposal(self) -> str:
         many, first = len(self._conversations) > 1, self._conversations[0]
-        # Not `formats.name`: what the list shows for an empty or unread conversation is no file name.
+        # Not `formats.name`: what the list shows for an empty or unread conversation is no file
+        # name.
         stem = MANY if many else file_stem(first.title or first.preview or first.id)
         return stem if many and self._form is Format.MARKDOWN else f"{stem}{EXTENSIONS[self._form]}"
 
     def _show(self) -> None:
         lines = [
             Content.styled(
-                f"{'●' if each is self._form else '○'} {_(_WORDS[each])}", "" if each is self._form else "dim"
+                f"{'●' if each is self._form else '○'} {_(_WORDS[each])}",
+                "" if each is self._form else "dim",
             )
             for each in self._forms
         ]
         self.query_one("#formats", Static).update(Content("\n").join(lines))
         self.query_one("#everything", Static).update(self._scope())
-        secrets = _("● secrets are taken out") if self._redact else _("○ secrets are kept as they are")
-        self.query_one("#secrets", Static).update(Content.styled(secrets, "" if self._redact else "$warning"))
+        secrets = (
+            _("● secrets are taken out") if self._redact else _("○ secrets are kept as they are")
+        )
+        self.query_one("#secrets", Static).update(
+            Content.styled(secrets, "" if self._redact else "$warning")
+        )
         told = Content.styled(one_line(self._refused, 1000), "$warning")
         if self._is_saving:
             told = Content.styled(_("saving … Esc leaves this card, and the saving goes on"), "dim")
@@ -126,7 +155,9 @@ class ExportCard(Card[None]):
         """Return which messages are exported."""
         if self._part is not None:
             words = ngettext(
-                "● the message that was replaced", "● the {count:,} messages that were replaced", self._part
+                "● the message that was replaced",
+                "● the {count:,} messages that were replaced",
+                self._part,
             )
             return Content(words.format(count=self._part))
         if self._form is not Format.JSONL:
@@ -134,7 +165,9 @@ class ExportCard(Card[None]):
             return Content(f"{mark} " + _("also rewound and hidden messages"))
         if not self._everything:
             return Content(_("○ also rewound and compacted messages; any Hermes imports the rest"))
-        every = _("● also rewound and compacted messages: only Hermes 0.22 and later import them as such")
+        every = _(
+            "● also rewound and compacted messages: only Hermes 0.22 and later import them as such"
+        )
         return Content.styled(every, "$warning")
 
     def action_format(self, by: int) -> None:
@@ -171,7 +204,9 @@ class ExportCard(Card[None]):
     def _save(self, path: str, *, force: bool) -> None:
         if self._is_saving:
             return
-        request = Request(self._form, path or self._proposal(), self._redact, force, self._everything)
+        request = Request(
+            self._form, path or self._proposal(), self._redact, force, self._everything
+        )
         if refusal := self._refusal(request):
             self._refused = refusal
             if not self._refusal(request._replace(force=True)):
@@ -213,7 +248,10 @@ class ExportCard(Card[None]):
 
 
 def ask_and_export(
-    context: Context, app: App[Any], conversations: Sequence[Conversation], part: Collection[int] | None = None
+    context: Context,
+    app: App[Any],
+    conversations: Sequence[Conversation],
+    part: Collection[int] | None = None,
 ) -> None:
     """Show the card, then export; with `part`, only the messages with these ids."""
 
@@ -261,7 +299,10 @@ def _export(
         for saved in save(store, documents, pieces, force=request.force):
             written.append(saved.document)
             not_live += saved.tally.not_live
-        words = [not_live_words(not_live, request.form, everything=request.everything), redacted_words(redactor)]
+        words = [
+            not_live_words(not_live, request.form, everything=request.everything),
+            redacted_words(redactor),
+        ]
         return written, " · ".join(filter(None, words))
 
     def done(result: tuple[list[Document], str]) -> None:
@@ -270,7 +311,9 @@ def _export(
         if len(documents) == 1:
             saved = _("saved {path}").format(path=first)
         else:
-            saved = _("saved {count:,} files in {folder}").format(count=len(documents), folder=first.parent)
+            saved = _("saved {count:,} files in {folder}").format(
+                count=len(documents), folder=first.parent
+            )
         card.done()
         context.say(" · ".join(filter(None, [saved, words, *notes])))
 
@@ -280,5 +323,9 @@ def _export(
         else:
             context.failed(error)
 
-    context.say(_("saving {conversations} …").format(conversations=formats.counted(len(conversations), "conversation")))
+    context.say(
+        _("saving {conversations} …").format(
+            conversations=formats.counted(len(conversations), "conversation")
+        )
+    )
     context.writer.submit(work, done, failed)

@@ -1,4 +1,5 @@
-"""Read the facts that insights are computed from, once, and sum them up for each question, on a worker thread."""
+"""Read the facts that insights are computed from, once, and sum them up for each question, on a
+worker thread."""
 
 from __future__ import annotations
 
@@ -115,7 +116,9 @@ class AddingUp:
         scan = self._scan = Scan()
 
         def work(reader: Reader) -> tuple[Fingerprint, Facts]:
-            fingerprint = store.fingerprint()  # first: whatever is written later makes the sums outdated
+            fingerprint = (
+                store.fingerprint()
+            )  # first: whatever is written later makes the sums outdated
             catalog = read_catalog(reader, now)
             read = read_tools if for_tools else read_facts
             return fingerprint, read(reader, catalog, stopped=scan.stopped.is_set, tell=scan.tell)

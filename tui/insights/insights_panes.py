@@ -12,7 +12,13 @@ from textual.content import Content
 from textual.events import Resize
 
 from hermes_browse.store.errors import BrowseError
-from hermes_browse.store.insights.periods import NATURAL_UNITS, all_buckets, begin_of, first_day, key_of
+from hermes_browse.store.insights.periods import (
+    NATURAL_UNITS,
+    all_buckets,
+    begin_of,
+    first_day,
+    key_of,
+)
 from hermes_browse.store.insights.sums import Group
 from hermes_browse.store.wording import N_, _
 
@@ -136,7 +142,9 @@ class InsightPanes(SubScreen):
             since, month = _("since {day} {month} {year}"), _(MONTHS[day.month - 1])
             notes.append(since.format(day=day.day, month=month, year=day.year))
         if self.by == "hour":
-            notes.append(_("{metric} by {unit}").format(metric=_(self.metric), unit=by_name(self.by)))
+            notes.append(
+                _("{metric} by {unit}").format(metric=_(self.metric), unit=by_name(self.by))
+            )
         if self.answer is not None and self.sums.is_outdated(self.answer.report.by):
             notes.append(_("changed meanwhile, F5 reads again"))
         self.show_title(_("insights"), " · ".join(notes))
@@ -156,7 +164,9 @@ class InsightPanes(SubScreen):
     def unread(self, error: BrowseError) -> None:
         """Show why the store could not be read."""
         if self.is_whole and self.answer is None:
-            self.groups.show(FixedRows([NoteRow(_("{error} F5 tries again.").format(error=error.sentence))]))
+            self.groups.show(
+                FixedRows([NoteRow(_("{error} F5 tries again.").format(error=error.sentence))])
+            )
 
     def show_rows(self) -> None:
         """Show the answer; the cursor stays on its row."""
@@ -182,7 +192,12 @@ class InsightPanes(SubScreen):
         def parts(group: Group) -> list[Part]:
             if by == self.unit:
                 return stacking.at(group.key)
-            return [(stacking.looks.get(group.key, OTHERS) if by in STACKS else OWN[0], value_of(group, metric))]
+            return [
+                (
+                    stacking.looks.get(group.key, OTHERS) if by in STACKS else OWN[0],
+                    value_of(group, metric),
+                )
+            ]
 
         names = self._title if by == "conversation" else partial(label, by)
         self.groups.show(FixedRows(group_rows(groups, by, metric, parts, names)))
@@ -191,7 +206,9 @@ class InsightPanes(SubScreen):
         if by == "conversation":
             details, catalog = self.context.details, self.sums.catalog(by)
             completed = [details.complete(catalog.conversation(each.key)) for each in groups]
-            nameless = [each for each, is_complete in completed if not is_complete and not each.title]
+            nameless = [
+                each for each, is_complete in completed if not is_complete and not each.title
+            ]
             self.read_names("insight names", nameless, self._names_read)
 
     def _names_read(self) -> None:
@@ -206,7 +223,9 @@ class InsightPanes(SubScreen):
         self.line("headings").update(Content.styled(text, "dim"))
 
     def _title(self, root_id: str) -> str:
-        conversation, _is_whole = self.context.details.complete(self.sums.catalog(self.by).conversation(root_id))
+        conversation, _is_whole = self.context.details.complete(
+            self.sums.catalog(self.by).conversation(root_id)
+        )
         return formats.name(conversation)
 
     # Chart

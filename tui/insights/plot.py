@@ -47,7 +47,8 @@ class Chart(NamedTuple):
 
 
 def lay_out(chart: Chart, width: int) -> range:
-    """Return the columns that `width` cells show: if not all fit, the last ones, or those around the chosen one."""
+    """Return the columns that `width` cells show: if not all fit, the last ones, or those around
+    the chosen one."""
     count, width = len(chart.labels), max(width, 1)
     first = max(0, count - width)
     if chart.chosen is not None and chart.chosen < first:
@@ -56,7 +57,8 @@ def lay_out(chart: Chart, width: int) -> range:
 
 
 def axis(chart: Chart, shown: range, width: int) -> str:
-    """Return the line below the columns: an arrow to the chosen one, the first and last label, others if they fit."""
+    """Return the line below the columns: an arrow to the chosen one, the first and last label,
+    others if they fit."""
     line = [" "] * width
     taken: list[tuple[int, int]] = []
 
@@ -65,7 +67,9 @@ def axis(chart: Chart, shown: range, width: int) -> str:
         end = start + cell_len(text)
         if end <= width and all(end < low or start > high for low, high in taken):
             # One entry per cell; the second one of a wide letter is empty.
-            line[start:end] = [part for letter in text for part in (letter, *[""] * (cell_len(letter) - 1))]
+            line[start:end] = [
+                part for letter in text for part in (letter, *[""] * (cell_len(letter) - 1))
+            ]
             taken.append((start, end))
 
     places, free = edges(len(shown), width), gap(len(shown), width)
@@ -91,7 +95,9 @@ class BarPlot(Picture):
     """A chart: title and legend, columns, axis."""
 
     NAME = "plot"
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"plot--{look}" for look in (*LOOKS, "none", "here", "title", "text")}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        f"plot--{look}" for look in (*LOOKS, "none", "here", "title", "text")
+    }
 
     @dataclass
     class Chosen(Message):
@@ -113,19 +119,33 @@ class BarPlot(Picture):
         return max(1, self.size.width - _SCALE)
 
     def draw_rows(self) -> list[list[Cell]]:
-        """Draw the title with the legend, the columns beside their scale, and the labels below them."""
+        """Draw the title with the legend, the columns beside their scale, and the labels below
+        them."""
         chart, height = self._chart, self.size.height - 2
         if chart is None or not chart.labels or height < 2:
             return []
         shown = lay_out(chart, self.room)
         columns = [[(each.look, each.values[index]) for each in chart.series] for index in shown]
-        band = chart.chosen - shown.start if chart.chosen is not None and chart.chosen in shown else None
+        band = (
+            chart.chosen - shown.start
+            if chart.chosen is not None and chart.chosen in shown
+            else None
+        )
         drawn = stack(columns, self.room, height, exact=True, band=band)
         most = max(sum(value for _look, value in each) for each in columns)
-        scale = {0: chart.form(most), height - height // 2: chart.form(most * (height // 2) / height)} if most else {}
+        scale = (
+            {0: chart.form(most), height - height // 2: chart.form(most * (height // 2) / height)}
+            if most
+            else {}
+        )
         rows = [self._legend(chart)]
         for row, cells in enumerate(drawn):
-            rows.append([Cell(formats.fit(scale.get(row, ""), _SCALE - 1, right=True) + " ", "text"), *runs(cells)])
+            rows.append(
+                [
+                    Cell(formats.fit(scale.get(row, ""), _SCALE - 1, right=True) + " ", "text"),
+                    *runs(cells),
+                ]
+            )
         zero = formats.fit(chart.form(0.0) if most else "", _SCALE - 1, right=True) + " "
         rows.append([Cell(zero + axis(chart, shown, self.room), "text")])
         return rows
@@ -133,7 +153,9 @@ class BarPlot(Picture):
     def _legend(self, chart: Chart) -> list[Cell]:
         cells, named = [Cell(chart.title, "title")], [each for each in chart.series if each.name]
         left, rooms = self.size.width - cell_len(chart.title), dict[str, int]()
-        for number, each in enumerate(sorted(named, key=lambda each: cell_len(each.name))):  # short names whole
+        for number, each in enumerate(
+            sorted(named, key=lambda each: cell_len(each.name))
+        ):  # short names whole
             rooms[each.look] = max(0, min(cell_len(each.name), left // (len(named) - number) - 5))
             left -= rooms[each.look] + 5
         for each in named:
@@ -154,9 +176,14 @@ class BarPlot(Picture):
 
 
 def quantiles(values: Sequence[float]) -> list[float]:
-    """Return the quartiles of the values above 0, rising and without duplicates; the last is the maximum."""
+    """Return the quartiles of the values above 0, rising and without duplicates; the last is the
+    maximum."""
     positive = sorted(each for each in values if each > 0)
-    return sorted({positive[-(-len(positive) * quarter // 4) - 1] for quarter in range(1, 5)}) if positive else []
+    return (
+        sorted({positive[-(-len(positive) * quarter // 4) - 1] for quarter in range(1, 5)})
+        if positive
+        else []
+    )
 
 
 class WeekPlot(Widget):
@@ -179,7 +206,8 @@ class WeekPlot(Widget):
         return 2 + 7 * (2 if viewport.height >= _TALL else 1)
 
     def show(self, values: Mapping[str, float], chosen: str, form: Callable[[float], str]) -> None:
-        """Show values by hour of the week (`0-14` as of `periods.key_of`), one of them chosen; `form` formats them."""
+        """Show values by hour of the week (`0-14` as of `periods.key_of`), one of them chosen;
+        `form` formats them."""
         self._values, self._chosen, self._form = values, chosen, form
         self.refresh()
 
@@ -192,7 +220,8 @@ class WeekPlot(Widget):
         return max(1, (self.size.height - 2) // 7)
 
     def _style(self, name: str) -> str:
-        """Return a colour of the theme in Rich's notation; ANSI colours remain those of the terminal."""
+        """Return a colour of the theme in Rich's notation; ANSI colours remain those of the
+        terminal."""
         color = Color.parse(self.app.theme_variables[name])
         return f"color({color.ansi})" if color.ansi is not None and color.ansi >= 0 else color.hex6
 
@@ -211,7 +240,9 @@ class WeekPlot(Widget):
                     key = f"{day}-{hour:02}"
                     value = self._values.get(key, 0.0)
                     none = "·" if not line else " "
-                    cell = shades[bisect_left(bounds, value)] * max(1, step - 1) if value > 0 else none
+                    cell = (
+                        shades[bisect_left(bounds, value)] * max(1, step - 1) if value > 0 else none
+                    )
                     is_chosen = key == self._chosen
                     text.append(
                         cell.ljust(max(1, step - 1)),

@@ -1,4 +1,5 @@
-"""The insights screen: tokens, cost and activity over time and by model, source, tool, directory or hour."""
+"""The insights screen: tokens, cost and activity over time and by model, source, tool, directory or
+hour."""
 
 from __future__ import annotations
 
@@ -31,12 +32,23 @@ class InsightsScreen(InsightPanes):
     HELP_TITLE = N_("Insights")
     EXAMPLES_TITLE = N_("What is counted")
     EXAMPLES = (
-        (N_("tokens and cost"), N_("count where their session began: nobody recorded when each was spent")),
-        (N_("begun"), N_("sessions that began then: a conversation may be in one that began before")),
-        ("~$1.24  $1.24?", N_("~ where a part is estimated, ? where some sessions have no cost recorded")),
+        (
+            N_("tokens and cost"),
+            N_("count where their session began: nobody recorded when each was spent"),
+        ),
+        (
+            N_("begun"),
+            N_("sessions that began then: a conversation may be in one that began before"),
+        ),
+        (
+            "~$1.24  $1.24?",
+            N_("~ where a part is estimated, ? where some sessions have no cost recorded"),
+        ),
         (
             N_("fresh cached out"),
-            N_("new input; input read from and written to the cache; output, which includes reasoning"),
+            N_(
+                "new input; input read from and written to the cache; output, which includes reasoning"
+            ),
         ),
     )
     KEYS = INSIGHTS
@@ -74,8 +86,15 @@ class InsightsScreen(InsightPanes):
         if isinstance(event.row, GroupRow) and self.behind is None:
             self.show_plot()
             group = event.row.group
-            cost = _("cost {sum}").format(sum=cost_line(group, 0)) if group.cost_usd or group.unknown else ""
-            self.describe(" · ".join(filter(None, (one_line(event.row.name, 120), cost))), by_hand=event.by_hand)
+            cost = (
+                _("cost {sum}").format(sum=cost_line(group, 0))
+                if group.cost_usd or group.unknown
+                else ""
+            )
+            self.describe(
+                " · ".join(filter(None, (one_line(event.row.name, 120), cost))),
+                by_hand=event.by_hand,
+            )
 
     @on(ConversationList.Shown)
     def rows_shown(self, event: ConversationList.Shown) -> None:
@@ -111,7 +130,9 @@ class InsightsScreen(InsightPanes):
         conversations = [catalog.conversation(root) for root in row.group.conversations]
         conversations.sort(key=lambda each: (each.last_active or 0.0, each.id), reverse=True)
         roots = [each.root_id for each in conversations]
-        self.groups.show(CatalogRows(catalog, roots, self.context.details, self._opened, _("None.")))
+        self.groups.show(
+            CatalogRows(catalog, roots, self.context.details, self._opened, _("None."))
+        )
         self.show_headings()
         what, count = label(row.by, row.group.key), counted(len(roots), "conversation")
         sentence = _("behind {what}: {conversations} · Enter reads one, Esc goes back")

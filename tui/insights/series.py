@@ -1,4 +1,5 @@
-"""The parts of columns and bars: the largest models or sources in colours of their own, all others in one."""
+"""The parts of columns and bars: the largest models or sources in colours of their own, all others
+in one."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ _NAME = 40
 OWN = ("series-1", "series-2", "series-3", "series-4")
 """Looks of the largest parts."""
 OTHERS, PICKED = "others", "picked"
-"""Looks of all others together, and of a part that is not one of the largest but is under the cursor."""
+"""Looks of all others together, and of a part that is not one of the largest but is under the
+cursor."""
 LOOKS = (*OWN, OTHERS, PICKED)
 STACKS = ("model", "source", "")
 """By what columns of time can be stacked; empty for not at all."""
@@ -62,7 +64,10 @@ class Stacking:
         self.looks: dict[str, str] = {}
         """By key of a part; all other parts have `OTHERS`."""
         if not alone:
-            weights = {key: sum(value_of(each, metric) for each in own.values()) for key, own in parts.items()}
+            weights = {
+                key: sum(value_of(each, metric) for each in own.values())
+                for key, own in parts.items()
+            }
             ranked = sorted(weights, key=lambda key: (-weights[key], key))
             self.looks = dict(zip((key for key in ranked if weights[key] > 0), OWN, strict=False))
         elif picked in parts:
@@ -76,8 +81,8 @@ class Stacking:
     def at(self, when: str) -> list[Part]:
         """Return the parts of one column by its key, lowest first, which add up to its sum.
 
-        A session that used several models counts for each of them but once for the sum, so parts are scaled down if
-        they exceed it.
+        A session that used several models counts for each of them but once for the sum, so parts
+        are scaled down if they exceed it.
         """
         whole = self._whole.get(when, 0.0)
         if not self._parts:
@@ -85,14 +90,18 @@ class Stacking:
         own = [self._value(key, when) for key in self._order]
         every = sum(own) if self._is_alone else sum(self._value(key, when) for key in self._parts)
         share = min(1.0, whole / every) if every > 0 else 0.0
-        parts = [(self.looks[key], value * share) for key, value in zip(self._order, own, strict=True)]
+        parts = [
+            (self.looks[key], value * share) for key, value in zip(self._order, own, strict=True)
+        ]
         return [*parts, (OTHERS, max(0.0, whole - sum(value for _look, value in parts)))]
 
     def _value(self, key: str, when: str) -> float:
         group = self._parts[key].get(when)
         return value_of(group, self._metric) if group is not None else 0.0
 
-    def series(self, keys: Sequence[str], name_of: Callable[[str], str] | None = None) -> list[Series]:
+    def series(
+        self, keys: Sequence[str], name_of: Callable[[str], str] | None = None
+    ) -> list[Series]:
         """Return the parts of several columns by their keys, lowest first, without empty ones.
 
         `name_of` returns the name of a part; without it the name is made of its key.
@@ -101,7 +110,11 @@ class Stacking:
         if not self._parts:
             return [Series("", OWN[0], [each[0][1] for each in columns])]
         rest = ngettext("1 other", "{count:,} others", self._others).format(count=self._others)
-        own = [one_line(name_of(key), _NAME) for key in self._order] if name_of else _short(self._order)
+        own = (
+            [one_line(name_of(key), _NAME) for key in self._order]
+            if name_of
+            else _short(self._order)
+        )
         names = [*own, rest]
         looks = [*(self.looks[key] for key in self._order), OTHERS]
         series = [
@@ -113,6 +126,7 @@ class Stacking:
 
 
 def _short(keys: Sequence[str]) -> list[str]:
-    """Return names for the legend: the part after the last slash (`gpt-5` of `openai/gpt-5`) if these are unique."""
+    """Return names for the legend: the part after the last slash (`gpt-5` of `openai/gpt-5`) if
+    these are unique."""
     names = [one_line(key.rstrip("/").rpartition("/")[2] or key, 100) for key in keys]
     return names if len(set(names)) == len(names) else [one_line(key, 100) for key in keys]

@@ -27,7 +27,8 @@ class _Column(NamedTuple):
     title: str
     width: int
     needs: int
-    """The least width of a row that shows it; it is always shown if its metric is the current one."""
+    """The least width of a row that shows it; it is always shown if its metric is the current
+    one."""
     text: Callable[[Group], str]
     metric: str = ""
 
@@ -46,7 +47,12 @@ _COLUMNS = (
     _Column(N_("begun"), 10, 112, _number(lambda group: group.sessions), "sessions"),
     _Column(N_("msgs"), 7, 0, _number(lambda group: group.messages), "messages"),
     _Column(N_("fresh"), 7, 96, _number(lambda group: group.tokens.input)),
-    _Column(N_("cached"), 8, 96, _number(lambda group: group.tokens.cache_read + group.tokens.cache_write)),
+    _Column(
+        N_("cached"),
+        8,
+        96,
+        _number(lambda group: group.tokens.cache_read + group.tokens.cache_write),
+    ),
     _Column(N_("out"), 7, 96, _number(lambda group: group.tokens.output)),
     _Column(N_("reasoning"), 11, 127, _number(lambda group: group.tokens.reasoning)),
     _Column(N_("tokens"), 8, 48, _number(lambda group: group.tokens.total), "tokens"),
@@ -58,7 +64,12 @@ _TOOL_COLUMNS = (
     _Column(N_("calls"), 8, 0, _number(lambda group: group.calls), "calls"),
     _Column(N_("answers"), 9, 0, _number(lambda group: group.messages)),
     _Column(N_("failed"), 8, 0, _number(lambda group: group.failed), "failed"),
-    _Column(N_("rate"), 8, 0, lambda group: f"{group.failure_rate:.1%}" if group.failure_rate and group.failed else ""),
+    _Column(
+        N_("rate"),
+        8,
+        0,
+        lambda group: f"{group.failure_rate:.1%}" if group.failure_rate and group.failed else "",
+    ),
 )
 
 
@@ -81,7 +92,9 @@ class TableLayout(NamedTuple):
 
     def rooms(self, width: int) -> tuple[int, int]:
         """Return the cells of the name and of the bar, 0 for no bar, in a row of `width` cells."""
-        left = max(width - sum(each.width for each in self.columns(width)) - 1, 0)  # one stays free at the end
+        left = max(
+            width - sum(each.width for each in self.columns(width)) - 1, 0
+        )  # one stays free at the end
         name = min(max(self.longest, cell_len(by_name(self.by))) + 2, left)
         bar = max(left - name - 2, min(left // 3, 40))
         if bar < _LEAST_BAR:
@@ -106,7 +119,8 @@ class GroupRow(NamedTuple):
     group: Group
     table: TableLayout
     parts: Sequence[Part]
-    """The parts of its bar: looks of the style sheet, and values that add up to the value of the row."""
+    """The parts of its bar: looks of the style sheet, and values that add up to the value of the
+    row."""
     name: str
     """Printable."""
 
@@ -122,16 +136,21 @@ class GroupRow(NamedTuple):
     def spans(self, width: int, now: float) -> Line:
         name, bar = self.table.rooms(width)
         columns = "".join(
-            formats.fit(each.text(self.group), each.width, right=True) for each in self.table.columns(width)
+            formats.fit(each.text(self.group), each.width, right=True)
+            for each in self.table.columns(width)
         )
-        line = [(formats.fit(f" {self.name}", name), "title"), (formats.clip(columns, width - name), "plain")]
+        line = [
+            (formats.fit(f" {self.name}", name), "title"),
+            (formats.clip(columns, width - name), "plain"),
+        ]
         if bar:
             line += [("  ", "plain"), *_bar(self.parts, self.table.most, bar)]
         return [*line, (" " * (width - line_width(line)), "plain")]
 
 
 def _bar(parts: Sequence[Part], most: float, width: int) -> Line:
-    """Draw a bar whose length is the share of `most`, exact to an eighth of a cell; parts meet between cells."""
+    """Draw a bar whose length is the share of `most`, exact to an eighth of a cell; parts meet
+    between cells."""
     total = sum(value for _look, value in parts)
     if total <= 0 or most <= 0:
         return []
@@ -163,11 +182,17 @@ def group_rows(
     `parts` returns the parts of a row's bar, `names` the name of a key.
     """
     if by in UNITS:
-        ordered = sorted(groups, key=lambda each: (bucket_from(each.key, by) is not None, each.key), reverse=True)
+        ordered = sorted(
+            groups, key=lambda each: (bucket_from(each.key, by) is not None, each.key), reverse=True
+        )
     else:
-        ordered = sorted(groups, key=lambda each: (-value_of(each, metric), -each.messages, each.key))
+        ordered = sorted(
+            groups, key=lambda each: (-value_of(each, metric), -each.messages, each.key)
+        )
     named = [one_line(names(each.key), 300) or label(by, each.key) for each in ordered]
     most = max((value_of(each, metric) for each in ordered), default=0.0)
     table = TableLayout(by, metric, most, max(map(cell_len, named), default=0))
-    rows = [GroupRow(each, table, parts(each), name) for each, name in zip(ordered, named, strict=True)]
+    rows = [
+        GroupRow(each, table, parts(each), name) for each, name in zip(ordered, named, strict=True)
+    ]
     return list(rows) or [NoteRow(_("Nothing in this period: ] looks further back."))]

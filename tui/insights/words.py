@@ -1,4 +1,5 @@
-"""Sums in words: names of groups and metrics, sentences, and the search that corresponds to a row."""
+"""Sums in words: names of groups and metrics, sentences, and the search that corresponds to a
+row."""
 
 from __future__ import annotations
 
@@ -76,7 +77,8 @@ def label(by: str, key: str) -> str:
 
 
 def tick(by: str, key: str, this_year: int) -> str:
-    """Return the label below a column: `5 Mar`, `Mar 2026`; in another year than this one `5 Mar 2025`."""
+    """Return the label below a column: `5 Mar`, `Mar 2026`; in another year than this one `5 Mar
+    2025`."""
     bucket = bucket_from(key, by)
     if bucket is None:
         return key
@@ -86,25 +88,36 @@ def tick(by: str, key: str, this_year: int) -> str:
 
 
 def tokens_line(group: Group, width: int) -> str:
-    """Return the usage in a sentence of `width` cells: conversations, sessions, messages, tokens by kind."""
+    """Return the usage in a sentence of `width` cells: conversations, sessions, messages, tokens by
+    kind."""
     tokens = group.tokens
     cached = tokens.cache_read + tokens.cache_write
     kinds = _("{fresh} fresh, {cached} cached, {out} out").format(
-        fresh=formats.number(tokens.input), cached=formats.number(cached), out=formats.number(tokens.output)
+        fresh=formats.number(tokens.input),
+        cached=formats.number(cached),
+        out=formats.number(tokens.output),
     )
-    reasoning = _(" ({count} reasoning)").format(count=formats.number(tokens.reasoning)) if tokens.reasoning else ""
+    reasoning = (
+        _(" ({count} reasoning)").format(count=formats.number(tokens.reasoning))
+        if tokens.reasoning
+        else ""
+    )
     many = len(group.conversations)
     sentence = ""
     convs = _("{count:,} convs").format(count=many)
     msgs = _("{count:,} msgs").format(count=group.messages)
     sessions = _("{count:,} begun").format(count=group.sessions)
-    begun = ngettext("1 session begun", "{count:,} sessions begun", group.sessions).format(count=group.sessions)
+    begun = ngettext("1 session begun", "{count:,} sessions begun", group.sessions).format(
+        count=group.sessions
+    )
     heads = (
         [formats.counted(many, "conversation"), begun, formats.counted(group.messages, "message")],
         [convs, sessions, msgs],
         [convs, msgs],
     )
-    for head, is_short, more in zip(heads, (False, True, True), (reasoning, reasoning, ""), strict=True):
+    for head, is_short, more in zip(
+        heads, (False, True, True), (reasoning, reasoning, ""), strict=True
+    ):
         if tokens.total:
             used = _("{count} tok: {kinds}") if is_short else _("{count} tokens: {kinds}")
         else:
@@ -117,7 +130,8 @@ def tokens_line(group: Group, width: int) -> str:
 
 
 def cost_line(group: Group, strays: int) -> str:
-    """Return the cost in a sentence: actual, estimated, unknown; and the number of messages without a session."""
+    """Return the cost in a sentence: actual, estimated, unknown; and the number of messages without
+    a session."""
     parts = [
         _("{total}: {actual} actual + {estimated} estimated").format(
             total=printed(group.cost_usd, "cost"),
@@ -126,12 +140,16 @@ def cost_line(group: Group, strays: int) -> str:
         )
     ]
     if group.unknown:
-        unknown = ngettext("1 session of unknown cost", "{count:,} sessions of unknown cost", group.unknown)
+        unknown = ngettext(
+            "1 session of unknown cost", "{count:,} sessions of unknown cost", group.unknown
+        )
         parts.append(unknown.format(count=group.unknown))
     if group.included:
         parts.append(_("{count:,} in a subscription").format(count=group.included))
     if strays:
-        left = ngettext("1 message of no session left out", "{count:,} messages of no session left out", strays)
+        left = ngettext(
+            "1 message of no session left out", "{count:,} messages of no session left out", strays
+        )
         parts.append(left.format(count=strays))
     return " · ".join(parts)
 
@@ -150,7 +168,13 @@ def tools_line(group: Group) -> str:
     )
 
 
-_FILTERS = {"source": "source", "model": "model", "project": "cwd", "tool": "tool", "conversation": "id"}
+_FILTERS = {
+    "source": "source",
+    "model": "model",
+    "project": "cwd",
+    "tool": "tool",
+    "conversation": "id",
+}
 
 
 class GroupSearch(NamedTuple):
@@ -163,7 +187,8 @@ class GroupSearch(NamedTuple):
 
 
 def search_for(by: str, key: str, period: str, now: float) -> GroupSearch:
-    """Return the search that corresponds to a group in one of `periods.PERIODS`; `now` is in Unix seconds."""
+    """Return the search that corresponds to a group in one of `periods.PERIODS`; `now` is in Unix
+    seconds."""
     if key == UNKNOWN:
         return GroupSearch("", _("the search cannot ask for what is unknown"))
     if by == "hour":

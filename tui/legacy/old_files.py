@@ -22,10 +22,14 @@ if TYPE_CHECKING:
 
 
 class OldFiles:
-    """Counts old transcripts, and opens them: `show` takes a temporary store, its first page, and conversations."""
+    """Counts old transcripts, and opens them: `show` takes a temporary store, its first page, and
+    conversations."""
 
     def __init__(
-        self, context: Context, panes: Panes, show: Callable[[OldTranscripts, Catalog, list[Conversation]], None]
+        self,
+        context: Context,
+        panes: Panes,
+        show: Callable[[OldTranscripts, Catalog, list[Conversation]], None],
     ) -> None:
         self._context, self._panes, self._show = context, panes, show
         self._is_opening = False

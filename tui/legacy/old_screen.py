@@ -1,7 +1,7 @@
 """The view of old transcripts, which are files beside the store.
 
-They are read into a temporary store with a main screen of its own. The views in its header are those of the real store
-and lead back to it.
+They are read into a temporary store with a main screen of its own. The views in its header are
+those of the real store and lead back to it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ def read_old_transcripts(
     """Read a first portion of the old transcripts that a store does not have; on a worker's thread.
 
     Returns:
-        The temporary store, the first page of its catalog (`lines` conversations), and these with previews.
+        The temporary store, the first page of its catalog (`lines` conversations), and these with
+        previews.
     """
     with store.reader() as reader:
         known = known_sessions(reader)
@@ -63,8 +64,8 @@ def read_old_transcripts(
 class OldScreen(MainScreen):
     """The main screen over old transcripts.
 
-    `parent` has the controllers of the store beside the files; `transcripts`, which hold a first portion, are
-    closed with the screen; `first` and `shown` are as of `MainScreen`.
+    `parent` has the controllers of the store beside the files; `transcripts`, which hold a first
+    portion, are closed with the screen; `first` and `shown` are as of `MainScreen`.
     """
 
     ENTER_READS = True
@@ -73,14 +74,21 @@ class OldScreen(MainScreen):
     )
 
     def __init__(
-        self, parent: Controllers, transcripts: OldTranscripts, first: Catalog, shown: list[Conversation]
+        self,
+        parent: Controllers,
+        transcripts: OldTranscripts,
+        first: Catalog,
+        shown: list[Conversation],
     ) -> None:
         location = Location(transcripts.path, old_files=transcripts.folder)
         super().__init__(parent.context.host, location, Store(transcripts.path), first, shown)
         self._parent_controllers, self._transcripts = parent, transcripts
         self.controllers.listing.begin_as(View.ALL, Sort.ACTIVITY, reverse=False)
         self.callees |= {name: self._refuse for name in _REFUSED}
-        self.callees |= {name: partial(self._back_to, view) for name, view in zip(VIEW_COMMANDS, View, strict=True)}
+        self.callees |= {
+            name: partial(self._back_to, view)
+            for name, view in zip(VIEW_COMMANDS, View, strict=True)
+        }
         self.callees["view-old"] = lambda: None  # here already
         self.callees["help"] = lambda: show_help(self, _REFUSED)
 
@@ -124,7 +132,9 @@ class OldScreen(MainScreen):
 
     def _refuse(self) -> None:
         self.context.say(
-            _("these are files, not sessions of the store: they can be read, searched, copied and exported")
+            _(
+                "these are files, not sessions of the store: they can be read, searched, copied and exported"
+            )
         )
 
     def _back_to(self, view: View) -> None:

@@ -1,4 +1,5 @@
-"""Describe the row under the cursor for the status line: the meaning of its signs, and what Enter does."""
+"""Describe the row under the cursor for the status line: the meaning of its signs, and what Enter
+does."""
 
 from __future__ import annotations
 
@@ -36,8 +37,8 @@ def about(row: ListRow | None, now: float, enter: str, room: int) -> str:
     Args:
         now: Unix seconds.
         enter: Text on Enter for a conversation, with a field `id`; empty if it does nothing.
-        room: Cells. A longer description leaves out what Enter does, then what is said before that: a line that grew
-            with every other row would move the panes under the cursor.
+        room: Cells. A longer description leaves out what Enter does, then what is said before that:
+            a line that grew with every other row would move the panes under the cursor.
     """
     parts = [part for part in _parts(row, now, enter) if part]
     while len(parts) > 1 and cell_len(" · ".join(parts)) > room:
@@ -47,7 +48,9 @@ def about(row: ListRow | None, now: float, enter: str, room: int) -> str:
 
 def _parts(row: ListRow | None, now: float, enter: str) -> Sequence[str]:
     if isinstance(row, ConversationRow):
-        return *_conversation(row, now), enter.format(id=row.conversation.id[-6:]) if not row.hits else ""
+        return *_conversation(row, now), enter.format(
+            id=row.conversation.id[-6:]
+        ) if not row.hits else ""
     if isinstance(row, JobRow):
         return _job(row, now)
     if isinstance(row, HitRow):
@@ -66,11 +69,16 @@ def _parts(row: ListRow | None, now: float, enter: str) -> Sequence[str]:
 
 
 def _title(conversation: Conversation | None) -> str:
-    return formats.clip(one_line(formats.name(conversation)), _TITLE) if conversation is not None else "?"
+    return (
+        formats.clip(one_line(formats.name(conversation)), _TITLE)
+        if conversation is not None
+        else "?"
+    )
 
 
 def _conversation(row: ConversationRow, now: float) -> list[str]:
-    """Return what the signs of a row mean, each with its sign; `·` is left out, as it looks like a separator."""
+    """Return what the signs of a row mean, each with its sign; `·` is left out, as it looks like a
+    separator."""
     conversation = row.conversation
     sign = glyph(conversation)[0]
     kinds = {
@@ -111,7 +119,9 @@ def _status(conversation: Conversation, now: float) -> str:
 
 def _job(row: JobRow, now: float) -> Sequence[str]:
     count = len(row.runs)
-    text = ngettext("1 run of a cron job, {ago}", "{count:,} runs of a cron job, the newest {ago}", count)
+    text = ngettext(
+        "1 run of a cron job, {ago}", "{count:,} runs of a cron job, the newest {ago}", count
+    )
     text = text.format(count=count, ago=formats.ago(row.total.last_active, now))
     enter = _("Enter folds them") if row.expanded else _("Enter shows them")
     return f"{'▾' if row.expanded else '▸'} {text}", _("the numbers are sums over all runs"), enter
@@ -119,7 +129,9 @@ def _job(row: JobRow, now: float) -> Sequence[str]:
 
 def _suggestion(row: SuggestionRow) -> Sequence[str]:
     if row.profile:
-        text = _("another search, in the profile {profile}").format(profile=one_line(row.profile, 40))
+        text = _("another search, in the profile {profile}").format(
+            profile=one_line(row.profile, 40)
+        )
     else:
         text = _("another search, in {view}").format(view=view_name(row.view))
     return text, _("Enter takes it")

@@ -1,4 +1,5 @@
-"""The columns at the right of list rows: their definitions, which of them fit into a width, and the header."""
+"""The columns at the right of list rows: their definitions, which of them fit into a width, and the
+header."""
 
 from __future__ import annotations
 
@@ -48,7 +49,8 @@ def _tokens(conversation: Conversation) -> str:
 
 
 def _messages(conversation: Conversation) -> str:
-    """Format the number of messages; `~` before that of Hermes' own counters, until they are counted."""
+    """Format the number of messages; `~` before that of Hermes' own counters, until they are
+    counted."""
     about = "~" if conversation.rows is None and conversation.message_count else ""
     return f"{about}{formats.number(conversation.message_count)}"
 
@@ -58,17 +60,30 @@ def _size(conversation: Conversation) -> str:
 
 
 COLUMNS: dict[str, Column] = {
-    "age": Column(N_("when"), 0, 0, 0, lambda each, now: formats.age(each.last_active, now), Sort.ACTIVITY),
+    "age": Column(
+        N_("when"), 0, 0, 0, lambda each, now: formats.age(each.last_active, now), Sort.ACTIVITY
+    ),
     "source": Column(N_("source"), 7, 1, 44, lambda each, now: formats.source(each.source)),
     "messages": Column(N_("msgs"), 5, 0, 50, lambda each, now: _messages(each), Sort.MESSAGES),
-    "cost": Column(N_("cost"), 8, 0, 70, lambda each, now: formats.money(each.tree_cost_usd), Sort.COST),
-    "model": Column(N_("model"), 20, 2, 110, lambda each, now: one_line((each.model or "").rpartition("/")[2])),
+    "cost": Column(
+        N_("cost"), 8, 0, 70, lambda each, now: formats.money(each.tree_cost_usd), Sort.COST
+    ),
+    "model": Column(
+        N_("model"), 20, 2, 110, lambda each, now: one_line((each.model or "").rpartition("/")[2])
+    ),
     "tokens": Column(N_("tokens"), 7, 0, _NEVER, lambda each, now: _tokens(each), Sort.TOKENS),
     "size": Column(N_("size"), 8, 0, _NEVER, lambda each, now: _size(each), Sort.SIZE),
     "started": Column(
-        N_("started"), 0, 0, _NEVER, lambda each, now: formats.age(each.root.started_at, now), Sort.STARTED
+        N_("started"),
+        0,
+        0,
+        _NEVER,
+        lambda each, now: formats.age(each.root.started_at, now),
+        Sort.STARTED,
     ),
-    "branch": Column(N_("branch"), 18, 2, _NEVER, lambda each, now: one_line(each.git_branch or "")),
+    "branch": Column(
+        N_("branch"), 18, 2, _NEVER, lambda each, now: one_line(each.git_branch or "")
+    ),
     "directory": Column(N_("directory"), 22, 2, _NEVER, lambda each, now: one_line(_folder(each))),
 }
 """Columns by their names in the configuration."""
@@ -79,7 +94,8 @@ _sorted, _is_reversed = Sort.ACTIVITY, False
 
 
 def set_sort(sort: Sort, *, reverse: bool = False) -> None:
-    """Set the order, whose key every row shows: in the last column, unless it has a place already."""
+    """Set the order, whose key every row shows: in the last column, unless it has a place
+    already."""
     global _sorted, _is_reversed
     _sorted, _is_reversed = sort, reverse
 
@@ -101,7 +117,8 @@ def order_arrow(sort: Sort, *, reverse: bool) -> str:
 
 
 def _layout(width: int) -> list[tuple[str, int]]:
-    """Return name and cells of each column that fits into a row of `width` cells; always with the sort key."""
+    """Return name and cells of each column that fits into a row of `width` cells; always with the
+    sort key."""
     by = _OF_SORT.get(_sorted, "")
     if _chosen:
         names = [*_chosen, *([by] if by not in (*_chosen, "", "age") else [])]
@@ -117,13 +134,17 @@ def _layout(width: int) -> list[tuple[str, int]]:
             cells = max(cells, cell_len(_(COLUMNS[name].name)) + (2 if name != names[0] else 1))
         columns.append((name, cells))
     removable = [column for column in columns if column[0] != by]
-    most = width // 2 if _chosen else width - 5  # of chosen columns half a row, so that the title gets the other
+    most = (
+        width // 2 if _chosen else width - 5
+    )  # of chosen columns half a row, so that the title gets the other
     while removable and sum(cells for _name, cells in columns) > most:
         columns.remove(removable.pop())
     return columns
 
 
-def format_head(width: int, extra: str = "", *, is_sorted: bool = True) -> list[tuple[str, str, Sort | None]]:
+def format_head(
+    width: int, extra: str = "", *, is_sorted: bool = True
+) -> list[tuple[str, str, Sort | None]]:
     """Format the header, in exactly `width` cells.
 
     Args:
@@ -143,7 +164,13 @@ def format_head(width: int, extra: str = "", *, is_sorted: bool = True) -> list[
     title, look = _named(N_("title"), Sort.TITLE, is_sorted=is_sorted)
     extra = extra if cell_len(extra) + cell_len(title) < room else ""
     left = formats.fit(title, room - cell_len(extra))
-    return [("   ", "dim", None), (left, look, Sort.TITLE), (f"{extra} ", "dim", None), *columns, (" ", "dim", None)]
+    return [
+        ("   ", "dim", None),
+        (left, look, Sort.TITLE),
+        (f"{extra} ", "dim", None),
+        *columns,
+        (" ", "dim", None),
+    ]
 
 
 def _named(name: str, sort: Sort | None, *, is_sorted: bool) -> tuple[str, str]:
@@ -153,7 +180,9 @@ def _named(name: str, sort: Sort | None, *, is_sorted: bool) -> tuple[str, str]:
     return _(name) + order_arrow(sort, reverse=_is_reversed), "plain"
 
 
-def columns_of(conversation: Conversation, width: int, now: float, *, complete: bool) -> tuple[str, int]:
+def columns_of(
+    conversation: Conversation, width: int, now: float, *, complete: bool
+) -> tuple[str, int]:
     """Format the columns of a row of `width` cells; return the text and its cells.
 
     Args:
@@ -163,7 +192,12 @@ def columns_of(conversation: Conversation, width: int, now: float, *, complete: 
     text, taken = "", 0
     for name, cells in _layout(width):
         column = COLUMNS[name]
-        is_known = name != "messages" or complete or conversation.message_count or conversation.status is Status.EMPTY
+        is_known = (
+            name != "messages"
+            or complete
+            or conversation.message_count
+            or conversation.status is Status.EMPTY
+        )
         value = column.text(conversation, now) if is_known else "…"
         text += column.fitted(value, cells)
         taken += cells

@@ -1,4 +1,5 @@
-"""The list widget, which draws only visible lines and keeps the cursor on its row, and the header of its columns."""
+"""The list widget, which draws only visible lines and keeps the cursor on its row, and the header
+of its columns."""
 
 from __future__ import annotations
 
@@ -89,8 +90,8 @@ class ConversationList(LongView, can_focus=True):
         self.is_marked: Callable[[ListRow], bool] = lambda row: False
         """Return whether to draw a row as marked."""
         self.follow: Callable[[bool, bool], None] = lambda is_moved, by_hand: None
-        """Called synchronously on each change, before the next key is handled, with two flags: whether the cursor is on
-        another row, and whether the user caused that."""
+        """Called synchronously on each change, before the next key is handled, with two flags:
+        whether the cursor is on another row, and whether the user caused that."""
         self.moved: Callable[[], None] = lambda: None
         """Called before `follow` when the user moves the cursor."""
         self.opens: Callable[[ListRow], bool] = lambda row: False
@@ -98,7 +99,8 @@ class ConversationList(LongView, can_focus=True):
         self.enter_title = ""
         """Footer title of Enter for the row under the cursor; empty for the binding's own title."""
         self.is_current: Callable[[], bool] = lambda: True
-        """Return whether to draw the row under the cursor as current; False while an unlisted conversation is."""
+        """Return whether to draw the row under the cursor as current; False while an unlisted
+        conversation is."""
         self.clock = time.time
         """Returns Unix seconds, for ages."""
         self._now: float | None = None
@@ -116,7 +118,9 @@ class ConversationList(LongView, can_focus=True):
         """The row under the cursor."""
         return self.source.row(self.cursor) if 0 <= self.cursor < len(self.source) else None
 
-    def show(self, source: RowSource, *, key: str | None = None, top: bool = False, at: int = 0) -> None:
+    def show(
+        self, source: RowSource, *, key: str | None = None, top: bool = False, at: int = 0
+    ) -> None:
         """Show other rows; the cursor stays on its row and that row on its screen line.
 
         Args:
@@ -192,15 +196,22 @@ class ConversationList(LongView, can_focus=True):
         self._scroll_to_cursor()
 
     def _look_over(self, name: str, under: str) -> Style:
-        """Return the style of look `name` on the background of look `under`; a hit keeps its own background."""
+        """Return the style of look `name` on the background of look `under`; a hit keeps its own
+        background."""
         key = f"{name} over {under}"
         style = self._looks.get(key)
         if style is None:
             base, row = self._look_style(""), self._look_style(under) if under else Style()
             look = self._look_style(name) if name else Style()
             style = base + row + look if name == "hit" else base + look + row
-            if style.color is not None and style.color == style.bgcolor and not style.color.is_default:
-                style += Style(color="default")  # in 16 colours the accent can equal the row's background
+            if (
+                style.color is not None
+                and style.color == style.bgcolor
+                and not style.color.is_default
+            ):
+                style += Style(
+                    color="default"
+                )  # in 16 colours the accent can equal the row's background
             self._looks[key] = style
         return style
 
@@ -226,10 +237,15 @@ class ConversationList(LongView, can_focus=True):
             spans[0] = (("▌" if self.has_focus else "▏") + spans[0][0][1:], spans[0][1])
         # Rows should be printable already; this is the last check before the terminal.
         safe = ((shaded(printable(text), look, self.app), look) for text, look in spans if text)
-        is_reversed = bool(under and self._look_style(under).reverse)  # which would turn a bar into its empty part
+        is_reversed = bool(
+            under and self._look_style(under).reverse
+        )  # which would turn a bar into its empty part
         segments = [
             Segment(
-                text, self._look_over(look, "" if is_reversed and text.strip() and not text.strip(BLOCKS) else under)
+                text,
+                self._look_over(
+                    look, "" if is_reversed and text.strip() and not text.strip(BLOCKS) else under
+                ),
             )
             for text, look in safe
         ]
@@ -306,6 +322,8 @@ class ListHead(Widget):
         for text, look, sort in format_head(max(width, 0), self.extra, is_sorted=self.is_sorted):
             part = Content.styled(text, "dim" if look == "dim" else "")
             if sort is not None:
-                part = part.stylize(VisualStyle.from_meta({"@click": f"screen.sort_by('{sort.value}')"}))
+                part = part.stylize(
+                    VisualStyle.from_meta({"@click": f"screen.sort_by('{sort.value}')"})
+                )
             parts.append(part)
         return Content("").join(parts)

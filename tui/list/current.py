@@ -32,16 +32,21 @@ class _Visit(NamedTuple):
 class Current:
     """The conversation that all panes show and all keys act on.
 
-    It is the row under the cursor of the list, except during a visit: an unlisted conversation was opened from the
-    lineage tree or from a screen over this one. Then the list highlights no row, and the visit ends when the list gets
-    the focus or its cursor moves. Only the visit is stored; the rest is derived on each access.
+    It is the row under the cursor of the list, except during a visit: an unlisted conversation was
+    opened from the lineage tree or from a screen over this one. Then the list highlights no row,
+    and the visit ends when the list gets the focus or its cursor moves. Only the visit is stored;
+    the rest is derived on each access.
 
     Args:
         best_hit: Returns the message id of a conversation's best hit; None outside a search.
     """
 
     def __init__(
-        self, context: Context, panes: Panes, page: TranscriptController, best_hit: Callable[[Conversation], int | None]
+        self,
+        context: Context,
+        panes: Panes,
+        page: TranscriptController,
+        best_hit: Callable[[Conversation], int | None],
     ) -> None:
         self._context, self._panes, self._page, self._best_hit = context, panes, page, best_hit
         self._visit: _Visit | None = None
@@ -49,7 +54,8 @@ class Current:
 
     @property
     def _active_visit(self) -> _Visit | None:
-        """The visit; None as soon as the list has the focus, even before the focus event is handled."""
+        """The visit; None as soon as the list has the focus, even before the focus event is
+        handled."""
         return self._visit if self._panes.focused is not self._panes.rows else None
 
     @property
@@ -79,7 +85,8 @@ class Current:
 
     @property
     def targets(self) -> tuple[Conversation, ...]:
-        """The conversations that commands act on: those of the row in the list, else the one shown."""
+        """The conversations that commands act on: those of the row in the list, else the one
+        shown."""
         if self._active_visit is None and not self._is_read:
             details = self._context.details
             rows = conversations_of(self._panes.rows.current)
@@ -109,7 +116,8 @@ class Current:
             self._page.renew()
 
     def follow_row(self) -> None:
-        """Show the conversation of the row under the cursor, at the row's hit if it has one, else at its end."""
+        """Show the conversation of the row under the cursor, at the row's hit if it has one, else
+        at its end."""
         row = self._panes.rows.current
         message_id = None
         if isinstance(row, ConversationRow) and row.hits:
@@ -117,10 +125,18 @@ class Current:
         elif isinstance(row, HitRow):
             message_id = row.hit.message_id
             if row.conversation is None:
-                self._context.say(_("message {id} belongs to no session of this store").format(id=message_id))
+                self._context.say(
+                    _("message {id} belongs to no session of this store").format(id=message_id)
+                )
         self._page.show(conversation_of(row), message_id=message_id)
 
-    def open(self, conversation: Conversation, *, message_id: int | None = None, session_id: str | None = None) -> None:
+    def open(
+        self,
+        conversation: Conversation,
+        *,
+        message_id: int | None = None,
+        session_id: str | None = None,
+    ) -> None:
         """Make a conversation current, whether or not it is listed.
 
         Args:
@@ -161,19 +177,27 @@ class Current:
                 self.open(conversation, session_id=session_id)
 
         self._context.page_worker.submit(
-            "member", lambda reader: read_neighbourhood(reader, [session_id], now), done, self._context.failed
+            "member",
+            lambda reader: read_neighbourhood(reader, [session_id], now),
+            done,
+            self._context.failed,
         )
 
     def focus_moved(self) -> None:
         """Follow the focus: in the list, its own row is current again.
 
-        Outside the list, the run shown for a job stays current although runs are added or reordered.
+        Outside the list, the run shown for a job stays current although runs are added or
+        reordered.
         """
         visit = self._visit
         if visit is not None and self._active_visit is None:
             self._end_visit()
             listed = conversation_of(self._panes.rows.current)
-            if listed is None or visit.conversation is None or listed.root_id != visit.conversation.root_id:
+            if (
+                listed is None
+                or visit.conversation is None
+                or listed.root_id != visit.conversation.root_id
+            ):
                 self.follow_row()
         elif visit is None and self._is_read:
             row = self._panes.rows.current
@@ -193,7 +217,8 @@ class Current:
             self._panes.rows.refresh_rows()
 
     def _adopt(self, root_id: str) -> bool:
-        """Move the list's cursor to a conversation without showing it again; return False if it is not listed."""
+        """Move the list's cursor to a conversation without showing it again; return False if it is
+        not listed."""
         rows = self._panes.rows
         row = rows.current
         listed = conversation_of(row) if isinstance(row, ConversationRow | HitRow) else None

@@ -1,4 +1,5 @@
-"""Build the rows of the list from a catalog: order, cron runs folded into jobs, details as they become known."""
+"""Build the rows of the list from a catalog: order, cron runs folded into jobs, details as they
+become known."""
 
 from __future__ import annotations
 
@@ -56,11 +57,14 @@ def view_name(view: View) -> str:
     return _(_VIEWS[view])
 
 
-def view_labels(catalog: Catalog, view: View | None, suffix: str, width: int, old: int = 0) -> list[tuple[str, bool]]:
-    """Return the labels of the views with their counts, each with whether that view is the current one.
+def view_labels(
+    catalog: Catalog, view: View | None, suffix: str, width: int, old: int = 0
+) -> list[tuple[str, bool]]:
+    """Return the labels of the views with their counts, each with whether that view is the current
+    one.
 
-    If the line of labels, which ends with `suffix`, does not fit, counts become short (`21k`), then only the current
-    view has a count, then the others are only numbers.
+    If the line of labels, which ends with `suffix`, does not fit, counts become short (`21k`), then
+    only the current view has a count, then the others are only numbers.
 
     Args:
         catalog: The conversations to count.
@@ -70,7 +74,9 @@ def view_labels(catalog: Catalog, view: View | None, suffix: str, width: int, ol
         old: Number of old transcripts beside the store; 0 hides their view.
     """
     counts = catalog.forest.counts()
-    views = [(view_name(each), counts[each] if catalog.exact else None, each is view) for each in View]
+    views = [
+        (view_name(each), counts[each] if catalog.exact else None, each is view) for each in View
+    ]
     if old:
         views.append((pgettext("view", "Old"), old, view is None))
     labels: list[tuple[str, bool]] = []
@@ -78,8 +84,14 @@ def view_labels(catalog: Catalog, view: View | None, suffix: str, width: int, ol
         labels = []
         for number, (name, count, is_current) in enumerate(views, 1):
             amount = "…" if count is None else formats.number(count) if level else f"{count:,}"
-            labels.append((" ".join([str(number), name, amount][: 3 if is_current else words]), is_current))
-        if not width or 3 + cell_len(suffix) + sum(cell_len(label) + 3 for label, _is_current in labels) <= width:
+            labels.append(
+                (" ".join([str(number), name, amount][: 3 if is_current else words]), is_current)
+            )
+        if (
+            not width
+            or 3 + cell_len(suffix) + sum(cell_len(label) + 3 for label, _is_current in labels)
+            <= width
+        ):
             break
     return labels
 
@@ -90,15 +102,17 @@ def order_name(sort: Sort) -> str:
 
 
 class RowDetails:
-    """Cache of what the rows of `sessions` lack: previews, counts, bytes, and the names of cron jobs."""
+    """Cache of what the rows of `sessions` lack: previews, counts, bytes, and the names of cron
+    jobs."""
 
     def __init__(self) -> None:
         self._cached: dict[str, tuple[tuple[float | None, int], str, int | None]] = {}
         self._completed: dict[str, tuple[Conversation, Conversation, bool]] = {}
-        """By root id: a conversation, the same with its details, and whether these are up to date."""
+        """By root id: a conversation, the same with its details, and whether these are up to
+        date."""
         self.amounts: dict[Sort, dict[str, int]] = {Sort.MESSAGES: {}, Sort.SIZE: {}}
-        """Sort keys by root id, filled as they are measured: chat messages shown by default, and bytes that deleting
-        the conversation with its subagents would free."""
+        """Sort keys by root id, filled as they are measured: chat messages shown by default, and
+        bytes that deleting the conversation with its subagents would free."""
         self.additions = 0
         """How often previews and counts were added."""
         self.jobs: Mapping[str, str] = {}
@@ -106,7 +120,9 @@ class RowDetails:
 
     @staticmethod
     def _mark(conversation: Conversation) -> tuple[float | None, int]:
-        return conversation.last_active, sum(segment.message_count for segment in conversation.segments)
+        return conversation.last_active, sum(
+            segment.message_count for segment in conversation.segments
+        )
 
     def add(self, conversations: Iterable[Conversation]) -> None:
         """Cache previews and counts of conversations."""
@@ -122,7 +138,8 @@ class RowDetails:
         self._completed.pop(root_id, None)
 
     def complete(self, conversation: Conversation) -> tuple[Conversation, bool]:
-        """Return the conversation with all cached details, and whether preview and count are up to date.
+        """Return the conversation with all cached details, and whether preview and count are up to
+        date.
 
         It is put together once, until one of them changes.
         """
@@ -139,7 +156,9 @@ class RowDetails:
             conversation = conversation._replace(size=size)
         counted = self.amounts[Sort.MESSAGES].get(root)
         if details is None:
-            return (conversation._replace(rows=counted) if counted is not None else conversation), False
+            return (
+                conversation._replace(rows=counted) if counted is not None else conversation
+            ), False
         mark, preview, rows = details
         is_fresh = rows is not None and mark == self._mark(conversation)
         if not is_fresh and counted is not None:
@@ -147,15 +166,21 @@ class RowDetails:
         return conversation._replace(preview=preview, rows=rows), is_fresh
 
     def job_title(self, run: Conversation) -> str:
-        """Return the title of a job, given any run of it: its name, else its task, else its id; printable."""
+        """Return the title of a job, given any run of it: its name, else its task, else its id;
+        printable."""
         job = job_of(run.root) or ""
         return one_line(
-            self.jobs.get(job) or name_in_title(run.title) or self.complete(run)[0].preview or f"cron {job}", 200
+            self.jobs.get(job)
+            or name_in_title(run.title)
+            or self.complete(run)[0].preview
+            or f"cron {job}",
+            200,
         )
 
 
 def job_key_of(root: Session) -> str | None:
-    """Return the key of the job that a conversation is a run of, given its root; None if it is no cron run."""
+    """Return the key of the job that a conversation is a run of, given its root; None if it is no
+    cron run."""
     job = job_of(root)
     return job_key(job) if job is not None else None
 
@@ -175,7 +200,8 @@ class Order(NamedTuple):
 
 
 def _total(runs: Sequence[Conversation], newest: Conversation, title: str | None) -> Conversation:
-    """Return the newest run of a job with the sums of all sessions of all runs in place of its own."""
+    """Return the newest run of a job with the sums of all sessions of all runs in place of its
+    own."""
     segments = [segment for run in runs for segment in run.segments]
     summed = newest.tip._replace(
         title=title,
@@ -199,7 +225,8 @@ def _added(runs: Sequence[Conversation], amounts: Mapping[str, int]) -> int | No
 
 
 class CatalogRows:
-    """The conversations of a view as rows, built on access; a cron job is one row until it is expanded.
+    """The conversations of a view as rows, built on access; a cron job is one row until it is
+    expanded.
 
     Args:
         roots: Root ids in order.
@@ -224,27 +251,40 @@ class CatalogRows:
         self._catalog, self._details, self._roots = catalog, details, roots
         self._others: list[JobRow | NoteRow] = [] if roots else [NoteRow(empty)]
         self._layout: array[int] | None = None if roots else array("i", [-1])
-        """Per row an index into `_roots`, or -1 - i for `_others[i]`; None if row i is `_roots[i]`."""
+        """Per row an index into `_roots`, or -1 - i for `_others[i]`; None if row i is
+        `_roots[i]`."""
         jobs: dict[str, array[int]] = {}
         sessions = catalog.forest.sessions
         # The prefix test is cheap and rules most out.
-        for place in [place for place, root in enumerate(roots) if root.startswith("cron_")] if has_runs else ():
+        for place in (
+            [place for place, root in enumerate(roots) if root.startswith("cron_")]
+            if has_runs
+            else ()
+        ):
             job = job_of(sessions[roots[place]])
             if job is not None:
                 jobs.setdefault(job, array("i")).append(place)
         if jobs:
             self._fold(jobs, opened, order)
 
-    def _fold(self, jobs: dict[str, array[int]], opened: Collection[str], order: Order | None) -> None:
+    def _fold(
+        self, jobs: dict[str, array[int]], opened: Collection[str], order: Order | None
+    ) -> None:
         """Put each job into one row, where its sums belong in the order."""
         others, first = array("i"), 0
-        for place in [*sorted(place for places in jobs.values() for place in places), len(self._roots)]:
+        for place in [
+            *sorted(place for places in jobs.values() for place in places),
+            len(self._roots),
+        ]:
             others.extend(range(first, place))
             first = place + 1
         keys = self._keys(others, order) if order is not None else []
         rows = []
         for job, places in jobs.items():
-            name, runs = job_key(job), [self._catalog.conversation(self._roots[place]) for place in places]
+            name, runs = (
+                job_key(job),
+                [self._catalog.conversation(self._roots[place]) for place in places],
+            )
             newest = max(runs, key=sort_key(Sort.ACTIVITY, {}))
             title = self._details.jobs.get(job) or name_in_title(newest.title) or None
             row = JobRow(name, runs, _total(runs, newest, title), name in opened)
@@ -279,7 +319,9 @@ class CatalogRows:
         if self._layout is not None and place < 0:
             other = self._others[-1 - place]
             return self._with_sums(other) if isinstance(other, JobRow) else other
-        conversation, complete = self._details.complete(self._catalog.conversation(self._roots[place]))
+        conversation, complete = self._details.complete(
+            self._catalog.conversation(self._roots[place])
+        )
         return ConversationRow(conversation, complete=complete)
 
     def _with_sums(self, row: JobRow) -> JobRow:
@@ -291,7 +333,8 @@ class CatalogRows:
         return row._replace(title=self._details.job_title(row.runs[0]), total=total)
 
     def lacking(self, first: int, last: int) -> list[Conversation]:
-        """Return the conversations of rows `first` to `last` whose preview and count are missing or stale."""
+        """Return the conversations of rows `first` to `last` whose preview and count are missing or
+        stale."""
         lacking = []
         for row in map(self.row, range(first, min(last + 1, len(self)))):
             if isinstance(row, ConversationRow) and not row.complete:
@@ -321,12 +364,15 @@ def _job_rank(total: Conversation, order: Order, amount: int | None) -> float | 
 def make_rows(
     catalog: Catalog, details: RowDetails, view: View, order: Order, opened: Collection[str] = ()
 ) -> CatalogRows:
-    """Build the rows of a view; takes most of a second for 100,000 conversations, so not on the screen's thread.
+    """Build the rows of a view; takes most of a second for 100,000 conversations, so not on the
+    screen's thread.
 
     The arguments are those of `CatalogRows`.
     """
     roots = catalog.order(view, sort=order.sort, reverse=order.reverse, amounts=order.amounts)
-    nothing = _(_EMPTY[View.ALL if catalog.exact and not catalog.forest.counts()[View.ALL] else view])
+    nothing = _(
+        _EMPTY[View.ALL if catalog.exact and not catalog.forest.counts()[View.ALL] else view]
+    )
     is_newest_first = order.sort is Sort.ACTIVITY and not order.reverse
     # No chat is a cron run, and looking for runs among 100,000 chats takes a frame.
     has_runs = view is not View.CHATS
@@ -335,7 +381,8 @@ def make_rows(
 
 
 def shown_line(catalog: Catalog, view: View) -> str:
-    """Return the counts of shown and hidden ones: `214 of 21,703 shown · 20,912 automation · 577 archived`."""
+    """Return the counts of shown and hidden ones: `214 of 21,703 shown · 20,912 automation · 577
+    archived`."""
     counts = catalog.forest.counts()
     if not catalog.exact:
         return _("{count:,} newest shown · counting…").format(count=counts[view])
@@ -349,7 +396,9 @@ def shown_line(catalog: Catalog, view: View) -> str:
     return " · ".join(parts)
 
 
-def read_first(store: Store, now: float, lines: int, view: View = View.CHATS) -> tuple[Catalog, list[Conversation]]:
+def read_first(
+    store: Store, now: float, lines: int, view: View = View.CHATS
+) -> tuple[Catalog, list[Conversation]]:
     """Read what the first frame shows.
 
     Args:
@@ -361,4 +410,6 @@ def read_first(store: Store, now: float, lines: int, view: View = View.CHATS) ->
     """
     with store.reader() as reader:
         first = read_first_page(reader, now, view=view, limit=lines)
-        return first, with_names(reader, [first.conversation(root) for root in first.order(view)[:lines]])
+        return first, with_names(
+            reader, [first.conversation(root) for root in first.order(view)[:lines]]
+        )

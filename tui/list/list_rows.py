@@ -1,4 +1,5 @@
-"""Rows of lists: conversations, hits, sessions, notes. The key of a row survives a re-read of the list."""
+"""Rows of lists: conversations, hits, sessions, notes. The key of a row survives a re-read of the
+list."""
 
 from __future__ import annotations
 
@@ -58,7 +59,8 @@ class HitRow(NamedTuple):
 
     @property
     def state(self) -> State:
-        """The state of the message; compacted also where a compression ended its session, as with `is:forgotten`."""
+        """The state of the message; compacted also where a compression ended its session, as with
+        `is:forgotten`."""
         segments = self.conversation.segments if self.conversation is not None else ()
         is_before = any(each.id == self.hit.session_id for each in segments[:-1])
         return State.COMPACTED if is_before and self.hit.state is State.LIVE else self.hit.state
@@ -137,7 +139,9 @@ class SuggestionRow(NamedTuple):
         return f"s{self.view.value} {self.profile} {self.query}"
 
 
-ListRow = ConversationRow | JobRow | HitRow | LineageRow | NoteRow | MoreRow | SuggestionRow | DrawnRow
+ListRow = (
+    ConversationRow | JobRow | HitRow | LineageRow | NoteRow | MoreRow | SuggestionRow | DrawnRow
+)
 
 
 class RowSource(Protocol):
@@ -174,4 +178,7 @@ class FixedRows:
 def lineage_rows(lineage: Lineage) -> list[LineageRow]:
     """Build the rows of a lineage tree."""
     target = lineage.resume.id
-    return [LineageRow(node, guides, node.session.id == target) for node, guides in draw_tree(lineage.nodes)]
+    return [
+        LineageRow(node, guides, node.session.id == target)
+        for node, guides in draw_tree(lineage.nodes)
+    ]

@@ -1,4 +1,5 @@
-"""The list's controller: its catalog, view and order, re-read in the background when the store changes."""
+"""The list's controller: its catalog, view and order, re-read in the background when the store
+changes."""
 
 from __future__ import annotations
 
@@ -11,7 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.sessions.catalog import Catalog, StoreState, read_catalog, read_increment, read_state
+from hermes_browse.store.sessions.catalog import (
+    Catalog,
+    StoreState,
+    read_catalog,
+    read_increment,
+    read_state,
+)
 from hermes_browse.store.sessions.jobs import read_job_names
 from hermes_browse.store.sessions.models import Conversation, Sort, Status, View
 from hermes_browse.store.wording import _
@@ -61,7 +68,8 @@ _NEWEST = 50
 
 
 def _is_written_to(catalog: Catalog, state: StoreState | None = None) -> bool:
-    """Return whether somebody writes: a lease or lock says so, or one of the newest conversations is live."""
+    """Return whether somebody writes: a lease or lock says so, or one of the newest conversations
+    is live."""
     newest = islice(reversed(catalog.forest.listed(View.ALL)), _NEWEST)
     is_live = any(catalog.conversation(root).status is Status.LIVE for root in newest)
     return (state is not None and bool(state.busy)) or is_live
@@ -76,9 +84,18 @@ class Listing:
     """
 
     def __init__(
-        self, context: Context, panes: Panes, is_searching: Callable[[], bool], read: Callable[[CatalogRows], None]
+        self,
+        context: Context,
+        panes: Panes,
+        is_searching: Callable[[], bool],
+        read: Callable[[CatalogRows], None],
     ) -> None:
-        self._context, self._panes, self._is_searching, self._was_read = context, panes, is_searching, read
+        self._context, self._panes, self._is_searching, self._was_read = (
+            context,
+            panes,
+            is_searching,
+            read,
+        )
         self.view = View.CHATS
         self.sort = Sort.ACTIVITY
         self.reverse = False
@@ -114,7 +131,9 @@ class Listing:
         else:
             self.show(FixedRows([NoteRow(_("reading the store …"))]), top=True)
 
-    def show(self, rows: RowSource, *, key: str | None = None, top: bool = False, at: int = 0) -> None:
+    def show(
+        self, rows: RowSource, *, key: str | None = None, top: bool = False, at: int = 0
+    ) -> None:
         """Show rows as `ConversationList.show` does, unless the list shows search results."""
         if not self._is_searching():
             self._panes.rows.show(rows, key=key, top=top, at=at)
@@ -141,23 +160,34 @@ class Listing:
             is_whole = False
             jobs: Mapping[str, str] | None = None
             try:
-                step = read_increment(reader, catalog, state, now, touched) if state is not None else None
+                step = (
+                    read_increment(reader, catalog, state, now, touched)
+                    if state is not None
+                    else None
+                )
                 is_whole = step is None
                 if step is None:
-                    if catalog.exact and not is_large(catalog):  # at the first read nothing is frozen yet
+                    if catalog.exact and not is_large(
+                        catalog
+                    ):  # at the first read nothing is frozen yet
                         gc.unfreeze()  # a screen that was open at the last freeze may have been closed since
                     gc.collect()  # or unreachable cycles would be frozen with the rest
-                    new_state = read_state(reader)  # before the catalog, so that no change in between is missed
+                    new_state = read_state(
+                        reader
+                    )  # before the catalog, so that no change in between is missed
                     step = read_catalog(reader, now, catalog), new_state
                     jobs = read_job_names(home) if home is not None else {}
                 rows = make(step[0])
                 step[0].forest.counts()
             finally:
-                # Seldom after an increment: what the screen drops later is not freed until the next full read.
+                # Seldom after an increment: what the screen drops later is not freed until the next
+                # full read.
                 if is_whole or is_large(catalog):
                     gc.freeze()
                 gc.enable()
-            return _Read(*step, rows, time.monotonic() - begun, _is_written_to(*step), touched, jobs)
+            return _Read(
+                *step, rows, time.monotonic() - begun, _is_written_to(*step), touched, jobs
+            )
 
         self._read_at = time.monotonic()
         self._context.list_worker.submit("rows", work, self._take_catalog)
@@ -188,7 +218,9 @@ class Listing:
             return make(catalog if catalog.exact else read_catalog(reader, catalog.now))
 
         def done(rows: CatalogRows) -> None:
-            self.show(rows, key=next((key for key in at if rows.index_of(key) is not None), None), top=top)
+            self.show(
+                rows, key=next((key for key in at if rows.index_of(key) is not None), None), top=top
+            )
 
         self._context.page_worker.submit("rows", work, done)
 
@@ -211,7 +243,9 @@ class Listing:
         self.read(whole=self._state is None)
         if not self._stale:
             self._stale = True
-            wait = max(_WHOLE_PAUSE, self._whole_took * _WHOLE_SHARE) - (time.monotonic() - self._whole_at)
+            wait = max(_WHOLE_PAUSE, self._whole_took * _WHOLE_SHARE) - (
+                time.monotonic() - self._whole_at
+            )
             self._panes.set_timer(max(wait, _PAUSE), self._read_whole)
 
     def _read_whole(self) -> None:

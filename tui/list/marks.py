@@ -19,7 +19,8 @@ def conversations_of(row: ListRow | None) -> tuple[Conversation, ...]:
 
 
 def conversation_of(row: ListRow | None) -> Conversation | None:
-    """Return the conversation that panes show for a row: the first run of a job; None for a note."""
+    """Return the conversation that panes show for a row: the first run of a job; None for a
+    note."""
     if isinstance(row, JobRow):
         return row.runs[0]
     return next(iter(conversations_of(row)), None)
@@ -48,15 +49,16 @@ class Marks:
         """Return whether to draw a row as marked: all of its conversations are."""
         if not self._marked or isinstance(row, HitRow | MoreRow | LineageRow):
             return False
-        # Called for each row of a frame, and a job may have thousands of runs: skip jobs with more runs than there
-        # are marks, and stop at the first unmarked run.
+        # Called for each row of a frame, and a job may have thousands of runs: skip jobs with more
+        # runs than there are marks, and stop at the first unmarked run.
         conversations = row.runs if isinstance(row, JobRow) else conversations_of(row)
         return 0 < len(conversations) <= len(self._marked) and all(
             each.root_id in self._marked for each in conversations
         )
 
     def toggle(self, conversations: Iterable[Conversation]) -> bool:
-        """Mark conversations, or unmark them if all are marked; return whether they are marked now."""
+        """Mark conversations, or unmark them if all are marked; return whether they are marked
+        now."""
         conversations = list(conversations)
         if all(each.root_id in self._marked for each in conversations):
             for each in conversations:
@@ -74,7 +76,8 @@ class Marks:
         self._marked.clear()
 
     def keep(self, is_there: Callable[[str], bool]) -> None:
-        """Remove marks of conversations whose root id `is_there` rejects, as they are gone from the store."""
+        """Remove marks of conversations whose root id `is_there` rejects, as they are gone from the
+        store."""
         for root in [root for root in self._marked if not is_there(root)]:
             del self._marked[root]
 
@@ -85,7 +88,8 @@ class Undoable(NamedTuple):
     sentence: str
     """Description of the change, in the past tense."""
     undo: Callable[[], tuple[str, tuple[str, ...]]]
-    """Undoes it, on the writer's thread; returns a sentence about that and the ids of the sessions touched.
+    """Undoes it, on the writer's thread; returns a sentence about that and the ids of the sessions
+    touched.
 
     Raises:
         RefusedError: It can no longer be undone; nothing was changed.

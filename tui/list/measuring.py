@@ -1,7 +1,8 @@
-"""Measure sizes and message counts of conversations in the background, in batches, for sorting the list by them.
+"""Measure sizes and message counts of conversations in the background, in batches, for sorting the
+list by them.
 
-This scans all messages: seconds to minutes in a large store. Meanwhile the list keeps its order and shows the amounts
-known so far; it is sorted once, at the end.
+This scans all messages: seconds to minutes in a large store. Meanwhile the list keeps its order and
+shows the amounts known so far; it is sorted once, at the end.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ _STATEMENT = 4_000
 _MOST = 400
 """Maximum conversations per batch."""
 _State = tuple[int, float, int]
-"""Messages, newest activity (Unix seconds) and number of sessions: measured anew when they change."""
+"""Messages, newest activity (Unix seconds) and number of sessions: measured anew when they
+change."""
 _Unmeasured = tuple[str, Sequence[Session], _State]
 """Root id of a conversation, its sessions to add up, and their state."""
 
@@ -75,8 +77,14 @@ class _Pass:
             chain = forest.chain_of(root)
             sessions: Sequence[Session] = chain.segments
             if self.sort is Sort.SIZE:
-                sessions = [forest.sessions[each] for each in affected_by_delete(forest, [root]).sessions]
-            state = sum(each.message_count for each in sessions), newest_activity(sessions), len(sessions)
+                sessions = [
+                    forest.sessions[each] for each in affected_by_delete(forest, [root]).sessions
+                ]
+            state = (
+                sum(each.message_count for each in sessions),
+                newest_activity(sessions),
+                len(sessions),
+            )
             if self._states.get(root) != state:
                 unmeasured.append((root, sessions, state))
         return unmeasured
@@ -98,7 +106,8 @@ class Measuring:
 
     Args:
         context: The store, and the details that hold the results.
-        more: Called after each batch with False, and at the end with True, when the list can be sorted.
+        more: Called after each batch with False, and at the end with True, when the list can be
+            sorted.
     """
 
     def __init__(self, context: Context, more: Callable[[bool], None]) -> None:
@@ -112,7 +121,8 @@ class Measuring:
         return self._settled.get(sort, {})
 
     def begin(self, sort: Sort, view: View, *, sizes: bool) -> None:
-        """Measure what the order of the list lacks, or its rows if they show sizes; this ends a pass under way."""
+        """Measure what the order of the list lacks, or its rows if they show sizes; this ends a
+        pass under way."""
         measured = Sort.SIZE if sizes and sort is not Sort.MESSAGES else sort
         context = self._context
         if measured not in self._states or not context.catalog.exact:
@@ -127,7 +137,9 @@ class Measuring:
         current = self._pass
         if current is None or not current.done:
             return ""
-        text = _("measuring {share:.0%}") if current.sort is Sort.SIZE else _("counting {share:.0%}")
+        text = (
+            _("measuring {share:.0%}") if current.sort is Sort.SIZE else _("counting {share:.0%}")
+        )
         return text.format(share=current.done / current.count)
 
     def _measure_next(self, current: _Pass) -> None:

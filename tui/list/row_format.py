@@ -12,7 +12,16 @@ from hermes_browse.store.wording import N_, _, ngettext
 from .. import formats
 from ..shared.styled import Span
 from .columns import columns_of
-from .list_rows import ConversationRow, HitRow, JobRow, LineageRow, ListRow, MoreRow, NoteRow, SuggestionRow
+from .list_rows import (
+    ConversationRow,
+    HitRow,
+    JobRow,
+    LineageRow,
+    ListRow,
+    MoreRow,
+    NoteRow,
+    SuggestionRow,
+)
 
 
 def glyph(conversation: Conversation) -> Span:
@@ -27,16 +36,27 @@ def glyph(conversation: Conversation) -> Span:
         return "⊕", "dim"
     if conversation.kind is ConversationKind.AUTOMATION:
         return "↻", "dim"
-    return {Status.OPEN: ("○", "dim"), Status.EMPTY: ("∅", "dim")}.get(conversation.status, ("·", "dim"))
+    return {Status.OPEN: ("○", "dim"), Status.EMPTY: ("∅", "dim")}.get(
+        conversation.status, ("·", "dim")
+    )
 
 
 def family(conversation: Conversation) -> list[tuple[str, int, str]]:
-    """Return the numbers of segments if several, branches and subagents, without zeros: sign, number, noun.
+    """Return the numbers of segments if several, branches and subagents, without zeros: sign,
+    number, noun.
 
     The noun is one of `formats.counted`.
     """
-    parts, branches, subagents = len(conversation.segments), conversation.branches, conversation.subagents
-    counts = [("≡", parts if parts > 1 else 0, "part"), ("⑂", branches, "branch"), ("⊕", subagents, "subagent")]
+    parts, branches, subagents = (
+        len(conversation.segments),
+        conversation.branches,
+        conversation.subagents,
+    )
+    counts = [
+        ("≡", parts if parts > 1 else 0, "part"),
+        ("⑂", branches, "branch"),
+        ("⊕", subagents, "subagent"),
+    ]
     return [each for each in counts if each[1]]
 
 
@@ -80,7 +100,12 @@ def _job(row: JobRow, width: int, now: float) -> list[Span]:
     arrow = "▾" if row.expanded else "▸"
     room = width - 3 - taken - 2 - cell_len(count) - 1
     name = formats.fit(one_line(row.title or row.name), room)
-    return [(f" {arrow} ", "dim"), (name, "title"), (f" {count}", "accent"), (f" {columns} ", "dim")]
+    return [
+        (f" {arrow} ", "dim"),
+        (name, "title"),
+        (f" {count}", "accent"),
+        (f" {columns} ", "dim"),
+    ]
 
 
 _ROLES = {"user": N_("you"), "assistant": N_("asst"), "tool": N_("tool"), "system": N_("sys")}
@@ -117,7 +142,12 @@ def _hit(row: HitRow, width: int, now: float) -> list[Span]:
             if piece != safe:  # cut off: no room for the next piece
                 room = used
         position = max(end, position)
-    spans.append((" " * max(width - cell_len(lead) - cell_len(state) - cell_len(time) - 2 - used, 0), "plain"))
+    spans.append(
+        (
+            " " * max(width - cell_len(lead) - cell_len(state) - cell_len(time) - 2 - used, 0),
+            "plain",
+        )
+    )
     spans.append((f" {time} ", "dim"))
     return spans
 
@@ -141,8 +171,12 @@ def _node_facts(row: LineageRow, width: int, now: float) -> str:
     """Return the columns on the right of a session in the tree: as many as fit."""
     node = row.node
     session, messages = node.session, formats.messages(node.rows)
-    reason = session.end_reason if session.end_reason != "compression" else None  # the next line shows that
-    state = formats.end_reason(reason) or (formats.status(node.status) if reason != session.end_reason else "")
+    reason = (
+        session.end_reason if session.end_reason != "compression" else None
+    )  # the next line shows that
+    state = formats.end_reason(reason) or (
+        formats.status(node.status) if reason != session.end_reason else ""
+    )
     below = formats.cost_below(session.cost_usd, node.tree_cost_usd)
     facts = [
         (100, 18, formats.fit(state, 18)),
@@ -151,7 +185,9 @@ def _node_facts(row: LineageRow, width: int, now: float) -> str:
         (70, 11, f" {formats.fit(below, 10)}"),
         (0, formats.AGE_WIDTH + 1, formats.age(session.last_active, now)),
     ]
-    return "".join(formats.fit(text, cells, right=True) for least, cells, text in facts if width >= least)
+    return "".join(
+        formats.fit(text, cells, right=True) for least, cells, text in facts if width >= least
+    )
 
 
 def _lineage(row: LineageRow, width: int, now: float) -> list[Span]:
@@ -199,7 +235,8 @@ def _suggestion(row: SuggestionRow, width: int) -> list[Span]:
 
 
 def format_row(row: ListRow, width: int, now: float) -> list[Span]:
-    """Format a row in exactly `width` cells, at least a few, with ages as of `now` (Unix seconds)."""
+    """Format a row in exactly `width` cells, at least a few, with ages as of `now` (Unix
+    seconds)."""
     if isinstance(row, ConversationRow):
         return _conversation(row, width, now)
     if isinstance(row, JobRow):

@@ -1,4 +1,5 @@
-"""Ask all hosts one question at once: each on a thread of its own, so that nothing waits for one that is away."""
+"""Ask all hosts one question at once: each on a thread of its own, so that nothing waits for one
+that is away."""
 
 from __future__ import annotations
 
@@ -18,7 +19,13 @@ from hermes_browse.store.hosts.running import in_thread
 from hermes_browse.store.messages.preview import with_names
 from hermes_browse.store.messages.transcript import count_rows
 from hermes_browse.store.sessions.first_page import read_neighbourhood
-from hermes_browse.store.sessions.models import Conversation, ConversationKind, Relation, Status, View
+from hermes_browse.store.sessions.models import (
+    Conversation,
+    ConversationKind,
+    Relation,
+    Status,
+    View,
+)
 from hermes_browse.store.sessions.session import Session
 from hermes_browse.store.text import one_line
 from hermes_browse.store.wording import _
@@ -55,7 +62,8 @@ class HostListing(NamedTuple):
 
 
 async def on_own_thread(work: Callable[[], T], name: str) -> T:
-    """Await a function that may wait for a host: it would keep a thread of the pool from work on this machine."""
+    """Await a function that may wait for a host: it would keep a thread of the pool from work on
+    this machine."""
     return await asyncio.wrap_future(in_thread(work, name))
 
 
@@ -74,7 +82,12 @@ class Asking(Generic[T]):
         changed: Callable[[], None],
     ) -> None:
         self.hosts = hosts
-        self._links, self._clock, self._run_worker, self._changed = links, clock, run_worker, changed
+        self._links, self._clock, self._run_worker, self._changed = (
+            links,
+            clock,
+            run_worker,
+            changed,
+        )
         self._question: Callable[[Link, Sent], T] | None = None
         self.answers: dict[str, T] = {}
         """By the name of the host."""
@@ -108,7 +121,11 @@ class Asking(Generic[T]):
             if error is not None and self.answers.pop(host.name, None) is not None:
                 self.away[host.name] = error
                 self._changed()
-            if host.name in self.away and host.name not in self.waiting and self._question is not None:
+            if (
+                host.name in self.away
+                and host.name not in self.waiting
+                and self._question is not None
+            ):
                 self._ask(host, insists=insist is not None)
 
     def _ask(self, host: Host, *, insists: bool = False) -> None:
@@ -166,28 +183,47 @@ def list_there(link: Link, sent: Sent, view: View, limit: int = ROWS) -> HostLis
     return HostListing(found, *listed[1:])
 
 
-def search_there(link: Link, sent: Sent, text: str, known: Mapping[str, Sequence[ProfileMatch]]) -> FoundHits:
+def search_there(
+    link: Link, sent: Sent, text: str, known: Mapping[str, Sequence[ProfileMatch]]
+) -> FoundHits:
     """Search, archived and automation included.
 
     `known` has conversations by the name of their host; of others only the id is known at first.
     """
-    conversations = {each.conversation.id: each.conversation for each in known.get(link.host.name, ())}
+    conversations = {
+        each.conversation.id: each.conversation for each in known.get(link.host.name, ())
+    }
     reply = link.call("search", {"query": [text], "limit": ROWS}, sent=sent)
     location = locate_there(link)
     with _DECODING:
         searched = read_search(link, reply)
-    found = [ProfileMatch(location, conversations.get(at) or _bare(at), hit) for at, hit in searched.hits]
-    return FoundHits(tuple(found), tuple(f"@{link.host.name}: {each}" for each in searched.notes), searched.more)
+    found = [
+        ProfileMatch(location, conversations.get(at) or _bare(at), hit) for at, hit in searched.hits
+    ]
+    return FoundHits(
+        tuple(found), tuple(f"@{link.host.name}: {each}" for each in searched.notes), searched.more
+    )
 
 
 def _bare(session_id: str) -> Conversation:
     """Return a conversation of which only the id is known, which is its name for now."""
     session = Session(session_id, "")
-    return Conversation((session,), Relation.ROOT, ConversationKind.CHAT, Status.ENDED, None, None, preview=session_id)
+    return Conversation(
+        (session,),
+        Relation.ROOT,
+        ConversationKind.CHAT,
+        Status.ENDED,
+        None,
+        None,
+        preview=session_id,
+    )
 
 
-def complete_there(store: Store, found: Sequence[ProfileMatch], now: float) -> dict[tuple[Path, str], Conversation]:
-    """Read conversations of one host of which only the id is known; those that are gone are missing."""
+def complete_there(
+    store: Store, found: Sequence[ProfileMatch], now: float
+) -> dict[tuple[Path, str], Conversation]:
+    """Read conversations of one host of which only the id is known; those that are gone are
+    missing."""
     lacking = {each.place: each for each in found}.values()
     ids = [each.conversation.id for each in lacking]
     try:
@@ -199,6 +235,9 @@ def complete_there(store: Store, found: Sequence[ProfileMatch], now: float) -> d
     except StoreError:
         return {}  # the line of the host says why
     detailed = {
-        each.root_id: each._replace(rows=sum(counts.get(segment.id, 0) for segment in each.segments)) for each in named
+        each.root_id: each._replace(
+            rows=sum(counts.get(segment.id, 0) for segment in each.segments)
+        )
+        for each in named
     }
     return {each.place: detailed[own.root_id] for each, own in whole if own is not None}

@@ -1,4 +1,5 @@
-"""The screen of all profiles: one list and one search; each row opens and resumes in its own profile."""
+"""The screen of all profiles: one list and one search; each row opens and resumes in its own
+profile."""
 
 from __future__ import annotations
 
@@ -32,7 +33,14 @@ from ..shared.keys import KeyLine
 from ..shared.lines import Paragraph, TextLine
 from ..shared.text_box import TextBox
 from .profile_rows import FoundRow, Preview, head, preview, read_preview_of
-from .read_profiles import AllProfiles, FoundHits, ProfileMatch, complete_all, read_everywhere, search_everywhere
+from .read_profiles import (
+    AllProfiles,
+    FoundHits,
+    ProfileMatch,
+    complete_all,
+    read_everywhere,
+    search_everywhere,
+)
 
 _REST = 0.05
 """Seconds the cursor must stay on a row before its preview is read."""
@@ -174,9 +182,14 @@ class EverywhereScreen(SubScreen):
         return _("no {view} in any profile · 4 every session").format(view=_(self.view.value))
 
     def show_rows(self) -> None:
-        """Show what is known; the cursor stays on its row, or on the first while something is typed."""
+        """Show what is known; the cursor stays on its row, or on the first while something is
+        typed."""
         found, rows = self.found_here(), self.notes()
-        rows += [FoundRow(self._detailed(each)) for each in found] if self._complete else map(FoundRow, found)
+        rows += (
+            [FoundRow(self._detailed(each)) for each in found]
+            if self._complete
+            else map(FoundRow, found)
+        )
         if not found and (empty := self.empty()):
             rows.append(NoteRow(empty))
         self._rows = rows
@@ -230,7 +243,9 @@ class EverywhereScreen(SubScreen):
         begun = time.monotonic()
 
         def work() -> FoundHits:
-            return search_everywhere(everywhere, text, now, cancelled=lambda: self._search_number != number)
+            return search_everywhere(
+                everywhere, text, now, cancelled=lambda: self._search_number != number
+            )
 
         async def run() -> None:
             try:
@@ -270,12 +285,23 @@ class EverywhereScreen(SubScreen):
 
     @on(ConversationList.Shown)
     def rows_shown(self, event: ConversationList.Shown) -> None:
-        """Read previews and counts of the conversations on screen, as the list of one profile does."""
+        """Read previews and counts of the conversations on screen, as the list of one profile
+        does."""
         event.stop()
         width = self.found.scrollable_content_region.width
-        self.line("found-head").update(Content.styled(head(width, _(self.PLACE), hits=self.is_searching), "dim"))
-        seen = [row.found for row in self._rows[event.first : event.last + 1] if isinstance(row, FoundRow)]
-        lacking = [each for each in seen if each.conversation.rows is None and each.place not in self._requested]
+        self.line("found-head").update(
+            Content.styled(head(width, _(self.PLACE), hits=self.is_searching), "dim")
+        )
+        seen = [
+            row.found
+            for row in self._rows[event.first : event.last + 1]
+            if isinstance(row, FoundRow)
+        ]
+        lacking = [
+            each
+            for each in seen
+            if each.conversation.rows is None and each.place not in self._requested
+        ]
         if lacking:
             self._requested.update(each.place for each in lacking)
             self.complete(lacking)
@@ -293,7 +319,10 @@ class EverywhereScreen(SubScreen):
                 return
             self._complete.update(complete)
             rows = self._rows
-            self._rows = [FoundRow(self._detailed(row.found)) if isinstance(row, FoundRow) else row for row in rows]
+            self._rows = [
+                FoundRow(self._detailed(row.found)) if isinstance(row, FoundRow) else row
+                for row in rows
+            ]
             self.found.show(FixedRows(self._rows))
 
         self.run_worker(run(), group="names")
@@ -387,7 +416,8 @@ class EverywhereScreen(SubScreen):
         self.set_focus(self.box)
 
     def action_back(self) -> None:
-        """Step back once: from the empty box to the list, from a search to the whole list, then leave."""
+        """Step back once: from the empty box to the list, from a search to the whole list, then
+        leave."""
         if self.box.has_focus and not self.box.value:
             self.set_focus(self.found)
         elif self.box.value:

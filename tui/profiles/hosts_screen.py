@@ -1,6 +1,7 @@
 """Profiles and hosts: the card of both, and all their conversations as one list.
 
-Profiles are shown at once. Each host is asked on a thread of its own, and its rows come when it answers.
+Profiles are shown at once. Each host is asked on a thread of its own, and its rows come when it
+answers.
 """
 
 from __future__ import annotations
@@ -32,7 +33,15 @@ from ..list.conversation_list import ConversationList
 from ..list.list_rows import ListRow
 from ..screens.controllers import Controllers
 from ..shared.lines import Paragraph
-from .asking import AGAIN_SECONDS, Asking, HostListing, complete_there, list_there, on_own_thread, search_there
+from .asking import (
+    AGAIN_SECONDS,
+    Asking,
+    HostListing,
+    complete_there,
+    list_there,
+    on_own_thread,
+    search_there,
+)
 from .everywhere import EverywhereScreen
 from .profile_rows import AwayRow, FoundRow, Preview, preview, read_preview_of
 from .profiles_card import ProfilesCard
@@ -49,7 +58,11 @@ def _hosts(count: int) -> str:
 def _names(names: Sequence[str]) -> str:
     """Return names of hosts, as many as a line takes."""
     shown = ", ".join(f"@{each}" for each in names[:3])
-    return shown if len(names) <= 3 else _("{names} and {count:,} more").format(names=shown, count=len(names) - 3)
+    return (
+        shown
+        if len(names) <= 3
+        else _("{names} and {count:,} more").format(names=shown, count=len(names) - 3)
+    )
 
 
 class HostsCard(ProfilesCard):
@@ -59,7 +72,12 @@ class HostsCard(ProfilesCard):
     ALL = N_("everything as one list")
 
     def __init__(
-        self, profiles: Sequence[Profile], current: Location, now: float, hosts: Sequence[Host], links: Links
+        self,
+        profiles: Sequence[Profile],
+        current: Location,
+        now: float,
+        hosts: Sequence[Host],
+        links: Links,
     ) -> None:
         super().__init__(profiles, current, now)
         self._hosts = hosts
@@ -75,7 +93,9 @@ class HostsCard(ProfilesCard):
     def keys_told(self) -> str:
         """Describe the keys, with this card's own text for the key that shows everything."""
         key = self.key("all")
-        return self.keys_text(_("Enter open"), *([f"{key} {_(self.ALL)}"] if key else []), without=("all",))
+        return self.keys_text(
+            _("Enter open"), *([f"{key} {_(self.ALL)}"] if key else []), without=("all",)
+        )
 
     def choices(self) -> Sequence[Profile | Host]:
         """Return profiles, then hosts."""
@@ -121,8 +141,12 @@ class HostsScreen(EverywhereScreen):
         super().__init__(controllers)
         self._links, hosts = self.context.host.links, self.context.options.hosts
         run = partial(self.run_worker, group="ask")
-        self._lists: Asking[HostListing] = Asking(self._links, hosts, self.context.clock, run, self._answered)
-        self._searches: Asking[FoundHits] = Asking(self._links, hosts, self.context.clock, run, self._answered)
+        self._lists: Asking[HostListing] = Asking(
+            self._links, hosts, self.context.clock, run, self._answered
+        )
+        self._searches: Asking[FoundHits] = Asking(
+            self._links, hosts, self.context.clock, run, self._answered
+        )
         self._stores: dict[Path, Store] = {}
         self._soon: Timer | None = None
         self._is_about_host = False
@@ -130,7 +154,8 @@ class HostsScreen(EverywhereScreen):
         """Keys of rows that have come above the view and have not been on screen since."""
 
     def on_mount(self) -> None:
-        """Ask those that are away from time to time; Textual calls the inherited handler as well."""
+        """Ask those that are away from time to time; Textual calls the inherited handler as
+        well."""
         self.set_interval(AGAIN_SECONDS, self._ask_again)
 
     @property
@@ -154,7 +179,8 @@ class HostsScreen(EverywhereScreen):
         super().action_reload()
 
     def show(self) -> None:
-        """Ask the hosts at once if there is something to search for, and show or search the profiles."""
+        """Ask the hosts at once if there is something to search for, and show or search the
+        profiles."""
         if self.is_searching:
             known = {name: each.found for name, each in self._lists.answers.items()}
             self._searches.ask(partial(search_there, text=self.asked, known=known))
@@ -186,7 +212,8 @@ class HostsScreen(EverywhereScreen):
         self._newer.clear()
 
     def show_rows(self) -> None:
-        """Show what is known; rows that come above the view are counted, as nothing else shows them."""
+        """Show what is known; rows that come above the view are counted, as nothing else shows
+        them."""
         known = {row.key for row in self._rows}
         super().show_rows()
         above = self._rows[: self.found.scroll_offset.y]
@@ -211,19 +238,30 @@ class HostsScreen(EverywhereScreen):
             self.tell_hits()
 
     def _newer_words(self) -> str:
-        """Return how many rows have come above the view, and the key that shows them; empty if none has."""
+        """Return how many rows have come above the view, and the key that shows them; empty if none
+        has."""
         count = len(self._newer)
-        return ngettext("1 newer above · g", "{count:,} newer above · g", count).format(count=count) if count else ""
+        return (
+            ngettext("1 newer above · g", "{count:,} newer above · g", count).format(count=count)
+            if count
+            else ""
+        )
 
     def found_here(self) -> Sequence[ProfileMatch]:
-        """Return the conversations, or the hits, of the profiles and of the hosts that have answered."""
-        here, elsewhere = super().found_here(), [each.found for each in self._asking.answers.values()]
+        """Return the conversations, or the hits, of the profiles and of the hosts that have
+        answered."""
+        here, elsewhere = (
+            super().found_here(),
+            [each.found for each in self._asking.answers.values()],
+        )
         return newest_first(chain(here, *elsewhere)) if elsewhere else here
 
     def notes(self) -> list[ListRow]:
         """Return the sentences above the rows, and a line for each host that is away."""
         asking = self._asking
-        away = [AwayRow(host, asking.reason(host)) for host in asking.hosts if host.name in asking.away]
+        away = [
+            AwayRow(host, asking.reason(host)) for host in asking.hosts if host.name in asking.away
+        ]
         return [*super().notes(), *away]
 
     def empty(self) -> str:
@@ -237,9 +275,13 @@ class HostsScreen(EverywhereScreen):
         return super().empty()
 
     def summary(self) -> str:
-        """Return what the list covers, for the header; what is missing comes first, for narrow terminals."""
+        """Return what the list covers, for the header; what is missing comes first, for narrow
+        terminals."""
         everywhere, lists = self.everywhere or AllProfiles((), (), ()), self._lists
-        found = [*everywhere.found, *chain.from_iterable(each.found for each in lists.answers.values())]
+        found = [
+            *everywhere.found,
+            *chain.from_iterable(each.found for each in lists.answers.values()),
+        ]
         total = everywhere.conversations + sum(each.total for each in lists.answers.values())
         asking, without = _("asking {hosts} …"), _("without {hosts}")
         part = _("{count:,} of {total:,} of @{host}")
@@ -247,7 +289,9 @@ class HostsScreen(EverywhereScreen):
             _("{count:,} {view}").format(count=len(found), view=_(self.view.value)),
             asking.format(hosts=_names(lists.names_waiting)) if lists.waiting else "",
             without.format(hosts=_names(list(lists.away))) if lists.away else "",
-            _("{count:,} cannot be read").format(count=len(everywhere.broken)) if everywhere.broken else "",
+            _("{count:,} cannot be read").format(count=len(everywhere.broken))
+            if everywhere.broken
+            else "",
             *(
                 part.format(count=len(each.found), total=each.total, host=name)
                 for name, each in lists.answers.items()
@@ -269,7 +313,9 @@ class HostsScreen(EverywhereScreen):
         answered = _("{answered:,} of {hosts} have answered").format(
             answered=len(searches.answers), hosts=_hosts(len(searches.hosts))
         )
-        without = _("without {hosts}").format(hosts=_names(list(searches.away))) if searches.away else ""
+        without = (
+            _("without {hosts}").format(hosts=_names(list(searches.away))) if searches.away else ""
+        )
         here = _("searching the profiles …") if answer is None else ""
         count = ngettext("1 hit", "{count} hits", len(found)).format(count=hits)
         notes = chain.from_iterable(each.notes for each in answers)
@@ -278,7 +324,9 @@ class HostsScreen(EverywhereScreen):
     def tell_keys(self) -> None:
         """Say in the status line what can be done with a conversation."""
         keys = _("Enter resumes it where it is · o opens it there · / searches all")
-        self.say(self._newer_words() or keys)  # both need a second line at 80 columns, and the list would jump
+        self.say(
+            self._newer_words() or keys
+        )  # both need a second line at 80 columns, and the list would jump
 
     # The row under the cursor
 
@@ -287,7 +335,9 @@ class HostsScreen(EverywhereScreen):
         """Say in the status line what to do about a host that is away."""
         if isinstance(event.row, AwayRow):
             self._is_about_host = True
-            more = _("`hermes-browse hosts check {name}` says more").format(name=event.row.host.name)
+            more = _("`hermes-browse hosts check {name}` says more").format(
+                name=event.row.host.name
+            )
             self.tell_parts(_("Enter asks it again"), more, self._remedy(event.row))
         elif self._is_about_host:
             self._is_about_host = False
@@ -295,14 +345,22 @@ class HostsScreen(EverywhereScreen):
 
     def _remedy(self, row: AwayRow) -> str:
         error = self._asking.away.get(row.host.name)
-        mend = error.mend if isinstance(error, HostError) else error.remedy if error is not None else ""
+        mend = (
+            error.mend
+            if isinstance(error, HostError)
+            else error.remedy
+            if error is not None
+            else ""
+        )
         return one_line(mend, 300)
 
     def about(self, row: ListRow | None) -> Content:
         """Return why a host is away, and what to do about it."""
         if not isinstance(row, AwayRow):
             return super().about(row)
-        again = _("It is asked again every {seconds:.0f} seconds; Enter asks it now.").format(seconds=AGAIN_SECONDS)
+        again = _("It is asked again every {seconds:.0f} seconds; Enter asks it now.").format(
+            seconds=AGAIN_SECONDS
+        )
         parts = [
             Content.styled(f"@{row.host.name}", "bold"),
             Content.styled(row.reason, "$error"),
@@ -330,7 +388,9 @@ class HostsScreen(EverywhereScreen):
         async def run() -> None:
             work = partial(complete_there, self._store_of(found), [found], self.context.clock())
             read = await on_own_thread(work, "open")
-            self.controllers.switching.open(found._replace(conversation=read.get(found.place, found.conversation)))
+            self.controllers.switching.open(
+                found._replace(conversation=read.get(found.place, found.conversation))
+            )
 
         self.run_worker(run(), group="open", exclusive=True)
 
@@ -338,7 +398,9 @@ class HostsScreen(EverywhereScreen):
         """Say that a host is asked for the preview."""
         if found.location.host is not None:
             note = _("asking {hosts} …").format(hosts=_names([found.location.host.name]))
-            self.query_one("#preview", Paragraph).update(preview(Preview(found, note=note), self.context.clock()))
+            self.query_one("#preview", Paragraph).update(
+                preview(Preview(found, note=note), self.context.clock())
+            )
 
     async def read_preview(self, found: ProfileMatch) -> Preview:
         """Read the preview of a row, there if it is of a host."""
@@ -360,10 +422,15 @@ class HostsScreen(EverywhereScreen):
 
     def complete(self, lacking: Sequence[ProfileMatch]) -> None:
         """Read previews and counts of conversations on screen, those of each host there."""
-        by_host = {host: [each for each in lacking if each.location.host == host] for host in self._lists.hosts}
+        by_host = {
+            host: [each for each in lacking if each.location.host == host]
+            for host in self._lists.hosts
+        }
         if here := [each for each in lacking if each.location.host is None]:
             super().complete(here)
         for host, found in by_host.items():
             if found:
-                work = partial(complete_there, self._store_of(found[0]), found, self.context.clock())
+                work = partial(
+                    complete_there, self._store_of(found[0]), found, self.context.clock()
+                )
                 self.fill_in(partial(on_own_thread, work, f"names {host.name}"))

@@ -47,7 +47,9 @@ class FoundRow(NamedTuple):
             width,
             formats.age(found.moment, now),
             formats.source(conversation.source),
-            formats.number(conversation.message_count) if conversation.message_count or not _is_bare(found) else "",
+            formats.number(conversation.message_count)
+            if conversation.message_count or not _is_bare(found)
+            else "",
             hits=found.hit is not None,
         )
         mark, look = glyph(conversation)
@@ -81,7 +83,11 @@ class AwayRow(NamedTuple):
     def spans(self, width: int, now: float) -> list[Span]:
         """Format the row in exactly `width` cells."""
         name = formats.fit(f"@{self.host.name}", _PROFILE)
-        return [(" ! ", "note"), (f"{name} ", "accent"), (formats.fit(self.reason, width - 4 - _PROFILE), "note")]
+        return [
+            (" ! ", "note"),
+            (f"{name} ", "accent"),
+            (formats.fit(self.reason, width - 4 - _PROFILE), "note"),
+        ]
 
 
 def _columns(width: int, when: str, source: str, messages: str, *, hits: bool) -> str:
@@ -98,7 +104,8 @@ def _is_bare(found: ProfileMatch) -> bool:
 
 
 def head(width: int, place: str, *, hits: bool) -> str:
-    """Return the names of the columns, in exactly `width` cells; `place` is that of the profiles."""
+    """Return the names of the columns, in exactly `width` cells; `place` is that of the
+    profiles."""
     columns = _columns(width, _("when"), _("source"), _("msgs"), hits=hits)
     profile = formats.fit(place, _PROFILE)
     room = max(width - 3 - _PROFILE - 1 - cell_len(columns) - 2, 4)
@@ -135,13 +142,16 @@ class Preview(NamedTuple):
     found: ProfileMatch
     """With its messages counted, unless there is an error."""
     lines: tuple[tuple[str, str, bool], ...] = ()
-    """Role, text, and whether it is the hit: the messages around a hit, else the recap of Hermes."""
+    """Role, text, and whether it is the hit: the messages around a hit, else the recap of
+    Hermes."""
     error: str = ""
     note: str = ""
     """What there is instead of messages, such as that they are being read."""
 
 
-def read_preview_of(found: ProfileMatch, store: Store, opened: Callable[[Reader], object] | None = None) -> Preview:
+def read_preview_of(
+    found: ProfileMatch, store: Store, opened: Callable[[Reader], object] | None = None
+) -> Preview:
     """Read the preview of a row: the messages around a hit, else the recap of Hermes.
 
     Its store is opened for this only; `opened` is called with the reader, to interrupt it.
@@ -159,7 +169,8 @@ def read_preview_of(found: ProfileMatch, store: Store, opened: Callable[[Reader]
     except StoreError as error:
         return Preview(found, error=short_reason(error, found.location))
     lines = [
-        (role, hit.snippet if key == hit.message_id else text, key == hit.message_id) for key, role, text in around
+        (role, hit.snippet if key == hit.message_id else text, key == hit.message_id)
+        for key, role, text in around
     ]
     return Preview(detailed, tuple(lines))
 
@@ -168,7 +179,11 @@ def preview(shown: Preview, now: float) -> Content:
     """Format a preview for the pane next to the list; `now` is in Unix seconds."""
     found, conversation = shown.found, shown.found.conversation
     facts = (
-        (one_line(found.profile, 60), one_line(conversation.source, 20), one_line(conversation.model or "", 40)),
+        (
+            one_line(found.profile, 60),
+            one_line(conversation.source, 20),
+            one_line(conversation.model or "", 40),
+        ),
         (
             formats.counted(conversation.message_count, "message"),
             formats.age(conversation.last_active, now),
@@ -180,7 +195,9 @@ def preview(shown: Preview, now: float) -> Content:
     joined = (" · ".join(part for part in parts if part) for parts in facts)
     lines += [Content.styled(line, "dim") for line in joined if line]
     if shown.error:
-        return Content("\n").join([*lines, Content(""), Content.styled(one_line(shown.error, 300), "$error")])
+        return Content("\n").join(
+            [*lines, Content(""), Content.styled(one_line(shown.error, 300), "$error")]
+        )
     if shown.note:
         lines += [Content(""), Content.styled(shown.note, "dim")]
     for role, text, is_hit in shown.lines:

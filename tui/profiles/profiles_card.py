@@ -1,4 +1,5 @@
-"""The card of profiles: the figures of each, or why it cannot be read, and an entry for all of them."""
+"""The card of profiles: the figures of each, or why it cannot be read, and an entry for all of
+them."""
 
 from __future__ import annotations
 
@@ -57,7 +58,9 @@ class ProfilesCard(Card["Profile | Host | bool | None"]):
         def is_other(choice: Profile | Host) -> bool:
             return not self._is_current(choice) and (isinstance(choice, Host) or not choice.error)
 
-        box.highlighted = next((index for index, each in enumerate(self.choices()) if is_other(each)), 0)
+        box.highlighted = next(
+            (index for index, each in enumerate(self.choices()) if is_other(each)), 0
+        )
 
     def lines(self) -> list[Content]:
         """Return a line for each choice, except the last."""
@@ -85,7 +88,9 @@ class ProfilesCard(Card["Profile | Host | bool | None"]):
         name = formats.fit(one_line(profile.name, 60), 18)
         if profile.error:
             wrong = _("cannot be read: ")
-            return Content.assemble(mark, (name, ""), (wrong, "$error"), one_line(profile.error, 200))
+            return Content.assemble(
+                mark, (name, ""), (wrong, "$error"), one_line(profile.error, 200)
+            )
         figures = self.figures(profile.sessions, profile.bytes, profile.last_active)
         return Content.assemble(mark, (name, "bold"), (figures, "dim"))
 

@@ -1,6 +1,8 @@
-"""Read and search all profiles of a Hermes root: their sizes, their conversations as one list, one search over them.
+"""Read and search all profiles of a Hermes root: their sizes, their conversations as one list, one
+search over them.
 
-Each store is opened, read and closed in turn. A profile that cannot be read is listed with the reason.
+Each store is opened, read and closed in turn. A profile that cannot be read is listed with the
+reason.
 """
 
 from __future__ import annotations
@@ -104,7 +106,8 @@ class FoundHits(NamedTuple):
 
 
 def read_profiles(here: Location, now: float) -> list[Profile]:
-    """Read the figures of all profiles of the root of a store, from a few rows of each; `now` is in Unix seconds."""
+    """Read the figures of all profiles of the root of a store, from a few rows of each; `now` is in
+    Unix seconds."""
     return [_profile(location, now) for location in here.profiles()]
 
 
@@ -124,11 +127,18 @@ def _profile(location: Location, now: float) -> Profile:
             newest = [page.conversation(root) for root in page.order(View.ALL)[:1]]
     except StoreError as error:
         return Profile(location, bytes=store.sizes()[0], error=short_reason(error, location))
-    return Profile(location, summary.sessions or 0, summary.size, newest[0].last_active if newest else None)
+    return Profile(
+        location, summary.sessions or 0, summary.size, newest[0].last_active if newest else None
+    )
 
 
 def read_everywhere(
-    here: Location, now: float, view: View = View.CHATS, *, sources: Collection[str] = (), named: int = NAMED
+    here: Location,
+    now: float,
+    view: View = View.CHATS,
+    *,
+    sources: Collection[str] = (),
+    named: int = NAMED,
 ) -> AllProfiles:
     """Read the conversations of all profiles as one list.
 
@@ -146,7 +156,9 @@ def read_everywhere(
         try:
             with Store(location.path).reader() as reader:
                 catalog = read_catalog(reader, now)
-                ordered = [catalog.conversation(each) for each in catalog.order(view, sources=sources)]
+                ordered = [
+                    catalog.conversation(each) for each in catalog.order(view, sources=sources)
+                ]
                 ordered[:named] = with_names(reader, ordered[:named])
         except (StoreMissingError, StoreEmptyError):
             continue  # not used yet, which is no error
@@ -158,14 +170,22 @@ def read_everywhere(
     return AllProfiles(tuple(catalogs), tuple(newest_first(found)), tuple(broken))
 
 
-def complete_all(found: Sequence[ProfileMatch], *, strict: bool = False) -> dict[tuple[Path, str], Conversation]:
-    """Read previews and count messages of conversations; return them by path of the store and root id.
+def complete_all(
+    found: Sequence[ProfileMatch], *, strict: bool = False
+) -> dict[tuple[Path, str], Conversation]:
+    """Read previews and count messages of conversations; return them by path of the store and root
+    id.
 
-    Those of a store that can no longer be read are missing from the result; if `strict`, its StoreError is raised.
+    Those of a store that can no longer be read are missing from the result; if `strict`, its
+    StoreError is raised.
     """
     complete: dict[tuple[Path, str], Conversation] = {}
     for path in {each.location.path for each in found}:
-        conversations = {each.conversation.root_id: each.conversation for each in found if each.location.path == path}
+        conversations = {
+            each.conversation.root_id: each.conversation
+            for each in found
+            if each.location.path == path
+        }
         try:
             with Store(path).reader() as reader:
                 detailed = with_details(reader, list(conversations.values()))
@@ -178,7 +198,12 @@ def complete_all(found: Sequence[ProfileMatch], *, strict: bool = False) -> dict
 
 
 def search_everywhere(
-    everywhere: AllProfiles, text: str, now: float, *, limit: int = _HITS, cancelled: Callable[[], bool] = lambda: False
+    everywhere: AllProfiles,
+    text: str,
+    now: float,
+    *,
+    limit: int = _HITS,
+    cancelled: Callable[[], bool] = lambda: False,
 ) -> FoundHits:
     """Search all profiles, archived and automation included; newest hits first.
 
@@ -191,7 +216,10 @@ def search_everywhere(
     """
     from hermes_browse.store.search.engine import Search  # with the first search
     from hermes_browse.store.search.query import parse  # with the first search
-    from hermes_browse.store.search.scope import compile_filters, make_scope  # with the first search
+    from hermes_browse.store.search.scope import (
+        compile_filters,
+        make_scope,
+    )  # with the first search
 
     query = parse(text)
     if query.refusal:
@@ -213,9 +241,14 @@ def search_everywhere(
             complete = False
             continue
         pairs = ((catalog.of_session(hit.session_id), hit) for hit in answer.hits)
-        found += [ProfileMatch(location, conversation, hit) for conversation, hit in pairs if conversation is not None]
+        found += [
+            ProfileMatch(location, conversation, hit)
+            for conversation, hit in pairs
+            if conversation is not None
+        ]
         notes += [
-            f"{location.profile}: {note}" for note in (*(each.text for each in answer.query.problems), *answer.notes)
+            f"{location.profile}: {note}"
+            for note in (*(each.text for each in answer.query.problems), *answer.notes)
         ]
         more, complete = more or answer.more, complete and answer.complete
         engines.add(answer.engine)

@@ -1,4 +1,5 @@
-"""The controller that switches the browser to another profile, and opens or searches something there."""
+"""The controller that switches the browser to another profile, and opens or searches something
+there."""
 
 from __future__ import annotations
 
@@ -23,16 +24,22 @@ from .read_profiles import Profile, ProfileMatch, read_profiles, short_reason
 class Switching:
     """Switches the store of the browser and closes the previous one.
 
-    `arrive` performs the arrival if the target is the store on screen; `show_all` opens the screen of all profiles.
+    `arrive` performs the arrival if the target is the store on screen; `show_all` opens the screen
+    of all profiles.
     """
 
     def __init__(
-        self, context: Context, panes: Panes, arrive: Callable[[Arrival], None], show_all: Callable[[], None]
+        self,
+        context: Context,
+        panes: Panes,
+        arrive: Callable[[Arrival], None],
+        show_all: Callable[[], None],
     ) -> None:
         self._context, self._panes, self._arrive, self._show_all = context, panes, arrive, show_all
 
     def choose(self) -> None:
-        """Show the card of this root's profiles and of the hosts; a message if there can be none of either."""
+        """Show the card of this root's profiles and of the hosts; a message if there can be none of
+        either."""
         context, panes, hosts = self._context, self._panes, self._context.options.hosts
         here = context.host.here
         if here.root is None and not hosts:
@@ -44,7 +51,11 @@ class Switching:
             profiles = await asyncio.to_thread(read_profiles, here, now)
             if panes.is_current:
                 facts = profiles, context.location, now
-                card = load("hosts-card")(*facts, hosts, context.host.links) if hosts else ProfilesCard(*facts)
+                card = (
+                    load("hosts-card")(*facts, hosts, context.host.links)
+                    if hosts
+                    else ProfilesCard(*facts)
+                )
                 panes.app.push_screen(card, chosen)
 
         def chosen(choice: Profile | Host | bool | None) -> None:
@@ -88,7 +99,8 @@ class Switching:
         self._panes.run_worker(run(), group="profiles", exclusive=True)
 
     def to(self, location: Location, arrival: Arrival) -> None:
-        """Switch to another store, and open or search something there; if it cannot be read, report that and stay."""
+        """Switch to another store, and open or search something there; if it cannot be read, report
+        that and stay."""
         context, app = self._context, self._panes.app
         if location.path == context.location.path:
             while len(app.screen_stack) > 1:

@@ -27,14 +27,17 @@ from ..shared import clipboard
 from ..transcript.cards import BYTES_PER_TOKEN
 
 _CACHED = 0.1
-"""Minimum price of a cached token relative to an uncached one: a tenth with Anthropic, more elsewhere."""
+"""Minimum price of a cached token relative to an uncached one: a tenth with Anthropic, more
+elsewhere."""
 
 
 def max_uncached_cost(conversation: Conversation, tokens: float) -> float | None:
-    """Return the maximum cost in USD of sending so many uncached tokens, from the conversation's cost so far.
+    """Return the maximum cost in USD of sending so many uncached tokens, from the conversation's
+    cost so far.
 
-    A store has no prices. But an output or cache-write token costs no less than an uncached input token, and a cached
-    one no less than a tenth of it, so the total cost bounds the price of one token.
+    A store has no prices. But an output or cache-write token costs no less than an uncached input
+    token, and a cached one no less than a tenth of it, so the total cost bounds the price of one
+    token.
 
     Returns:
         None if no cost is recorded.
@@ -44,12 +47,15 @@ def max_uncached_cost(conversation: Conversation, tokens: float) -> float | None
     return tokens * cost / weight if cost and weight > 0 else None
 
 
-def place_and_cost(conversation: Conversation, details: Details | None, *, is_here: bool = True) -> Iterator[str]:
+def place_and_cost(
+    conversation: Conversation, details: Details | None, *, is_here: bool = True
+) -> Iterator[str]:
     """Yield printable lines on directory and branch, then on model, context size and cost.
 
     Args:
         details: None if they were not read.
-        is_here: Its directory is on this machine; that of the sample store is made up, and that of a host is elsewhere.
+        is_here: Its directory is on this machine; that of the sample store is made up, and that of
+            a host is elsewhere.
     """
     place = []
     if conversation.cwd:
@@ -66,7 +72,9 @@ def place_and_cost(conversation: Conversation, details: Details | None, *, is_he
     facts = [one_line(name, 80) for name in names if name]
     tokens = (details.live_bytes + details.prompt_bytes) / BYTES_PER_TOKEN
     if tokens:
-        sentence = _("context about {count} tokens, all sent again unless the provider still has them cached")
+        sentence = _(
+            "context about {count} tokens, all sent again unless the provider still has them cached"
+        )
         facts.append(sentence.format(count=formats.number(tokens)))
         if (most := max_uncached_cost(conversation, tokens)) is not None:
             facts.append(_("that is {cost} at most").format(cost=formats.money(most)))
@@ -75,7 +83,8 @@ def place_and_cost(conversation: Conversation, details: Details | None, *, is_he
 
 
 def not_remembered(memory: Memory) -> str:
-    """Return what the model will not remember when it goes on; empty if it has everything that was said."""
+    """Return what the model will not remember when it goes on; empty if it has everything that was
+    said."""
     count = len(memory.forgotten)
     if memory.has_summary:
         words = ngettext(
@@ -98,7 +107,11 @@ class PreflightCard(Card[bool]):
     KEYS = PREFLIGHT
 
     def __init__(
-        self, plan: ResumePlan, recap: Sequence[RecapLine], details: Details | None = None, memory: Memory | None = None
+        self,
+        plan: ResumePlan,
+        recap: Sequence[RecapLine],
+        details: Details | None = None,
+        memory: Memory | None = None,
     ) -> None:
         super().__init__()
         self._plan, self._recap, self._details, self._memory = plan, recap, details, memory
@@ -110,16 +123,22 @@ class PreflightCard(Card[bool]):
             yield Static(Content.styled(one_line(formats.name(conversation), 200), "bold"))
             place = f" · {_('on {name}').format(name=plan.host)}" if plan.host else ""
             yield Static(
-                Content.styled(f"{one_line(plan.target.id)} · {one_line(plan.target.shown_reason)}{place}", "dim")
+                Content.styled(
+                    f"{one_line(plan.target.id)} · {one_line(plan.target.shown_reason)}{place}",
+                    "dim",
+                )
             )
             mark = ("! ", "$warning bold")
             warnings = [
-                Static(Content.assemble(mark, printable(each.text)), classes="warning") for each in plan.warnings
+                Static(Content.assemble(mark, printable(each.text)), classes="warning")
+                for each in plan.warnings
             ]
             # The last warning of the sample store introduces the command.
             introduction = warnings[-1:] if plan.is_sample else []
             yield from warnings[: len(warnings) - len(introduction)]
-            for fact in place_and_cost(conversation, self._details, is_here=not plan.is_sample and not plan.host):
+            for fact in place_and_cost(
+                conversation, self._details, is_here=not plan.is_sample and not plan.host
+            ):
                 yield Static(Content.styled(fact, "dim"), classes="fact")
             if self._memory is not None and (words := not_remembered(self._memory)):
                 yield Static(Content.styled(words, "dim"), classes="fact", id="memory")
@@ -128,7 +147,11 @@ class PreflightCard(Card[bool]):
             with VerticalScroll(id="recap", can_focus=False):
                 yield Static(self._recap_content())
             without = (
-                ("resume", "copy-the-command") if plan.is_sample else ("resume",) if plan.executable is None else ()
+                ("resume", "copy-the-command")
+                if plan.is_sample
+                else ("resume",)
+                if plan.executable is None
+                else ()
             )
             yield keys_line(self.keys_text(without=without))
 
@@ -145,14 +168,23 @@ class PreflightCard(Card[bool]):
         memory = self.query("#memory")
         if room - card.gutter.height - others < 2 and any(fact.display for fact in memory):
             memory.set(display=False)  # what is asked and the keys come first
-            self.call_after_refresh(self._fit)  # once: it is hidden at once, where a removal takes its time
+            self.call_after_refresh(
+                self._fit
+            )  # once: it is hidden at once, where a removal takes its time
         recap.styles.max_height = max(2, room - card.gutter.height - others)
         recap.scroll_end(animate=False)  # the last messages matter most
 
     def _recap_content(self) -> Content:
         looks = {"user": "$warning", "assistant": "$success", "earlier": "dim"}
-        names = {"user": set_cell_size(_("you"), 5), "assistant": set_cell_size(_("asst"), 5), "earlier": ""}
-        parts = [Content.assemble((names[line.role], looks[line.role]), line.text) for line in self._recap]
+        names = {
+            "user": set_cell_size(_("you"), 5),
+            "assistant": set_cell_size(_("asst"), 5),
+            "earlier": "",
+        }
+        parts = [
+            Content.assemble((names[line.role], looks[line.role]), line.text)
+            for line in self._recap
+        ]
         return Content("\n").join(parts) if parts else Content.styled(_("No messages."), "dim")
 
     def action_go(self) -> None:

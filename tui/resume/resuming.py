@@ -1,4 +1,5 @@
-"""The controller that resumes conversations in Hermes: plan, confirmation if it is risky, hand-over."""
+"""The controller that resumes conversations in Hermes: plan, confirmation if it is risky,
+hand-over."""
 
 from __future__ import annotations
 
@@ -45,7 +46,8 @@ class Resuming:
         self._plan(session_id, self._begin)
 
     def start_there(self, location: Location, session_id: str) -> None:
-        """Resume the conversation of a session of another profile, whose store is at `location`, in that profile."""
+        """Resume the conversation of a session of another profile, whose store is at `location`, in
+        that profile."""
         context = self._context
 
         def work() -> _Planned:
@@ -78,11 +80,15 @@ class Resuming:
 
     def _plan(self, session_id: str, done: Callable[[_Planned], None]) -> None:
         def work(reader: Reader) -> _Planned:
-            return self._read_planned(reader, self._context.store, self._context.location, session_id)
+            return self._read_planned(
+                reader, self._context.store, self._context.location, session_id
+            )
 
         self._context.page_worker.submit("plan", work, done)
 
-    def _read_plan(self, reader: Reader, store: Store, location: Location, session_id: str) -> ResumePlan:
+    def _read_plan(
+        self, reader: Reader, store: Store, location: Location, session_id: str
+    ) -> ResumePlan:
         """Plan a resume, on the machine of the store; not on the screen's thread."""
         if isinstance(store, RemoteStore):
             return plan_on_host(store.link, reader, session_id)
@@ -90,7 +96,9 @@ class Resuming:
         surfaces = self._context.options.surface
         return on_surface(plan, surfaces) if surfaces else plan
 
-    def _read_planned(self, reader: Reader, store: Store, location: Location, session_id: str) -> _Planned:
+    def _read_planned(
+        self, reader: Reader, store: Store, location: Location, session_id: str
+    ) -> _Planned:
         """Plan a resume, and if that is risky, also read the recap and the details for the card."""
         plan = self._read_plan(reader, store, location, session_id)
         plan = replace(plan, conversation=with_details(reader, [plan.conversation])[0])
@@ -117,7 +125,8 @@ class Resuming:
     # In a window
 
     def _find_window(self, planned: _Planned) -> Callable[[], None]:
-        """Go to the window that has the conversation; else return a call that opens one. Not on the screen's thread."""
+        """Go to the window that has the conversation; else return a call that opens one. Not on the
+        screen's thread."""
         plan = planned[0]
         outcome = go_to(plan)
         if outcome is not None:
@@ -153,11 +162,15 @@ class Resuming:
                     [plan.executable, *plan.argv[1:]], env=plan.environment(), check=False
                 ).returncode
         except SuspendNotSupported:
-            self._context.failed(BrowseError(_("This terminal cannot be lent to Hermes and taken back.")))
+            self._context.failed(
+                BrowseError(_("This terminal cannot be lent to Hermes and taken back."))
+            )
             return
         except OSError as error:
             text = _("{program} could not be started: {reason}.")
-            self._context.failed(BrowseError(text.format(program=plan.executable, reason=error.strerror)))
+            self._context.failed(
+                BrowseError(text.format(program=plan.executable, reason=error.strerror))
+            )
             return
         self._came_back()
         failure = _("back from Hermes, which ended with {code}").format(code=ended)
@@ -169,7 +182,9 @@ class Resuming:
 
         def work(reader: Reader) -> ResumePlan:
             if location.host is None:
-                location.refuse_without_home("resume")  # a command of the sample store would open an empty chat
+                location.refuse_without_home(
+                    "resume"
+                )  # a command of the sample store would open an empty chat
             return self._read_plan(reader, self._context.store, location, session_id)
 
         self._context.page_worker.submit("command", work, lambda plan: done(plan.shell()))

@@ -1,4 +1,5 @@
-"""Open Hermes in a new window, by the command of the option `window`; tmux is asked for a window that has it already.
+"""Open Hermes in a new window, by the command of the option `window`; tmux is asked for a window
+that has it already.
 
 The command gets separate arguments, so that no shell parses a title or an id.
 """
@@ -21,7 +22,8 @@ from .. import formats
 _PATIENCE = 5.0
 """Maximum seconds for a terminal to answer."""
 _KEY = "HERMES_BROWSE_WINDOW"
-"""The variable with the key of a window's conversation; tmux shows it in the command that a pane was started with."""
+"""The variable with the key of a window's conversation; tmux shows it in the command that a pane
+was started with."""
 
 
 class WindowOutcome(NamedTuple):
@@ -41,7 +43,8 @@ class _Answer(NamedTuple):
 
 
 def _ask(argv: Sequence[str]) -> _Answer:
-    """Run a program of the terminal; a missing or hanging one counts as failed, with the code -1."""
+    """Run a program of the terminal; a missing or hanging one counts as failed, with the code
+    -1."""
     try:
         ended = subprocess.run(
             argv,
@@ -59,13 +62,15 @@ def _ask(argv: Sequence[str]) -> _Answer:
 
 
 def _key(plan: ResumePlan) -> str:
-    """Return a key that is the same for all segments of a conversation, in hexadecimal, which is safe everywhere."""
+    """Return a key that is the same for all segments of a conversation, in hexadecimal, which is
+    safe everywhere."""
     words = "\0".join([*plan.env.values(), *plan.argv[1:3], plan.conversation.root_id])
     return hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _command(plan: ResumePlan) -> list[str]:
-    """Return the command's arguments, with `env`, as a window has the terminal's environment, not ours."""
+    """Return the command's arguments, with `env`, as a window has the terminal's environment, not
+    ours."""
     settings = [f"{name}={value}" for name, value in plan.env.items()]
     program = plan.executable or plan.argv[0]
     return ["env", f"{_KEY}={_key(plan)}", *settings, program, *plan.argv[1:]]
@@ -109,11 +114,14 @@ def go_to(plan: ResumePlan) -> WindowOutcome | None:
     window = _tmux_window(plan) if os.environ.get("TMUX") else None
     if window is None or _ask(["tmux", "select-window", "-t", window]).code != 0:
         return None
-    return WindowOutcome(True, _("this conversation was open in a window of tmux: it is in front now"))
+    return WindowOutcome(
+        True, _("this conversation was open in a window of tmux: it is in front now")
+    )
 
 
 def open_window(plan: ResumePlan, template: str) -> WindowOutcome:
-    """Open Hermes on a conversation, by a plan with an executable, in a new window; the browser keeps running.
+    """Open Hermes on a conversation, by a plan with an executable, in a new window; the browser
+    keeps running.
 
     Args:
         template: The option `window`.
@@ -121,11 +129,15 @@ def open_window(plan: ResumePlan, template: str) -> WindowOutcome:
     words = _filled(template, plan)
     program = words[0]
     if program == "tmux" and not os.environ.get("TMUX"):
-        return WindowOutcome(False, _("no window here: it takes tmux, or the option “window” · Y copies"))
+        return WindowOutcome(
+            False, _("no window here: it takes tmux, or the option “window” · Y copies")
+        )
     answer = _ask(words)
     if answer.code != 0:
         reason = answer.err or _("it ended with {code}").format(code=answer.code)
-        text = _("{program} opened no window: {reason}").format(program=one_line(program, 60), reason=reason)
+        text = _("{program} opened no window: {reason}").format(
+            program=one_line(program, 60), reason=reason
+        )
         return WindowOutcome(False, text)
     if program == "tmux" and _tmux_window(plan) is None:
         return WindowOutcome(False, _("Hermes ended at once in its new window of tmux"))

@@ -1,4 +1,5 @@
-"""Import screens, cards, controllers and some functions by name on first use, to keep the start fast."""
+"""Import screens, cards, controllers and some functions by name on first use, to keep the start
+fast."""
 
 from __future__ import annotations
 

@@ -30,7 +30,9 @@ _THERE = {
 
 def _say_there(context: Context, host: Host, words: str) -> None:
     command = words.format(**host._asdict())
-    context.say(_("this is kept on {name} and shown by `{command}`").format(name=host.name, command=command))
+    context.say(
+        _("this is kept on {name} and shown by `{command}`").format(name=host.name, command=command)
+    )
 
 
 def _toggle_mouse(context: Context, panes: Panes) -> None:
@@ -45,13 +47,15 @@ def _toggle_mouse(context: Context, panes: Panes) -> None:
 
 
 def show_help(panes: Panes, refused: Collection[str] = ()) -> None:
-    """Show the keys that work here, the signs, and the query language; not the commands with ids in `refused`."""
+    """Show the keys that work here, the signs, and the query language; not the commands with ids in
+    `refused`."""
     commands = [each for each in (*TRANSCRIPT, *MAIN, *LIST, *APP) if each.id not in refused]
     panes.app.push_screen(load("help")(panes, commands))
 
 
 def callees(controllers: Controllers, panes: Panes) -> dict[str, Callee]:
-    """Return the callees by the names that the action `do` takes, including those for keys of the transcript.
+    """Return the callees by the names that the action `do` takes, including those for keys of the
+    transcript.
 
     Lambdas defer the controllers that are imported on first use.
     """
@@ -59,13 +63,19 @@ def callees(controllers: Controllers, panes: Panes) -> dict[str, Callee]:
     calls: dict[str, Callee] = {
         "search": lambda: panes.set_focus(panes.box),
         "resume": lambda: controllers.of_current(lambda each: controllers.resuming.start(each.id)),
-        "resume-window": lambda: controllers.of_current(lambda each: controllers.resuming.start_in_window(each.id)),
+        "resume-window": lambda: controllers.of_current(
+            lambda each: controllers.resuming.start_in_window(each.id)
+        ),
         "copy-id": lambda: controllers.of_current(lambda each: controllers.copying.copy(each.id)),
         "copy-command": lambda: controllers.of_current(
             lambda each: controllers.resuming.plan_command(each.id, controllers.copying.copy)
         ),
-        "details": lambda: controllers.of_current(lambda each: load("details")(context, panes.app, each)),
-        "compactions": lambda: controllers.of_current(lambda each: controllers.open_screen("compactions")),
+        "details": lambda: controllers.of_current(
+            lambda each: load("details")(context, panes.app, each)
+        ),
+        "compactions": lambda: controllers.of_current(
+            lambda each: controllers.open_screen("compactions")
+        ),
         "mark": lambda: controllers.changing.mark(),
         "mark-range": lambda: controllers.changing.mark_range(),
         "mark-all": lambda: controllers.changing.mark_all(),
@@ -105,7 +115,10 @@ def callees(controllers: Controllers, panes: Panes) -> dict[str, Callee]:
         "help": lambda: show_help(panes),
         "quit": context.host.finish,
     }
-    calls |= {name: partial(controllers.set_view, view) for name, view in zip(VIEW_COMMANDS, View, strict=True)}
+    calls |= {
+        name: partial(controllers.set_view, view)
+        for name, view in zip(VIEW_COMMANDS, View, strict=True)
+    }
     for name in ("prune", "trash", "retention", "insights", "doctor"):
         calls[name] = partial(controllers.open_screen, name)
     if (host := context.location.host) is not None:

@@ -40,16 +40,23 @@ class Card(BoundKeys, ModalScreen[Result]):
         return self.is_attached and not self._pruning and bool(self.query("#answer"))
 
     def _keys(self) -> Iterator[tuple[Command, str]]:
-        """Yield the commands that have keys, each with its first key as it is printed on a keyboard."""
+        """Yield the commands that have keys, each with its first key as it is printed on a
+        keyboard."""
         commands = final_keys(self.KEYS, getattr(self.app, "keymap", {}))
         for default, command in zip(self.KEYS, commands, strict=True):
             if command.keys:
                 first = command.key_names[0]
-                yield command, (command.printed if first == default.key_names[0] else "") or key_names(first)
+                yield (
+                    command,
+                    (command.printed if first == default.key_names[0] else "") or key_names(first),
+                )
 
     def key(self, name: str) -> str:
-        """Return the key of a command, given by its id without the card's prefix; empty if it has none."""
-        return next((key for command, key in self._keys() if command.id == f"{command.place}-{name}"), "")
+        """Return the key of a command, given by its id without the card's prefix; empty if it has
+        none."""
+        return next(
+            (key for command, key in self._keys() if command.id == f"{command.place}-{name}"), ""
+        )
 
     def keys_text(self, *before: str, without: Collection[str] = ()) -> str:
         """Describe the keys of this card, grouping keys of the same title.

@@ -1,4 +1,5 @@
-"""Creates the controllers of the main screen and connects them by callbacks. `Current` alone calls another directly.
+"""Creates the controllers of the main screen and connects them by callbacks. `Current` alone calls
+another directly.
 
 Those that the first frame does not need are imported on first use.
 """
@@ -66,7 +67,9 @@ class Controllers:
         """Past searches; those of the demo are not saved."""
         self.listing = Listing(context, panes, lambda: self.is_searching, self._catalog_read)
         self.listing.on_order_change = self._sorted_anew
-        self.reading = TranscriptController(context, panes, lambda: self.current.conversation, self._matchers)
+        self.reading = TranscriptController(
+            context, panes, lambda: self.current.conversation, self._matchers
+        )
         self.reading.shown, self.reading.hit_shown = self._page_shown, self._hit_shown
         self.current = Current(context, panes, self.reading, self._best_hit)
         self.old_files = OldFiles(context, panes, partial(self.open_screen, "old"))
@@ -119,7 +122,9 @@ class Controllers:
     def cleaning(self) -> Cleaning:
         """Plans of deletions, and carrying them out."""
         make: type[Cleaning] = load("cleaning")
-        return make(self.context, self._panes, lambda entry, touched: self.changing.done(entry, touched))
+        return make(
+            self.context, self._panes, lambda entry, touched: self.changing.done(entry, touched)
+        )
 
     @cached_property
     def copying(self) -> Copying:
@@ -141,7 +146,8 @@ class Controllers:
         return make(self.context, self._panes, self.arrive, lambda: self.open_screen(screen))
 
     def load_search(self) -> None:
-        """Import what the first letter in the search box needs, on a thread, as it takes about three frames."""
+        """Import what the first letter in the search box needs, on a thread, as it takes about
+        three frames."""
         load("typing")
         load("searching")
         self.history.load()
@@ -200,7 +206,8 @@ class Controllers:
         self._panes.app.push_screen(load(name)(self, *details))
 
     def go_back(self) -> bool:
-        """Open the screen again from which the current conversation was opened; return False if there is none."""
+        """Open the screen again from which the current conversation was opened; return False if
+        there is none."""
         way, current = self.way_back, self.current.conversation
         if way is None or current is None or current.root_id != way.root_id:
             return False
@@ -229,10 +236,13 @@ class Controllers:
         if arrival.conversation is not None:
             self.read(arrival.conversation, arrival.message_id)
         elif arrival.query:
-            self.search_for(arrival.query)  # no space after it: it was counted with the last word as a prefix
+            self.search_for(
+                arrival.query
+            )  # no space after it: it was counted with the last word as a prefix
 
     def expire_trash(self, age: str) -> None:
-        """Drop bundles of this age, as written in the configuration, in the background; report how many."""
+        """Drop bundles of this age, as written in the configuration, in the background; report how
+        many."""
         trash, now = trash_folder(self.context.location), self.context.clock()
 
         def work() -> int:
@@ -278,7 +288,8 @@ class Controllers:
         self._catalog_was_read()
 
     def _prepare_search(self) -> None:
-        """Read what every search needs of the whole store before the first keystroke, which would cancel this."""
+        """Read what every search needs of the whole store before the first keystroke, which would
+        cancel this."""
 
         def work(reader: Reader) -> None:
             load("prepare-search")(reader)
@@ -292,7 +303,9 @@ class Controllers:
             self.searching.again()
 
     def _sorted_anew(self) -> None:
-        if self.is_searching and not self.searching.has_hits:  # filtered conversations have the list's order
+        if (
+            self.is_searching and not self.searching.has_hits
+        ):  # filtered conversations have the list's order
             self.searching.again()
 
     def _page_shown(self, model: TranscriptModel | None, grown: bool) -> None:
@@ -300,7 +313,9 @@ class Controllers:
             self.finding.shown(model, grown=grown)
 
     def _hit_shown(self) -> None:
-        if self._panes.transcript.is_finding:  # a hit was opened, so n and N step through hits again
+        if (
+            self._panes.transcript.is_finding
+        ):  # a hit was opened, so n and N step through hits again
             self.finding.close()
 
     def _came_back(self) -> None:

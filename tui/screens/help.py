@@ -1,4 +1,5 @@
-"""The help of a screen: keys by task, signs, examples; built from the tables of commands and the user's keymap."""
+"""The help of a screen: keys by task, signs, examples; built from the tables of commands and the
+user's keymap."""
 
 from __future__ import annotations
 
@@ -29,7 +30,10 @@ from ..shared.text_box import TextBox
 from .card import Card, keys_line
 
 QUERY_HELP = (
-    (N_("word word"), N_("both, anywhere in a message; punctuation is literal: don't .env src/main.py 50%")),
+    (
+        N_("word word"),
+        N_("both, anywhere in a message; punctuation is literal: don't .env src/main.py 50%"),
+    ),
     (N_('"a phrase"'), N_("these words in this order")),
     (N_("one OR two"), N_("either; OR in capitals")),
     (N_("-word, NOT word"), N_("without")),
@@ -60,7 +64,9 @@ class Section(NamedTuple):
         if not words or all(word in self.title.casefold() for word in words):
             return self
         return self._replace(
-            rows=tuple(row for row in self.rows if all(word in " ".join(row).casefold() for word in words))
+            rows=tuple(
+                row for row in self.rows if all(word in " ".join(row).casefold() for word in words)
+            )
         )
 
     def of_key(self, key: str) -> Section:
@@ -89,7 +95,9 @@ def _in_words(examples: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...
     return tuple((_(example), _(meaning)) for example, meaning in examples)
 
 
-def _by_task(commands: Iterable[Command], active: Mapping[str, ActiveBinding] | None, otherwise: str) -> list[Section]:
+def _by_task(
+    commands: Iterable[Command], active: Mapping[str, ActiveBinding] | None, otherwise: str
+) -> list[Section]:
     """Group the keys that work by task; `otherwise` is the title of commands without one."""
     sections: dict[str, list[tuple[str, str]]] = {}
     for keys, command in working(commands, active):
@@ -108,11 +116,14 @@ def _signs(place: str) -> list[Section]:
 
 
 def side_by_side(sections: Sequence[Section], width: int) -> list[Line]:
-    """Lay out sections, unbroken and in order, in up to three columns of `width` cells; minimise the height."""
+    """Lay out sections, unbroken and in order, in up to three columns of `width` cells; minimise
+    the height."""
     count = max(1, min(len(sections), (width + _GAP) // (_COLUMN + _GAP), 3))
     room = (width - _GAP * (count - 1)) // count
     blocks = [each.lines(room) for each in sections]
-    ways = (pairwise((0, *cuts, len(blocks))) for cuts in combinations(range(1, len(blocks)), count - 1))
+    ways = (
+        pairwise((0, *cuts, len(blocks))) for cuts in combinations(range(1, len(blocks)), count - 1)
+    )
     divided = ([[line for block in blocks[a:b] for line in block] for a, b in way] for way in ways)
     columns = min(divided, key=lambda columns: max(map(len, columns)))
     blank: Line = [(" " * room, "")]
@@ -120,7 +131,10 @@ def side_by_side(sections: Sequence[Section], width: int) -> list[Line]:
     for number in range(max(map(len, columns))):
         line: Line = []
         for column in columns:
-            line += [*([(" " * _GAP, "")] if line else []), *(column[number] if number < len(column) else blank)]
+            line += [
+                *([(" " * _GAP, "")] if line else []),
+                *(column[number] if number < len(column) else blank),
+            ]
         lines.append(line)
     return lines
 
@@ -153,15 +167,26 @@ class HelpCard(Card[None]):
         self._elsewhere: list[Section] = []
         if place == "main":
             active = {row for section in self._sections for row in section.rows}
-            others = [row for each in _by_task(TRANSCRIPT, None, "") for row in each.rows if row not in active]
-            self._elsewhere = [Section(_("In the transcript (Tab)"), tuple(others))] if others else []
+            others = [
+                row
+                for each in _by_task(TRANSCRIPT, None, "")
+                for row in each.rows
+                if row not in active
+            ]
+            self._elsewhere = (
+                [Section(_("In the transcript (Tab)"), tuple(others))] if others else []
+            )
         words = [Section(_(examples[0]), _in_words(examples[1]))] if examples[1] else []
         self._sections += [*words, *_signs(place)] if place != "main" else [*_signs(place), *words]
 
     def compose(self) -> ComposeResult:
         """Compose the filter, the scrollable sections and the keys."""
         with Vertical(id="card"):
-            yield TextBox(placeholder=_("type to filter: a word, or a key"), id="filter", select_on_focus=False)
+            yield TextBox(
+                placeholder=_("type to filter: a word, or a key"),
+                id="filter",
+                select_on_focus=False,
+            )
             with VerticalScroll(id="help", can_focus=False):
                 yield Static(id="told")
             yield keys_line(self.keys_text())
@@ -185,7 +210,12 @@ class HelpCard(Card[None]):
 
     def on_key(self, event: Key) -> None:
         """Put a letter that is no key here into the filter."""
-        if event.character and event.is_printable and self.focused is None and event.key not in self.active_bindings:
+        if (
+            event.character
+            and event.is_printable
+            and self.focused is None
+            and event.key not in self.active_bindings
+        ):
             event.stop()
             self.action_filter()
             self._box.insert_text_at_cursor(event.character)
@@ -198,13 +228,21 @@ class HelpCard(Card[None]):
         if not self.is_attached:
             return
         text, every = self._box.value.strip(), [*self._sections, *self._elsewhere]
-        shown = [each for each in map(lambda each: each.of_key(text), every) if each.rows] if len(text) == 1 else []
+        shown = (
+            [each for each in map(lambda each: each.of_key(text), every) if each.rows]
+            if len(text) == 1
+            else []
+        )
         shown = shown or [each for each in (each.narrowed(text) for each in every) if each.rows]
         if not text:
             shown = self._sections
         width = max(self._page.scrollable_content_region.width - 1, 20)
         none = _("Nothing here is called “{text}”. Esc shows everything.")
-        lines = side_by_side(shown, width) if shown else wrap_spans([(none.format(text=text), "dim")], width)
+        lines = (
+            side_by_side(shown, width)
+            if shown
+            else wrap_spans([(none.format(text=text), "dim")], width)
+        )
         content = Content("\n").join(Content.assemble(*line) for line in lines)
         self.query_one("#told", Static).update(content)
 

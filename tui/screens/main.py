@@ -1,4 +1,5 @@
-"""The main screen: dispatches commands and events of its panes to the controllers, and fills the lines around them."""
+"""The main screen: dispatches commands and events of its panes to the controllers, and fills the
+lines around them."""
 
 from __future__ import annotations
 
@@ -63,7 +64,12 @@ class MainScreen(Panes):
     """Whether Enter on a conversation shows its transcript instead of resuming it."""
 
     def __init__(
-        self, host: Application, location: Location, store: Store, first: Catalog, shown: Sequence[Conversation]
+        self,
+        host: Application,
+        location: Location,
+        store: Store,
+        first: Catalog,
+        shown: Sequence[Conversation],
     ) -> None:
         super().__init__()
         self.context = Context(host, location, store, first, self.post_message)
@@ -80,7 +86,9 @@ class MainScreen(Panes):
     def on_key(self, event: Key) -> None:
         """Say of a key that does nothing here where it works, if anywhere."""
         words = meaningless(self, event)
-        if self.focused is self.rows and not any(list(bindings_of(each, event.key)) for each in (self.rows, self)):
+        if self.focused is self.rows and not any(
+            list(bindings_of(each, event.key)) for each in (self.rows, self)
+        ):
             for binding in bindings_of(self.transcript, event.key):
                 sentence = _("{key} ({what}) is for messages: Tab goes to them")
                 words = sentence.format(key=key_names(event.key), what=_(binding.description))
@@ -103,7 +111,9 @@ class MainScreen(Panes):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leave `/` to a focused input, where it is a letter."""
-        return not (action == "do" and parameters == ("search",) and isinstance(self.focused, Input))
+        return not (
+            action == "do" and parameters == ("search",) and isinstance(self.focused, Input)
+        )
 
     def leave(self) -> None:
         """Handle Esc when there is nothing left to step back from."""
@@ -115,8 +125,8 @@ class MainScreen(Panes):
     def _step_back(self) -> None:
         """Step back once, by the first of these that there is.
 
-        Undim, end a recap, stop a scan, end a zoom, go back to the screen a conversation was opened from, else to the
-        list, clear the marks, end the search.
+        Undim, end a recap, stop a scan, end a zoom, go back to the screen a conversation was opened
+        from, else to the list, clear the marks, end the search.
         """
         if self.transcript.page.seen is not None:
             self.callees["seen-here"]()
@@ -150,7 +160,9 @@ class MainScreen(Panes):
         self.rows.is_current = lambda: current.is_listed
         self.rows.opens = is_opened
         self.rows.follow, self.lineage.follow = self._followed, self._node_moved
-        self.lineage.opens = lambda row: self.controllers.reading.tree.compaction_of(row) is not None
+        self.lineage.opens = lambda row: (
+            self.controllers.reading.tree.compaction_of(row) is not None
+        )
         self.rows.moved = self._moved
         self.pane_sizes = context.host.pane_sizes
         self.set_class(self.pane_sizes.is_alone, "-zoom-list")
@@ -166,12 +178,15 @@ class MainScreen(Panes):
     def on_screen_resume(self, event: ScreenResume) -> None:
         """Skip Textual's refresh of all styles at the first resume, when they are fresh."""
         listing = self.controllers.listing
-        set_sort(listing.sort, reverse=listing.reverse)  # a screen over this one may have set another order
+        set_sort(
+            listing.sort, reverse=listing.reverse
+        )  # a screen over this one may have set another order
         event.refresh_styles = self._was_seen
         self._was_seen = True
 
     def _start_background(self) -> None:
-        """After the first frame: start the workers, read the rest, and load modules that are needed soon."""
+        """After the first frame: start the workers, read the rest, and load modules that are needed
+        soon."""
         gc.freeze()  # objects made so far are permanent
         gc.enable()
         for worker in self.context.workers_of_store:  # not earlier: they would delay the first key
@@ -239,7 +254,8 @@ class MainScreen(Panes):
 
     @on(ConversationList.Selected, "#lineage")
     def node_selected(self, event: ConversationList.Selected) -> None:
-        """Inspect a compaction, or resume a session, unless the tree is still that of another conversation."""
+        """Inspect a compaction, or resume a session, unless the tree is still that of another
+        conversation."""
         current, tree = self.controllers.current.conversation, self.controllers.reading.tree
         session_id = tree.session_of(event.row)
         if session_id is None or current is None:
@@ -295,7 +311,8 @@ class MainScreen(Panes):
 
     @on(SearchBox.Entered)
     def box_entered(self) -> None:
-        """Handle Enter in the box: open the row under the cursor if it is a hit, else focus the list."""
+        """Handle Enter in the box: open the row under the cursor if it is a hit, else focus the
+        list."""
         row = self.rows.current
         if self.controllers.is_searching:
             self.controllers.typing.remember()
@@ -305,11 +322,14 @@ class MainScreen(Panes):
             self.set_focus(self.rows)
 
     def take(self, row: ListRow) -> None:
-        """Handle Enter on a row: open a job, a hit or the best hit of a conversation; resume or read the others."""
+        """Handle Enter on a row: open a job, a hit or the best hit of a conversation; resume or
+        read the others."""
         controllers = self.controllers
         if isinstance(row, JobRow):
             controllers.listing.toggle_job(row.name)
-        elif isinstance(row, HitRow) or (isinstance(row, ConversationRow) and (row.hits or self.ENTER_READS)):
+        elif isinstance(row, HitRow) or (
+            isinstance(row, ConversationRow) and (row.hits or self.ENTER_READS)
+        ):
             controllers.current.follow_row()
             self.set_focus(self.transcript)
         elif isinstance(row, MoreRow):
@@ -322,7 +342,8 @@ class MainScreen(Panes):
     # The lines around the panes
 
     def _tell(self, own: Content, others: Content) -> None:
-        """Show one text in the status line of this screen, and one in those of the screens over it."""
+        """Show one text in the status line of this screen, and one in those of the screens over
+        it."""
         self.line("status").update(own)
         for screen in self._over_this():
             screen.tell(others)
@@ -338,7 +359,11 @@ class MainScreen(Panes):
     def enter_words(self) -> str:
         """Return the status line's text on Enter for a conversation, with a field `id`."""
         location = self.context.location
-        return _("Enter resumes …{id}") if location.demo or location.home is not None or location.host else ""
+        return (
+            _("Enter resumes …{id}")
+            if location.demo or location.home is not None or location.host
+            else ""
+        )
 
     def _node_moved(self, is_moved: bool, by_hand: bool) -> None:
         """Follow the tree: show the session or the compaction under its cursor."""
@@ -346,19 +371,27 @@ class MainScreen(Panes):
         compaction = controllers.reading.tree.compaction(self.lineage.current)
         if compaction is None:
             controllers.current.node_moved(is_moved, by_hand)
-        elif by_hand and conversation is not None and compaction.session_id in (s.id for s in conversation.segments):
+        elif (
+            by_hand
+            and conversation is not None
+            and compaction.session_id in (s.id for s in conversation.segments)
+        ):
             controllers.reading.go_to_compaction(conversation, compaction)
 
     def _moved(self) -> None:
-        """Clear the message when the user moves the cursor or opens a field; the shortfall of a search stays."""
-        self.context.say(self.controllers.searching.shortfall() if self.controllers.is_searching else "")
+        """Clear the message when the user moves the cursor or opens a field; the shortfall of a
+        search stays."""
+        self.context.say(
+            self.controllers.searching.shortfall() if self.controllers.is_searching else ""
+        )
 
     def _catalog_read(self) -> None:
         for screen in self._over_this():
             screen.catalog_changed()
 
     def _over_this(self) -> list[SubScreen]:
-        """Return the mounted screens over this one; one that is just being opened has no lines yet."""
+        """Return the mounted screens over this one; one that is just being opened has no lines
+        yet."""
         stack = self.app.screen_stack[1:]
         return [screen for screen in stack if isinstance(screen, SubScreen) and screen.is_whole]
 
@@ -370,10 +403,14 @@ class MainScreen(Panes):
         if controllers.is_searching and catalog.exact:
             shown = _("search in {count:,} of {total:,} conversations")
             shown = shown.format(
-                count=catalog.forest.counts()[controllers.view], total=catalog.forest.counts()[View.ALL]
+                count=catalog.forest.counts()[controllers.view],
+                total=catalog.forest.counts()[View.ALL],
             )
         if count := controllers.old_files.count.files:
-            unsearched, old = _("{count:,} old transcripts not searched"), _("{count:,} old transcripts")
+            unsearched, old = (
+                _("{count:,} old transcripts not searched"),
+                _("{count:,} old transcripts"),
+            )
             shown += " · " + (unsearched if controllers.is_searching else old).format(count=count)
         self.line("header").update(header.title(self.context.location, shown, width))
         offered = controllers.offered

@@ -58,13 +58,15 @@ class Panes(Screen[object]):
                 yield self.lineage
         yield TextLine(id="status")
         yield KeyLine(
-            id="keys", more=("insights", "trash", "profiles", "export", "undo", "details", "rename", "doctor")
+            id="keys",
+            more=("insights", "trash", "profiles", "export", "undo", "details", "rename", "doctor"),
         )
 
     def show_family(self, shown: bool) -> None:
         """Show or hide the lineage tree below the transcript.
 
-        The class is set on `#side`: one of the screen would make Textual recompute the style of every widget.
+        The class is set on `#side`: one of the screen would make Textual recompute the style of
+        every widget.
         """
         self.query_one("#side").set_class(shown, "-family")
 
@@ -83,9 +85,20 @@ class Panes(Screen[object]):
         """Set the list's size from its share; the style sheet has the default."""
         pane_sizes = self.pane_sizes
         is_narrow, is_alone = self.has_class("-narrow"), self.has_class("-zoom-list")
-        width = f"{pane_sizes.width}%" if not (is_narrow or is_alone or pane_sizes.width == WIDTH) else None
-        height = f"{pane_sizes.height}%" if is_narrow and not is_alone and pane_sizes.height != HEIGHT else None
-        if (width, height) != self._list_size:  # Textual would lay out everything even if nothing changed
+        width = (
+            f"{pane_sizes.width}%"
+            if not (is_narrow or is_alone or pane_sizes.width == WIDTH)
+            else None
+        )
+        height = (
+            f"{pane_sizes.height}%"
+            if is_narrow and not is_alone and pane_sizes.height != HEIGHT
+            else None
+        )
+        if (
+            width,
+            height,
+        ) != self._list_size:  # Textual would lay out everything even if nothing changed
             self._list_size = width, height
             pane = self.query_one("#listed")
             pane.styles.width, pane.styles.height = width, height

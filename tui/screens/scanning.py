@@ -18,7 +18,8 @@ _TELL = 0.25
 
 
 class Scan:
-    """State of a search under way: written by the worker's thread, read by the screen's, which can stop it."""
+    """State of a search under way: written by the worker's thread, read by the screen's, which can
+    stop it."""
 
     def __init__(self) -> None:
         self.share: float | None = None
@@ -40,7 +41,9 @@ class Scan:
         self.found = found
 
 
-def follow(scan: Scan, pump: MessagePump, is_current: Callable[[], bool], say: Callable[[str, bool], None]) -> None:
+def follow(
+    scan: Scan, pump: MessagePump, is_current: Callable[[], bool], say: Callable[[str, bool], None]
+) -> None:
     """Report the progress of a scan by a timer until it is answered.
 
     Args:
@@ -55,7 +58,11 @@ def follow(scan: Scan, pump: MessagePump, is_current: Callable[[], bool], say: C
             return
         if scan.share is not None:
             first, scan.is_told = not scan.is_told, True
-            found = [_("{count:,} found so far").format(count=len(scan.found.hits))] if scan.found is not None else []
+            found = (
+                [_("{count:,} found so far").format(count=len(scan.found.hits))]
+                if scan.found is not None
+                else []
+            )
             state = _("scanning {share:.0%} · Esc stops").format(share=scan.share)
             say(" · ".join([*found, _("stopping") if scan.stopped.is_set() else state]), first)
         pump.set_timer(_TELL, tell)

@@ -54,7 +54,9 @@ class SubScreen(BoundKeys, Screen[None]):
         """Show the title of the screen, the name of the store and a note in the header."""
         name = header.store_name(self.context.location)
         self.line("header").update(
-            Content.assemble((f" {title}  ", "bold"), (name, "$accent"), (f"  {note}" if note else "", "dim"))
+            Content.assemble(
+                (f" {title}  ", "bold"), (name, "$accent"), (f"  {note}" if note else "", "dim")
+            )
         )
 
     def tell(self, content: Content) -> None:
@@ -68,14 +70,16 @@ class SubScreen(BoundKeys, Screen[None]):
         self.tell(header.status(text, "", look=look))
 
     def describe(self, text: str, *, by_hand: bool) -> None:
-        """Describe the row under the cursor in the status line; a message stays if the cursor was not moved by hand."""
+        """Describe the row under the cursor in the status line; a message stays if the cursor was
+        not moved by hand."""
         if by_hand or not self._has_message:
             self.say(text)
             self._has_message = False
 
     @property
     def is_whole(self) -> bool:
-        """Whether its widgets are mounted and not being removed; answers and timers may come before and after.
+        """Whether its widgets are mounted and not being removed; answers and timers may come before
+        and after.
 
         Textual 8 removes the lines first, and calls the screen attached until it is removed too.
         """
@@ -99,7 +103,8 @@ class SubScreen(BoundKeys, Screen[None]):
             self.say(words, look="")
 
     def read(self, conversation: Conversation, message_id: int | None = None) -> None:
-        """Return to the main screen with this conversation in the transcript; Esc there comes back here."""
+        """Return to the main screen with this conversation in the transcript; Esc there comes back
+        here."""
         app, controllers, name = self.app, self.controllers, f"way-back-{id(self)}"
 
         def go() -> None:
@@ -118,7 +123,9 @@ class SubScreen(BoundKeys, Screen[None]):
         controllers.way_back = WayBack(conversation.root_id, go, forget)
         self.context.say(_("Esc goes back to where you were"))
 
-    def read_names(self, slot: str, wanted: Sequence[Conversation], shown: Callable[[], None]) -> None:
+    def read_names(
+        self, slot: str, wanted: Sequence[Conversation], shown: Callable[[], None]
+    ) -> None:
         """Read the previews of conversations that have no title.
 
         Args:
@@ -155,5 +162,7 @@ class SubScreen(BoundKeys, Screen[None]):
         commands = [*self.KEYS, *MAP, *lists, *LINES, *APP]
         examples = self.EXAMPLES_TITLE, self.EXAMPLES
         self.app.push_screen(
-            load("help")(self, commands, place=self.KEYS[0].place, title=self.HELP_TITLE, examples=examples)
+            load("help")(
+                self, commands, place=self.KEYS[0].place, title=self.HELP_TITLE, examples=examples
+            )
         )

@@ -1,4 +1,5 @@
-"""Boxes for queries: one line without a border, which reports edits within the keystroke's frame."""
+"""Boxes for queries: one line without a border, which reports edits within the keystroke's
+frame."""
 
 from __future__ import annotations
 
@@ -21,7 +22,9 @@ from ..bindings import bindings
 from ..commands.main_commands import QUERY_BOX, SEARCH_BOX
 from ..shared.text_box import TextBox
 
-_HINT = N_('search: words, "a phrase", OR, -word, prefix*, source:cli role:user tool:terminal after:3d is:live')
+_HINT = N_(
+    'search: words, "a phrase", OR, -word, prefix*, source:cli role:user tool:terminal after:3d is:live'
+)
 
 
 class _Marks(Highlighter):
@@ -33,7 +36,9 @@ class _Marks(Highlighter):
     def highlight(self, text: Text) -> None:
         """Apply the box's marks to its text."""
         for name, start, end in self._box.marks:
-            text.stylize(self._box.get_component_rich_style(f"query--{name}", partial=True), start, end)
+            text.stylize(
+                self._box.get_component_rich_style(f"query--{name}", partial=True), start, end
+            )
 
 
 class QueryBox(TextBox):
@@ -43,13 +48,17 @@ class QueryBox(TextBox):
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(QUERY_BOX)
 
-    def __init__(self, value: str = "", *, placeholder: str, id: str | None = None, compact: bool = False) -> None:
+    def __init__(
+        self, value: str = "", *, placeholder: str, id: str | None = None, compact: bool = False
+    ) -> None:
         self.on_edit: Callable[[str], None] = lambda text: None
         """Called with the query within the keystroke; `Input.Changed` would come a frame later."""
         self.marks: list[tuple[str, int, int]] = []
         """Highlighted ranges: `filter` or `problem`, start, end. To be set within `on_edit`."""
         self._at_end = True
-        super().__init__(value, placeholder=placeholder, id=id, compact=compact, select_on_focus=False)
+        super().__init__(
+            value, placeholder=placeholder, id=id, compact=compact, select_on_focus=False
+        )
         self.highlighter = _Marks(self)
 
     def watch_value(self, old: str, value: str) -> None:
@@ -76,7 +85,8 @@ class SearchBox(QueryBox):
     BINDINGS: ClassVar[list[BindingType]] = bindings(SEARCH_BOX)
 
     virtual_size: Reactive[Size] = Reactive(Size(0, 0), layout=False)
-    """Without layout: the box keeps its width, and Textual would lay out the screen per letter, for half a frame."""
+    """Without layout: the box keeps its width, and Textual would lay out the screen per letter, for
+    half a frame."""
 
     @dataclass
     class Moved(Message):
@@ -93,7 +103,8 @@ class SearchBox(QueryBox):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(placeholder=_(_HINT), id=id, compact=True)
         self.stops: Callable[[], bool] = lambda: False
-        """Called on Escape: stops a scan; returns False if there was none, so that Escape clears the box."""
+        """Called on Escape: stops a scan; returns False if there was none, so that Escape clears
+        the box."""
 
     def action_move(self, key: str) -> None:
         """Forward a movement key to the list."""

@@ -1,4 +1,5 @@
-"""Completion of filters and of their values in a store, for the search box and for the line of a clean-up."""
+"""Completion of filters and of their values in a store, for the search box and for the line of a
+clean-up."""
 
 from __future__ import annotations
 
@@ -26,8 +27,11 @@ class Offer(NamedTuple):
     """Full texts, the likeliest first; never empty."""
 
 
-def complete(text: str, known: Vocabulary, now: float, *, for_cleanup: bool = False) -> Offer | None:
-    """Complete the word at the end of a query with values of the store; None if there is no completion.
+def complete(
+    text: str, known: Vocabulary, now: float, *, for_cleanup: bool = False
+) -> Offer | None:
+    """Complete the word at the end of a query with values of the store; None if there is no
+    completion.
 
     `now` is in Unix seconds, for dates. A clean-up is offered what it takes.
     """

@@ -1,7 +1,7 @@
 """When typing pauses, read details of the rows of a search and count its hits.
 
-If there are none, other searches are suggested that have some: in other views, with other queries, in other profiles.
-Each suggestion has been counted. Profiles that cannot be searched are reported.
+If there are none, other searches are suggested that have some: in other views, with other queries,
+in other profiles. Each suggestion has been counted. Profiles that cannot be searched are reported.
 """
 
 from __future__ import annotations
@@ -14,7 +14,12 @@ from textual.timer import Timer
 
 from hermes_browse.store.connection.connect import Fingerprint, Store
 from hermes_browse.store.connection.reader import Reader
-from hermes_browse.store.errors import BrowseError, QueryInterruptedError, StoreEmptyError, StoreMissingError
+from hermes_browse.store.errors import (
+    BrowseError,
+    QueryInterruptedError,
+    StoreEmptyError,
+    StoreMissingError,
+)
 from hermes_browse.store.hermes.homes import Location
 from hermes_browse.store.search.coverage import Coverage, read_coverage
 from hermes_browse.store.search.engine import Search, until
@@ -50,7 +55,9 @@ _MOST_PROFILES = 20
 """Maximum number of other profiles to search."""
 
 
-def whole_catalog(reader: Reader, catalog: Catalog, view: View, conditions: Conditions, now: float) -> Catalog:
+def whole_catalog(
+    reader: Reader, catalog: Catalog, view: View, conditions: Conditions, now: float
+) -> Catalog:
     """Return the catalog, read in full if the search needs that; on a worker's thread."""
     if catalog.exact or (view is View.ALL and not conditions.needs_catalog):
         return catalog
@@ -60,7 +67,9 @@ def whole_catalog(reader: Reader, catalog: Catalog, view: View, conditions: Cond
 class Counting:
     """Completes and counts the results after they are first shown; the next keystroke stops it."""
 
-    def __init__(self, context: Context, panes: Panes, hits: HitWalk, say_status: Callable[[], None]) -> None:
+    def __init__(
+        self, context: Context, panes: Panes, hits: HitWalk, say_status: Callable[[], None]
+    ) -> None:
         self._context, self._panes, self._hits, self._say_status = context, panes, hits, say_status
         self._timer: Timer | None = None
         self._coverage: tuple[Fingerprint, Coverage | None] | None = None
@@ -72,7 +81,8 @@ class Counting:
         return self._timer is not None
 
     def begin(self, found: SearchResults, view: View) -> None:
-        """After a pause count the messages of the conversations shown, as Hermes' own counters are only hints."""
+        """After a pause count the messages of the conversations shown, as Hermes' own counters are
+        only hints."""
         self.forget()
 
         def done(completed: SearchResults) -> None:
@@ -99,7 +109,9 @@ class Counting:
             if location.old_files is not None:  # names no remedy, as there is none
                 coverage = Coverage(0, 0, _("files have no search index: all of them are scanned"))
             whole = whole_catalog(reader, catalog, view, conditions, now)
-            return stamp, count_hits(reader, found, conditions, whole, view, location, now, coverage)
+            return stamp, count_hits(
+                reader, found, conditions, whole, view, location, now, coverage
+            )
 
         def done(answer: tuple[Fingerprint, HitCounts]) -> None:
             stamp, counts = answer
@@ -133,10 +145,11 @@ def count_hits(
     now: float,
     coverage: Coverage | None,
 ) -> HitCounts:
-    """Count all hits of a search and the conversations they are in; look for others if there are none.
+    """Count all hits of a search and the conversations they are in; look for others if there are
+    none.
 
-    Called on a worker's thread. The catalog is from `whole_catalog`; the siblings of the location are the other
-    profiles; `coverage` is None if it is to be read. `now` is in Unix seconds.
+    Called on a worker's thread. The catalog is from `whole_catalog`; the siblings of the location
+    are the other profiles; `coverage` is None if it is to be read. `now` is in Unix seconds.
     """
 
     def is_cancelled() -> bool:
@@ -150,9 +163,13 @@ def count_hits(
         stopped = until(is_cancelled, _COUNTING)
         total = Search(reader, found.query, scope, prefix_last=True, stopped=stopped).count(0)
         root_of = catalog.forest.root_of
-        counts = replace(counts, total=total, roots=len({root_of(each) or each for each in total.sessions}))
+        counts = replace(
+            counts, total=total, roots=len({root_of(each) or each for each in total.sessions})
+        )
     if not found.hits and not found.titles and not found.answer.stopped:
-        suggestions = _suggest_here(reader, found.query, conditions, catalog, view, now, is_cancelled)
+        suggestions = _suggest_here(
+            reader, found.query, conditions, catalog, view, now, is_cancelled
+        )
         others, notes = _suggest_profiles(found.query, conditions, location, now, is_cancelled)
         counts = replace(counts, suggestions=(*suggestions, *others), notes=notes)
     return replace(counts, coverage=coverage or read_coverage(reader))
@@ -172,12 +189,18 @@ def _suggest_here(
     if view is not View.ALL:
         for other_view in View:
             if other_view not in (view, View.ALL):
-                suggestions += _suggestion_for(reader, query, conditions, catalog, other_view, cancelled)
+                suggestions += _suggestion_for(
+                    reader, query, conditions, catalog, other_view, cancelled
+                )
         if not suggestions:  # only ALL has subagents of chats and sessions Hermes hides
             suggestions += _suggestion_for(reader, query, conditions, catalog, View.ALL, cancelled)
     whole = catalog if catalog.exact else None
-    for other in suggest(reader, query, catalog=whole, view=view, stopped=cancelled, now=now, lists=True):
-        suggestions.append(SuggestionRow(other.text, other.query, view, other.hits, other.at_least, other.of_list))
+    for other in suggest(
+        reader, query, catalog=whole, view=view, stopped=cancelled, now=now, lists=True
+    ):
+        suggestions.append(
+            SuggestionRow(other.text, other.query, view, other.hits, other.at_least, other.of_list)
+        )
     return suggestions
 
 
@@ -194,18 +217,27 @@ def _suggestion_for(
     where = _("in profile {name}").format(name=profile) if profile else _(_WHERE[view])
     if asks_for_conversations(query, conditions):
         number = len(roots_in(reader, conditions, catalog, view))
-        return [SuggestionRow(where, query.text, view, number, False, True, profile)] if number else []
+        return (
+            [SuggestionRow(where, query.text, view, number, False, True, profile)] if number else []
+        )
     scope = make_scope(reader, conditions, catalog, view)
-    total = Search(reader, query, scope, prefix_last=True, stopped=until(cancelled, _SECONDS)).count()
+    total = Search(
+        reader, query, scope, prefix_last=True, stopped=until(cancelled, _SECONDS)
+    ).count()
     if not total.count:
         return []
     return [SuggestionRow(where, query.text, view, total.count, total.at_least, False, profile)]
 
 
 def _suggest_profiles(
-    query: Query, conditions: Conditions, location: Location, now: float, cancelled: Callable[[], bool]
+    query: Query,
+    conditions: Conditions,
+    location: Location,
+    now: float,
+    cancelled: Callable[[], bool],
 ) -> tuple[list[SuggestionRow], tuple[str, ...]]:
-    """Count the hits in the stores of the other profiles, opening and closing one after the other."""
+    """Count the hits in the stores of the other profiles, opening and closing one after the
+    other."""
     suggestions: list[SuggestionRow] = []
     notes: list[str] = []
     others = [each for each in location.profiles() if each.path != location.path]
@@ -216,8 +248,12 @@ def _suggest_profiles(
         try:
             with Store(other.path).reader() as reader:
                 needed = conditions.needs_catalog
-                catalog = read_catalog(reader, now) if needed else Catalog(Forest((), now), exact=False)
-                suggestions += _suggestion_for(reader, query, conditions, catalog, View.ALL, cancelled, name)
+                catalog = (
+                    read_catalog(reader, now) if needed else Catalog(Forest((), now), exact=False)
+                )
+                suggestions += _suggestion_for(
+                    reader, query, conditions, catalog, View.ALL, cancelled, name
+                )
         except (StoreMissingError, StoreEmptyError):
             continue  # a profile that has not been used yet
         except QueryInterruptedError:

@@ -1,6 +1,7 @@
 """The history of queries and the kept ones, in a private file that never has results.
 
-One JSON string per line, oldest first; kept ones are prefixed with `*`. Read and written on separate threads.
+One JSON string per line, oldest first; kept ones are prefixed with `*`. Read and written on
+separate threads.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ _LONGEST = 500
 
 
 def _parse(lines: str) -> tuple[list[str], list[str]]:
-    """Parse the file into past and kept queries, oldest first; skip lines that are no JSON string."""
+    """Parse the file into past and kept queries, oldest first; skip lines that are no JSON
+    string."""
     past: list[str] = []
     kept: list[str] = []
     for line in lines.splitlines():
@@ -62,7 +64,9 @@ class QueryHistory:
         except FileNotFoundError:
             return
         except OSError as error:
-            self._said(_("earlier searches cannot be read ({reason})").format(reason=error.strerror))
+            self._said(
+                _("earlier searches cannot be read ({reason})").format(reason=error.strerror)
+            )
             return
         with self._lock:
             self._past = [each for each in past if each not in self._past] + self._past
@@ -99,7 +103,10 @@ class QueryHistory:
         with self._lock:
             is_new = text not in self._kept
             (self._forgotten.discard if is_new else self._forgotten.add)(f"*{text}")
-            self._kept = [*(each for each in self._kept if each != text), *([text] if is_new else [])][-_MOST:]
+            self._kept = [
+                *(each for each in self._kept if each != text),
+                *([text] if is_new else []),
+            ][-_MOST:]
         self._save()
         return is_new
 
@@ -139,7 +146,8 @@ class QueryHistory:
             return past[place]
 
     def newer(self) -> str | None:
-        """Step to the next search, finally to the saved text; None if `older` was not called before."""
+        """Step to the next search, finally to the saved text; None if `older` was not called
+        before."""
         with self._lock:
             if self._place is None:
                 return None
@@ -151,7 +159,9 @@ class QueryHistory:
 
     def _save(self) -> None:
         if self._path is not None:
-            threading.Thread(target=self._write, name="history").start()  # no daemon: the program waits for it
+            threading.Thread(
+                target=self._write, name="history"
+            ).start()  # no daemon: the program waits for it
 
     def _merge(self) -> list[str]:
         """Return the lines to write, merged with what another browser has written meanwhile."""
@@ -162,9 +172,15 @@ class QueryHistory:
             past, kept = [], []
         with self._lock:
             gone = self._forgotten
-            past = [each for each in past if each not in self._past and each not in gone] + self._past
-            kept = [each for each in kept if each not in self._kept and f"*{each}" not in gone] + self._kept
-        return [f"*{json.dumps(each)}" for each in kept[-_MOST:]] + [json.dumps(each) for each in past[-_MOST:]]
+            past = [
+                each for each in past if each not in self._past and each not in gone
+            ] + self._past
+            kept = [
+                each for each in kept if each not in self._kept and f"*{each}" not in gone
+            ] + self._kept
+        return [f"*{json.dumps(each)}" for each in kept[-_MOST:]] + [
+            json.dumps(each) for each in past[-_MOST:]
+        ]
 
     def _write(self) -> None:
         path = self._path
@@ -173,4 +189,6 @@ class QueryHistory:
             try:
                 write_private(path, "\n".join(self._merge()) + "\n")
             except OSError as error:
-                self._said(_("this search cannot be remembered ({reason})").format(reason=error.strerror))
+                self._said(
+                    _("this search cannot be remembered ({reason})").format(reason=error.strerror)
+                )

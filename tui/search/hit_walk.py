@@ -14,7 +14,8 @@ from .results import Fold, SearchResults, best
 
 
 class HitWalk:
-    """Holds the results shown and the fold of each conversation; `read_on` reads the next page of hits."""
+    """Holds the results shown and the fold of each conversation; `read_on` reads the next page of
+    hits."""
 
     def __init__(self, context: Context, panes: Panes, read_on: Callable[[], None]) -> None:
         self._context, self._panes, self._read_on = context, panes, read_on
@@ -44,10 +45,16 @@ class HitWalk:
         """Show more hits of the conversation of the current row (1), or fewer (-1)."""
         row = self._panes.rows.current
         root = row.root_id if isinstance(row, MoreRow) else None
-        if isinstance(row, ConversationRow | HitRow) and row.conversation is not None and self.found is not None:
+        if (
+            isinstance(row, ConversationRow | HitRow)
+            and row.conversation is not None
+            and self.found is not None
+        ):
             root = row.conversation.root_id
         if root is None:
-            self._context.say(_("nothing to fold here: + and - show more or fewer hits of a conversation"))
+            self._context.say(
+                _("nothing to fold here: + and - show more or fewer hits of a conversation")
+            )
             return
         self._folds[root] = self._folds.get(root, Fold.SOME).step(by)
         self._panes.rows.show(self._rows(), key=f"c{root}" if by < 0 else None)
@@ -60,9 +67,14 @@ class HitWalk:
         self._panes.rows.show(rows, key=rows.row(index).key if index < len(rows) else None)
 
     def best_hit(self, conversation: Conversation) -> int | None:
-        """Return the message id of a conversation's best hit, which is the one shown if only one is."""
+        """Return the message id of a conversation's best hit, which is the one shown if only one
+        is."""
         segments = {segment.id for segment in conversation.segments}
-        hits = [hit for hit in self.found.hits if hit.session_id in segments] if self.found is not None else []
+        hits = (
+            [hit for hit in self.found.hits if hit.session_id in segments]
+            if self.found is not None
+            else []
+        )
         return best(hits).message_id if hits else None
 
     def step(self, by: int) -> None:

@@ -1,4 +1,5 @@
-"""The controller of the search box: marks, completion of filters and of their values in this store, history."""
+"""The controller of the search box: marks, completion of filters and of their values in this store,
+history."""
 
 from __future__ import annotations
 
@@ -19,11 +20,16 @@ from .searches import SearchesCard
 class Typing:
     """Parses the query at each keystroke and passes it on.
 
-    `ask` is called with it, messages about its problems, and why it must not be run, empty if it may be.
+    `ask` is called with it, messages about its problems, and why it must not be run, empty if it
+    may be.
     """
 
     def __init__(
-        self, context: Context, panes: Panes, history: QueryHistory, ask: Callable[[Query, Sequence[str], str], None]
+        self,
+        context: Context,
+        panes: Panes,
+        history: QueryHistory,
+        ask: Callable[[Query, Sequence[str], str], None],
     ) -> None:
         self._context, self._panes, self.history, self._ask = context, panes, history, ask
         self.offered: Offer | None = None
@@ -40,8 +46,12 @@ class Typing:
         query = parse(text)
         self._offer(text)
         # An incomplete filter that is still being typed is no problem yet.
-        typing = len(text) if self.offered is not None or text.endswith((":", "<", ">", "=")) else -1
-        problems = [each for each in (*query.problems, *unknown_filters(query)) if each.end != typing]
+        typing = (
+            len(text) if self.offered is not None or text.endswith((":", "<", ">", "=")) else -1
+        )
+        problems = [
+            each for each in (*query.problems, *unknown_filters(query)) if each.end != typing
+        ]
         marks = [("filter", each.start, each.end) for each in query.filters]
         self._panes.box.marks = marks + [("problem", each.start, each.end) for each in problems]
         messages = [each.text for each in problems]
@@ -52,7 +62,8 @@ class Typing:
         """Put the previous or next search of the history into the box.
 
         Args:
-            key: `up` in an empty box or with the cursor on the first row; then `down`. Others do nothing.
+            key: `up` in an empty box or with the cursor on the first row; then `down`. Others do
+                nothing.
 
         Returns:
             Whether the key was handled.
@@ -89,7 +100,9 @@ class Typing:
         text = self._panes.box.value.strip()
         if text:
             kept = self.history.keep(text)
-            self._context.say(_("search kept: Ctrl+R lists it") if kept else _("search no longer kept"))
+            self._context.say(
+                _("search kept: Ctrl+R lists it") if kept else _("search no longer kept")
+            )
 
     def list_searches(self) -> None:
         """Let the user choose a kept or earlier search."""
@@ -102,11 +115,17 @@ class Typing:
         self._panes.app.push_screen(SearchesCard(self.history), chosen)
 
     def _offer(self, text: str) -> None:
-        """Offer completions of the end of the query: the first behind the cursor, all above the list."""
+        """Offer completions of the end of the query: the first behind the cursor, all above the
+        list."""
         vocabulary = self._vocabulary or Vocabulary()
-        before, offered = self.offered, complete(text, vocabulary, self._context.clock()) if text else None
+        before, offered = (
+            self.offered,
+            complete(text, vocabulary, self._context.clock()) if text else None,
+        )
         self.offered = offered
-        self._panes.box.offer(text[: offered.start] + offered.choices[0] if offered is not None else "")
+        self._panes.box.offer(
+            text[: offered.start] + offered.choices[0] if offered is not None else ""
+        )
         if before != offered:
             self._context.show_header()
         catalog = self._context.catalog
@@ -120,5 +139,8 @@ class Typing:
                 self._offer(text)
 
         self._context.page_worker.submit(
-            "vocabulary", lambda reader: read_vocabulary(reader, catalog), done, self._context.failed
+            "vocabulary",
+            lambda reader: read_vocabulary(reader, catalog),
+            done,
+            self._context.failed,
         )

@@ -16,7 +16,15 @@ from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import N_, _, ngettext
 
 from ..formats import counted
-from ..list.list_rows import ConversationRow, FixedRows, HitRow, ListRow, MoreRow, NoteRow, SuggestionRow
+from ..list.list_rows import (
+    ConversationRow,
+    FixedRows,
+    HitRow,
+    ListRow,
+    MoreRow,
+    NoteRow,
+    SuggestionRow,
+)
 
 _FIRST = {
     "newest": N_("the newest {count:,} hits are shown: end to read on"),
@@ -53,7 +61,8 @@ def best(hits: Sequence[Hit]) -> Hit:
 
 
 def _worth(hit: Hit) -> tuple[int, bool]:
-    """Sort key of hits: the number of different words matched in the snippet, then text before tool output."""
+    """Sort key of hits: the number of different words matched in the snippet, then text before tool
+    output."""
     return len({hit.snippet[start:end].casefold() for start, end in hit.match}), hit.role != "tool"
 
 
@@ -108,11 +117,14 @@ class SearchResults:
         groups: dict[str, list[Hit]] = {}
         for hit in self.hits:
             conversation = self.conversations.get(hit.session_id)
-            groups.setdefault(conversation.root_id if conversation is not None else hit.session_id, []).append(hit)
+            groups.setdefault(
+                conversation.root_id if conversation is not None else hit.session_id, []
+            ).append(hit)
         return groups
 
     def rows(self, folds: Mapping[str, Fold]) -> FixedRows:
-        """Build the rows: titles, then each conversation with its hits; or suggestions if there are none.
+        """Build the rows: titles, then each conversation with its hits; or suggestions if there are
+        none.
 
         `folds` are by root id, `Fold.SOME` for others.
         """
@@ -141,7 +153,11 @@ class SearchResults:
             return _("No conversation matches: Esc shows all.")
         if self.answer.stopped:
             return _("Nothing found until it was stopped.")
-        return _("Nothing contains this.") if self.answer.complete else _("Nothing found in what was searched.")
+        return (
+            _("Nothing contains this.")
+            if self.answer.complete
+            else _("Nothing found in what was searched.")
+        )
 
     def _what_follows(self) -> str:
         if self.is_partial:
@@ -154,8 +170,14 @@ class SearchResults:
         """Return a copy with the messages of each conversation counted."""
         unique = {each.root_id: each for each in (*self.titles, *self.conversations.values())}
         counted = {each.root_id: each for each in with_details(reader, list(unique.values()))}
-        conversations = {session: counted[each.root_id] for session, each in self.conversations.items()}
-        return replace(self, titles=tuple(counted[each.root_id] for each in self.titles), conversations=conversations)
+        conversations = {
+            session: counted[each.root_id] for session, each in self.conversations.items()
+        }
+        return replace(
+            self,
+            titles=tuple(counted[each.root_id] for each in self.titles),
+            conversations=conversations,
+        )
 
     def _count(self) -> str:
         answer, total = self.answer, self.counts.total
@@ -169,7 +191,8 @@ class SearchResults:
         return _hits(count, plus, roots, at_least=answer.more)
 
     def status(self, problems: Sequence[str] = ()) -> str:
-        """Return the status: counts, then problems and coverage, then engine and time; narrow terminals cut the end.
+        """Return the status: counts, then problems and coverage, then engine and time; narrow
+        terminals cut the end.
 
         `problems` are messages about parts of the query that could not be understood.
         """
@@ -190,5 +213,9 @@ class SearchResults:
 
 def _hits(count: int, plus: str, conversations: int, *, at_least: bool) -> str:
     where = _("{count:,}+ conversations").format(count=conversations) if at_least else ""
-    text = ngettext("{count}{plus} hit in {conversations}", "{count}{plus} hits in {conversations}", count)
-    return text.format(count=f"{count:,}", plus=plus, conversations=where or counted(conversations, "conversation"))
+    text = ngettext(
+        "{count}{plus} hit in {conversations}", "{count}{plus} hits in {conversations}", count
+    )
+    return text.format(
+        count=f"{count:,}", plus=plus, conversations=where or counted(conversations, "conversation")
+    )

@@ -78,7 +78,10 @@ def run(
         now: Unix seconds.
         earlier: Read on after these results.
     """
-    scope, compiled = make_scope(reader, conditions, catalog, view), compile_query(query, prefix_last=True)
+    scope, compiled = (
+        make_scope(reader, conditions, catalog, view),
+        compile_query(query, prefix_last=True),
+    )
     stopped, limit = until(scan.stopped.is_set, _PATIENCE), PAGE
     shown: tuple[Hit, ...] = ()
     after: Hit | None = None
@@ -102,12 +105,30 @@ def run(
         def report(hits: tuple[Hit, ...]) -> None:
             add_conversations(hits)
             so_far = Answer(
-                query, (*shown, *hits), "scan", False, None, stopped=True, more=True, matchers=tuple(compiled.matchers)
+                query,
+                (*shown, *hits),
+                "scan",
+                False,
+                None,
+                stopped=True,
+                more=True,
+                matchers=tuple(compiled.matchers),
             )
-            scan.take(SearchResults(query, so_far, titles, dict(conversations), sort=sort, is_partial=True))
+            scan.take(
+                SearchResults(
+                    query, so_far, titles, dict(conversations), sort=sort, is_partial=True
+                )
+            )
 
         search = Search(
-            reader, query, scope, sort=sort, prefix_last=True, edits=edits, stopped=stopped, progress=scan.tell
+            reader,
+            query,
+            scope,
+            sort=sort,
+            prefix_last=True,
+            edits=edits,
+            stopped=stopped,
+            progress=scan.tell,
         )
         return search.page(limit, after=after, portion=report)
 
@@ -124,8 +145,11 @@ def run(
     return SearchResults(query, answer, titles, conversations, past_edits=past_edits, sort=sort)
 
 
-def _conversations(reader: Reader, catalog: Catalog, session_ids: Sequence[str], now: float) -> dict[str, Conversation]:
-    """Return the conversations of sessions by session id, with previews; read those that the catalog lacks."""
+def _conversations(
+    reader: Reader, catalog: Catalog, session_ids: Sequence[str], now: float
+) -> dict[str, Conversation]:
+    """Return the conversations of sessions by session id, with previews; read those that the
+    catalog lacks."""
     unique = list(dict.fromkeys(session_ids))
     unknown = [each for each in unique if each not in catalog.forest.sessions]
     neighbourhood = read_neighbourhood(reader, unknown, now) if unknown else catalog
@@ -136,4 +160,7 @@ def _conversations(reader: Reader, catalog: Catalog, session_ids: Sequence[str],
             conversations[session_id] = conversation
     by_root = {each.root_id: each for each in conversations.values()}
     named = {each.root_id: each for each in with_names(reader, list(by_root.values()))}
-    return {session_id: named[conversation.root_id] for session_id, conversation in conversations.items()}
+    return {
+        session_id: named[conversation.root_id]
+        for session_id, conversation in conversations.items()
+    }

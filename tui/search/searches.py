@@ -51,7 +51,10 @@ class SearchesCard(Card[str | None]):
         every = [*kept, *(each for each in past if each not in kept)]
         words = narrow.casefold().split()
         self._shown = [each for each in every if all(word in each.casefold() for word in words)]
-        rows = [Option(Content(f"{'★' if each in kept else ' '} {one_line(each, 300)}")) for each in self._shown]
+        rows = [
+            Option(Content(f"{'★' if each in kept else ' '} {one_line(each, 300)}"))
+            for each in self._shown
+        ]
         if not rows:
             none = _("no searches yet: Enter in the search box remembers one")
             rows = [Option(Content(_("no search matches") if every else none), disabled=True)]

@@ -29,7 +29,11 @@ from .run import run
 _GLANCE = 0.012
 """Seconds a keystroke waits for its result, less than a frame; most take less."""
 _ORDERS = ("newest", "relevance", "oldest")
-_ORDER_SHOWN = {"newest": N_("hits newest"), "relevance": N_("hits relevance"), "oldest": N_("hits oldest")}
+_ORDER_SHOWN = {
+    "newest": N_("hits newest"),
+    "relevance": N_("hits relevance"),
+    "oldest": N_("hits oldest"),
+}
 _ORDER_MESSAGE = {
     "newest": N_("hits: newest first"),
     "relevance": N_("hits: best first"),
@@ -43,7 +47,8 @@ class Searching:
     Args:
         list_order: Returns the list's order, for searches for conversations.
         current: Returns the current conversation.
-        show_list: Shows the list again, with the cursor on the first of these row keys that is listed.
+        show_list: Shows the list again, with the cursor on the first of these row keys that is
+            listed.
         put_query: Puts a query into the box.
         search_profile: Searches a profile, by name, for a query.
     """
@@ -107,9 +112,11 @@ class Searching:
     # Searching
 
     def asked(self, query: Query, problems: Sequence[str], refusal: str = "") -> None:
-        """Take a changed query, and messages about parts that could not be understood; called within the keystroke.
+        """Take a changed query, and messages about parts that could not be understood; called
+        within the keystroke.
 
-        With a `refusal`, a sentence, it is not run: without the filter that has a wrong value it would find too much.
+        With a `refusal`, a sentence, it is not run: without the filter that has a wrong value it
+        would find too much.
         """
         self._problems, self._refusal = problems, refusal
         if query.is_empty:
@@ -160,13 +167,16 @@ class Searching:
             self.set_view(row.view)
         else:
             view = row.view
-            self._put_query(f"{row.query} ")  # the space ends the last word: it was counted as a whole word
+            self._put_query(
+                f"{row.query} "
+            )  # the space ends the last word: it was counted as a whole word
             if self.view is not view:
                 self.set_view(view)
         self._context.show_header()
 
     def stop(self) -> bool:
-        """Stop a scan that is shown as one, and return whether there was one; its results so far stay."""
+        """Stop a scan that is shown as one, and return whether there was one; its results so far
+        stay."""
         scan = self._scan
         if scan is None or not scan.is_told:
             return False
@@ -178,7 +188,9 @@ class Searching:
         self._was_busy = False
         self._context.search_worker.cancel("search")
         current = self._current()
-        keys = [f"c{current.root_id}"] if current is not None and not self._panes.box.has_focus else []
+        keys = (
+            [f"c{current.root_id}"] if current is not None and not self._panes.box.has_focus else []
+        )
         self._show_list([*keys, self._before])
         self._context.show_header()
         self._context.say("")
@@ -204,19 +216,25 @@ class Searching:
             if asks_for_conversations(query, conditions):
                 # Only filters of conversations: show the list, filtered.
                 matching = frozenset(roots_in(reader, conditions, whole, view))
-                listed = whole.order(view, sort=order.sort, reverse=order.reverse, amounts=order.amounts)
+                listed = whole.order(
+                    view, sort=order.sort, reverse=order.reverse, amounts=order.amounts
+                )
                 roots = [root for root in listed if root in matching]
                 if not roots:
                     return SearchResults(query, Answer(query), of_list=True)
                 return CatalogRows(whole, roots, details, (), "", order=order)
-            return run(reader, query, conditions, scan, catalog=whole, view=view, sort=sort, now=now)
+            return run(
+                reader, query, conditions, scan, catalog=whole, view=view, sort=sort, now=now
+            )
 
         def done(found: SearchResults | CatalogRows) -> None:
             self._scan = None
             if isinstance(found, CatalogRows):
                 self.hits.found = None
                 self._panes.rows.show(found, top=top)
-                count = ngettext("1 conversation", "{count:,} conversations", len(found)).format(count=len(found))
+                count = ngettext("1 conversation", "{count:,} conversations", len(found)).format(
+                    count=len(found)
+                )
                 self._context.say(" · ".join([count, *self._problems]))
             else:
                 # If a scan has shown some of it already, the cursor stays.
@@ -248,11 +266,26 @@ class Searching:
         self.counting.forget()  # or this would wait for a count
         self._reading_on = True
         scan = self._scan = Scan()
-        now, catalog, view, sort = self._context.clock(), self._context.catalog, self.view, self.order
+        now, catalog, view, sort = (
+            self._context.clock(),
+            self._context.catalog,
+            self.view,
+            self.order,
+        )
         conditions = compile_filters(query, now)
 
         def work(reader: Reader) -> SearchResults:
-            return run(reader, query, conditions, scan, catalog=catalog, view=view, sort=sort, now=now, earlier=found)
+            return run(
+                reader,
+                query,
+                conditions,
+                scan,
+                catalog=catalog,
+                view=view,
+                sort=sort,
+                now=now,
+                earlier=found,
+            )
 
         def done(longer: SearchResults) -> None:
             self._scan, self._reading_on = None, False
@@ -290,13 +323,16 @@ class Searching:
         self._context.say(" · ".join([*self._problems, text]))
 
     def shortfall(self) -> str:
-        """Return the status of the results if they are incomplete or the query has problems; else empty."""
+        """Return the status of the results if they are incomplete or the query has problems; else
+        empty."""
         found = self.hits.found
         if found is None:
             return ""
         is_whole = found.answer.complete and not found.answer.stopped and not self._problems
         coverage = found.counts.coverage
-        return "" if is_whole and not (coverage and coverage.reason) else found.status(self._problems)
+        return (
+            "" if is_whole and not (coverage and coverage.reason) else found.status(self._problems)
+        )
 
     def _say_status(self) -> None:
         if self.hits.found is not None:

@@ -44,7 +44,8 @@ def full_date(day: date) -> str:
 
 
 def short_month(day: date) -> str:
-    """Return `Mar 2026`, as a two-digit year would look like a day; at most eight cells in every language."""
+    """Return `Mar 2026`, as a two-digit year would look like a day; at most eight cells in every
+    language."""
     return day.strftime(_("%b %Y"))
 
 
@@ -56,5 +57,8 @@ def month(day: date) -> str:
 def long_day(day: date) -> str:
     """Return `Thursday, 5 March 2026`."""
     return _("{weekday}, {day} {month} {year}").format(
-        weekday=_(_LONG_WEEKDAYS[day.weekday()]), day=day.day, month=_(_LONG_MONTHS[day.month - 1]), year=day.year
+        weekday=_(_LONG_WEEKDAYS[day.weekday()]),
+        day=day.day,
+        month=_(_LONG_MONTHS[day.month - 1]),
+        year=day.year,
     )

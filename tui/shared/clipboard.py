@@ -1,7 +1,8 @@
 """Copy text to the clipboard by the first method that works, and report which one it was.
 
-The order: the desktop's own tool, whose exit code tells whether it worked; tmux, which keeps a buffer and offers it to
-the terminal; the terminal by OSC 52, which never answers, so success is not claimed.
+The order: the desktop's own tool, whose exit code tells whether it worked; tmux, which keeps a
+buffer and offers it to the terminal; the terminal by OSC 52, which never answers, so success is not
+claimed.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from hermes_browse.store.wording import _
 _PATIENCE = 2.0
 """Maximum seconds for a tool."""
 _OSC_LIMIT = 74_994
-"""Bytes that xterm accepts by OSC 52: 100,000 of base64 less the escape sequence. Other terminals differ."""
+"""Bytes that xterm accepts by OSC 52: 100,000 of base64 less the escape sequence. Other terminals
+differ."""
 _CONTROLS = {**VISIBLE_CONTROLS, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
 
 
@@ -63,8 +65,8 @@ def _desktop_tools(environment: Mapping[str, str], platform: str) -> Iterator[tu
 def tools(environment: Mapping[str, str], platform: str | None = None) -> list[Tool]:
     """Return the programs to try, installed or not, best first.
 
-    Over SSH only tmux, which passes text on to the terminal: the desktop's tools would copy on the remote machine.
-    The platform is this one by default.
+    Over SSH only tmux, which passes text on to the terminal: the desktop's tools would copy on the
+    remote machine. The platform is this one by default.
     """
     is_remote = "SSH_CONNECTION" in environment or "SSH_TTY" in environment
     commands = () if is_remote else _desktop_tools(environment, platform or sys.platform)
@@ -78,7 +80,8 @@ def tools(environment: Mapping[str, str], platform: str | None = None) -> list[T
 
 
 def harmless(text: str) -> str:
-    """Replace control characters by their pictures, so that pasting the text has no side effects."""
+    """Replace control characters by their pictures, so that pasting the text has no side
+    effects."""
     return text.replace("\r\n", "\n").translate(_CONTROLS)
 
 
@@ -89,13 +92,15 @@ def route(environment: Mapping[str, str]) -> str:
 
 
 def run_tool(text: str, candidates: Sequence[Tool]) -> str | None:
-    """Pass text to the first tool that accepts it; return the message of that tool, None if all failed."""
+    """Pass text to the first tool that accepts it; return the message of that tool, None if all
+    failed."""
     for tool in candidates:
         program = shutil.which(tool.argv[0])
         if program is None:
             continue
         try:
-            # No pipes for the output: xclip and wl-copy stay in the background and would keep them open.
+            # No pipes for the output: xclip and wl-copy stay in the background and would keep them
+            # open.
             ended = subprocess.run(
                 [program, *tool.argv[1:]],
                 input=text.encode(tool.encoding, "replace"),

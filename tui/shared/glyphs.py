@@ -1,4 +1,5 @@
-"""The signs the browser draws and their meanings, and what is printed where the encoding lacks a character."""
+"""The signs the browser draws and their meanings, and what is printed where the encoding lacks a
+character."""
 
 from __future__ import annotations
 
@@ -109,7 +110,8 @@ LEGENDS = (
         ("★", N_("a search that is kept")),
     )),
 )  # fmt: skip
-"""Meanings of all signs, in the order of the help; a test fails for a sign that is drawn and not here."""
+"""Meanings of all signs, in the order of the help; a test fails for a sign that is drawn and not
+here."""
 
 
 def is_unicode(encoding: str | None) -> bool:

@@ -41,7 +41,9 @@ def title(location: Location, shown: str, width: int) -> Content:
 
 def marked(count: int, messages: int) -> str:
     """Return the number of marks for the line of views."""
-    return _("✓ {count:,} marked · {messages}").format(count=count, messages=formats.messages(messages))
+    return _("✓ {count:,} marked · {messages}").format(
+        count=count, messages=formats.messages(messages)
+    )
 
 
 def views(
@@ -72,7 +74,10 @@ def views(
     parts: list[Content] = [Content(" ")]
     for (label, is_current), command in zip(labels, (*VIEW_COMMANDS, "view-old"), strict=False):
         click = Style.from_meta({"@click": f"screen.do('{command}')"})
-        parts += [_style(f" {label} ", "bold reverse" if is_current else "dim").stylize(click), Content(" ")]
+        parts += [
+            _style(f" {label} ", "bold reverse" if is_current else "dim").stylize(click),
+            Content(" "),
+        ]
     return Content("").join([*parts, _style(f"  {suffix}", "bold $accent" if marks else "dim")])
 
 
@@ -90,7 +95,8 @@ def offers(choices: Sequence[str], width: int) -> Content:
 
 
 def status(text: str, state: str, *, look: str = "dim") -> Content:
-    """Build the status line: a sentence, and the state of writers; `look` is empty for the answer to a key."""
+    """Build the status line: a sentence, and the state of writers; `look` is empty for the answer
+    to a key."""
     between = " │ " if text and state else ""
     return Content.assemble((one_line(text, 400), look), (between + state, "dim"))
 
@@ -112,8 +118,11 @@ def conversation_title(conversation: Conversation, width: int) -> Content:
     return Content.assemble("  ", (name, "bold"), " " * space, (right, "dim"))
 
 
-def conversation_facts(conversation: Conversation, reading: Reading, width: int, here: str = "") -> Content:
-    """Build the facts line: what the model saw at a message, state, resume target, directory, branch, tokens, cost."""
+def conversation_facts(
+    conversation: Conversation, reading: Reading, width: int, here: str = ""
+) -> Content:
+    """Build the facts line: what the model saw at a message, state, resume target, directory,
+    branch, tokens, cost."""
     state = formats.status(conversation.status)
     if conversation.status is Status.ENDED:
         state = formats.end_reason(conversation.tip.end_reason) or state
@@ -124,7 +133,9 @@ def conversation_facts(conversation: Conversation, reading: Reading, width: int,
         state,
         _("archived") if conversation.archived else "",
         _("pinned") if conversation.pinned else "",
-        _("resumes …{id} (newest of {count} parts)").format(id=conversation.id[-6:], count=count) if count > 1 else "",
+        _("resumes …{id} (newest of {count} parts)").format(id=conversation.id[-6:], count=count)
+        if count > 1
+        else "",
         one_line(conversation.cwd or "", 60),
         one_line(conversation.git_branch or "", 30),
         _("{count} tok").format(count=formats.number(total)) if total else "",
@@ -132,17 +143,26 @@ def conversation_facts(conversation: Conversation, reading: Reading, width: int,
     ]
     if reading is not Reading.SAID:
         is_live = reading is Reading.LIVE
-        facts.insert(0, _("what the model still sees") if is_live else pgettext("reading", "everything"))
+        facts.insert(
+            0, _("what the model still sees") if is_live else pgettext("reading", "everything")
+        )
     facts.insert(0, here)
-    return Content.assemble("  ", (clip(" · ".join(fact for fact in facts if fact), width - 3), "dim"))
+    return Content.assemble(
+        "  ", (clip(" · ".join(fact for fact in facts if fact), width - 3), "dim")
+    )
 
 
 def lineage_title(lineage: Lineage, compactions: int) -> Content:
-    """Build the title of the tree: its size, and a warning if Hermes would resume another session."""
+    """Build the title of the tree: its size, and a warning if Hermes would resume another
+    session."""
     count = len(lineage.nodes)
-    label = "  " + ngettext("Lineage · 1 session", "Lineage · {count} sessions", count).format(count=count)
+    label = "  " + ngettext("Lineage · 1 session", "Lineage · {count} sessions", count).format(
+        count=count
+    )
     if lineage.predicted != lineage.resume.id:
-        warning = "  " + _("Hermes would open {id} instead").format(id=one_line(lineage.predicted, 60))
+        warning = "  " + _("Hermes would open {id} instead").format(
+            id=one_line(lineage.predicted, 60)
+        )
         return Content.assemble((label, "bold"), (warning, "$warning"))
     is_chain = sum(node.on_path for node in lineage.nodes) > 1
     facts = f" · {lineage.resume.shown_reason}" if is_chain else ""

@@ -1,7 +1,7 @@
 """The footer: one line of text with the active keys, each of which can be clicked.
 
-Textual's footer has a widget per key, composed and styled twice at the start, which takes as long as the rest of the
-screen.
+Textual's footer has a widget per key, composed and styled twice at the start, which takes as long
+as the rest of the screen.
 """
 
 from __future__ import annotations
@@ -43,7 +43,10 @@ class _Key(NamedTuple):
     def parts(self) -> tuple[tuple[str, str], tuple[str, str]]:
         """Return its texts with their styles."""
         dim = "" if self.enabled else " dim"
-        return (f" {self.key}", f"bold $footer-key-foreground{dim}"), (f" {_(self.binding.description)} ", dim.strip())
+        return (f" {self.key}", f"bold $footer-key-foreground{dim}"), (
+            f" {_(self.binding.description)} ",
+            dim.strip(),
+        )
 
 
 class KeyLine(TextLine):
@@ -77,7 +80,10 @@ class KeyLine(TextLine):
         for each in every:
             if each.binding.show:
                 active.setdefault(each.binding.action, each)
-        keys = [_Key(each.binding, self._printed(each.binding), each.enabled) for each in active.values()]
+        keys = [
+            _Key(each.binding, self._printed(each.binding), each.enabled)
+            for each in active.values()
+        ]
         enter = self._enter
         if enter is not None and enter.key_display and enter.action not in active:
             keys.insert(0, _Key(enter, "Enter", enabled=True))
@@ -110,7 +116,8 @@ class KeyLine(TextLine):
 
     @property
     def _enter(self) -> Binding | None:
-        """The binding of Enter in the focused pane; with `key_display` if it depends on the row under the cursor."""
+        """The binding of Enter in the focused pane; with `key_display` if it depends on the row
+        under the cursor."""
         enter = self.screen.active_bindings.get("enter")
         title = getattr(self.screen.focused, "enter_title", "")
         if enter is None or not title:
@@ -120,7 +127,9 @@ class KeyLine(TextLine):
     def _printed(self, binding: Binding) -> str:
         """Return the key as printed; Enter only if it has this action in the focused pane."""
         enter = self._enter
-        if binding.key_display == "Enter" and (enter is None or enter.description != binding.description):
+        if binding.key_display == "Enter" and (
+            enter is None or enter.description != binding.description
+        ):
             binding = replace(binding, key_display=None)
         return self.app.get_key_display(binding)
 

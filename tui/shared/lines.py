@@ -28,7 +28,8 @@ from .styled import LOOKS, Line, Span, breaks, line_text, line_width, slice_span
 
 
 class Paragraph(Static):
-    """A text whose height is right even if a worker's answer changes it before the first layout is done."""
+    """A text whose height is right even if a worker's answer changes it before the first layout is
+    done."""
 
     def update(self, content: VisualType = "", *, layout: bool = True) -> None:
         """Show another text; lays out the screen unless the height stays."""
@@ -95,11 +96,13 @@ class ToggleLine(TextLine):
 
 
 class LongView(ScrollView, inherit_bindings=False):
-    """A Line-API view whose length may change with every key. It has no horizontal scrolling, so those keys are free.
+    """A Line-API view whose length may change with every key. It has no horizontal scrolling, so
+    those keys are free.
 
-    In Textual 8 a change of `virtual_size` lays out all widgets of the screen, which takes most of a frame: too long
-    for a list that changes with each letter, or heights corrected while scrolling. Here it updates only the scroll bar,
-    unless the height of the view depends on its content.
+    In Textual 8 a change of `virtual_size` lays out all widgets of the screen, which takes most of
+    a frame: too long for a list that changes with each letter, or heights corrected while
+    scrolling. Here it updates only the scroll bar, unless the height of the view depends on its
+    content.
     """
 
     LOOK_PREFIX = "transcript"
@@ -139,7 +142,9 @@ class LongView(ScrollView, inherit_bindings=False):
         """
         style = self._looks.get(looks)
         if style is None:
-            style = self._looks[looks] = self._make_style(looks.split()) if looks else self.rich_style
+            style = self._looks[looks] = (
+                self._make_style(looks.split()) if looks else self.rich_style
+            )
         return style
 
     def _make_style(self, names: Sequence[str]) -> Style:
@@ -152,12 +157,17 @@ class LongView(ScrollView, inherit_bindings=False):
         """Build a screen line of `first` and spans."""
         base = self._look_style("")
         # Spans should be printable already; this is the last check before the terminal.
-        segments = [Segment(printable(text), base + self._look_style(looks)) for text, looks in spans if text]
+        segments = [
+            Segment(printable(text), base + self._look_style(looks))
+            for text, looks in spans
+            if text
+        ]
         return Strip([*first, *segments]).adjust_cell_length(width, base)
 
 
 class LinesView(LongView, can_focus=True):
-    """A read-only text: styled lines wrapped to the width, of which only those on screen are painted.
+    """A read-only text: styled lines wrapped to the width, of which only those on screen are
+    painted.
 
     Args:
         lines: Printable, not wrapped.
@@ -194,7 +204,10 @@ class LinesView(LongView, can_focus=True):
         if rest and rest[0][0].startswith(" "):
             rest[0] = (rest[0][0][1:], rest[0][1])
         space = (" " * self._hang, "text")
-        return [slice_spans(line, 0, first), *([space, *piece] for piece in wrap_spans(rest, width - self._hang))]
+        return [
+            slice_spans(line, 0, first),
+            *([space, *piece] for piece in wrap_spans(rest, width - self._hang)),
+        ]
 
     def render_line(self, y: int) -> Strip:
         """Render one screen line."""

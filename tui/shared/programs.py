@@ -20,13 +20,15 @@ _PATIENCE = 8.0
 """Maximum seconds to wait for the web browser's starter."""
 _QUIETLY = "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))"
 _IN_TERMINAL = ("GenericBrowser", "Elinks")
-"""Classes of `webbrowser` (Python 3.11 to 3.14) for programs that run in the foreground and take the terminal."""
+"""Classes of `webbrowser` (Python 3.11 to 3.14) for programs that run in the foreground and take
+the terminal."""
 _PAGERS = ("less", "more")
 _EDITORS = ("nano", "vi", "notepad")
 
 
 def takes_the_terminal() -> bool | None:
-    """Return whether the system's web browser is a text browser, which needs the terminal; None if there is none.
+    """Return whether the system's web browser is a text browser, which needs the terminal; None if
+    there is none.
 
     Not for the screen's thread: this may start a program.
     """
@@ -39,11 +41,15 @@ def takes_the_terminal() -> bool | None:
 def open_quietly(address: str) -> bool:
     """Open an address in a graphical web browser; return whether a program accepted it.
 
-    Runs in a process without output, as starters such as xdg-open write to the terminal; isolated (`-I`), so that
-    Python imports nothing from the working directory. The address must have been checked.
+    Runs in a process without output, as starters such as xdg-open write to the terminal; isolated
+    (`-I`), so that Python imports nothing from the working directory. The address must have been
+    checked.
     """
     try:
-        return start_quietly([sys.executable, "-I", "-c", _QUIETLY, address], _PATIENCE) in (0, None)
+        return start_quietly([sys.executable, "-I", "-c", _QUIETLY, address], _PATIENCE) in (
+            0,
+            None,
+        )
     except OSError:
         return False
 
@@ -58,7 +64,9 @@ def start_quietly(command: Sequence[str], patience: float) -> int | None:
         OSError: It cannot be started.
     """
     silent = subprocess.DEVNULL
-    started = subprocess.Popen(command, stdin=silent, stdout=silent, stderr=silent, start_new_session=True)
+    started = subprocess.Popen(
+        command, stdin=silent, stdout=silent, stderr=silent, start_new_session=True
+    )
     try:
         return started.wait(patience)
     except subprocess.TimeoutExpired:
@@ -73,7 +81,9 @@ def open_here(address: str) -> bool:
         return False
 
 
-def _command(environment: Mapping[str, str], variables: Sequence[str], defaults: Sequence[str]) -> list[str] | None:
+def _command(
+    environment: Mapping[str, str], variables: Sequence[str], defaults: Sequence[str]
+) -> list[str] | None:
     for variable in variables:
         if (setting := environment.get(variable, "")).strip():
             return shlex.split(setting, posix=sys.platform != "win32")
@@ -81,18 +91,21 @@ def _command(environment: Mapping[str, str], variables: Sequence[str], defaults:
 
 
 def pager(environment: Mapping[str, str]) -> list[str] | None:
-    """Return the pager's command without the file, by `PAGER` or what is installed; None if there is none."""
+    """Return the pager's command without the file, by `PAGER` or what is installed; None if there
+    is none."""
     return _command(environment, ["PAGER"], _PAGERS)
 
 
 def editor(environment: Mapping[str, str]) -> list[str] | None:
-    """Return the editor's command without the file, by `VISUAL`, else `EDITOR`, or what is installed; None for none."""
+    """Return the editor's command without the file, by `VISUAL`, else `EDITOR`, or what is
+    installed; None for none."""
     return _command(environment, ["VISUAL", "EDITOR"], _EDITORS)
 
 
 @contextmanager
 def private_file(text: str, suffix: str) -> Iterator[Path]:
-    """Write a file that only its owner can read (0600, in a folder of 0700), removed when the block ends.
+    """Write a file that only its owner can read (0600, in a folder of 0700), removed when the block
+    ends.
 
     Args:
         text: Its contents, made printable, as a pager passes controls on to the terminal.
@@ -100,13 +113,16 @@ def private_file(text: str, suffix: str) -> Iterator[Path]:
     """
     with TemporaryFolder("text") as folder:
         path = folder / f"text{suffix}"
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        with os.fdopen(
+            os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8"
+        ) as file:
             file.write(printable(text))
         yield path
 
 
 def show(command: Sequence[str], text: str, suffix: str = ".txt") -> str:
-    """Run a pager or an editor on a text and wait for it; the terminal must be lent (`Application.lend_terminal`).
+    """Run a pager or an editor on a text and wait for it; the terminal must be lent
+    (`Application.lend_terminal`).
 
     Args:
         command: Without the file, which gets the suffix.
@@ -119,7 +135,11 @@ def show(command: Sequence[str], text: str, suffix: str = ".txt") -> str:
             ended = subprocess.run([*command, str(path)])
         except OSError as error:
             reason = error.strerror or type(error).__name__
-            return _("{program} could not be started: {reason}").format(program=printable(command[0]), reason=reason)
+            return _("{program} could not be started: {reason}").format(
+                program=printable(command[0]), reason=reason
+            )
     if not ended.returncode:
         return ""
-    return _("{program} ended with {code}").format(program=printable(command[0]), code=ended.returncode)
+    return _("{program} ended with {code}").format(
+        program=printable(command[0]), code=ended.returncode
+    )

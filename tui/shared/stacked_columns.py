@@ -1,4 +1,5 @@
-"""Stacked columns drawn in eighths of a cell, and a base class of widgets that paint rows of cells."""
+"""Stacked columns drawn in eighths of a cell, and a base class of widgets that paint rows of
+cells."""
 
 from __future__ import annotations
 
@@ -59,7 +60,8 @@ def stack(
     exact: bool = False,
     band: int | None = None,
 ) -> list[list[Cell]]:
-    """Draw stacked columns as rows of single cells, top first. They share the width; the highest fills the height.
+    """Draw stacked columns as rows of single cells, top first. They share the width; the highest
+    fills the height.
 
     A cell shows at most two looks: the lowest, and the largest of the others.
 
@@ -68,8 +70,9 @@ def stack(
         width: Cells, at least as many as columns.
         height: Rows.
         hatched: The look that is hatched as well as coloured.
-        exact: Draw the height of each column to the eighth, even if that hides a part in its top cell. Otherwise
-            every part is at least an eighth high and visible, and the top cell of a column may look full.
+        exact: Draw the height of each column to the eighth, even if that hides a part in its top
+            cell. Otherwise every part is at least an eighth high and visible, and the top cell of a
+            column may look full.
         band: Index of a column with the look `here` as background, up to the top.
     """
     count = len(columns)
@@ -89,11 +92,16 @@ def stack(
     return rows
 
 
-def _heights(parts: Sequence[Part], highest: float, most: int, *, exact: bool) -> list[tuple[str, int]]:
+def _heights(
+    parts: Sequence[Part], highest: float, most: int, *, exact: bool
+) -> list[tuple[str, int]]:
     """Return the height of each part in eighths."""
     scale = most / highest if highest > 0 else 0.0
     if not exact:
-        return [(look, max(1, round(value * scale)) if value > 0 and scale else 0) for look, value in parts]
+        return [
+            (look, max(1, round(value * scale)) if value > 0 and scale else 0)
+            for look, value in parts
+        ]
     heights, reached, total = [], 0, 0.0
     for look, value in parts:
         total += value
@@ -137,7 +145,8 @@ def runs(cells: Sequence[Cell]) -> list[Cell]:
 
 
 def shaded(text: str, look: str, app: App[Any]) -> str:
-    """Return a text with its full cells as a shade if the app has no colours, of what stays also its higher ones."""
+    """Return a text with its full cells as a shade if the app has no colours, of what stays also
+    its higher ones."""
     if not app.no_color or look not in _SHADES:
         return text
     cells = LOWER[4:] if look in ("spared", "stays") else LOWER[8]
@@ -145,7 +154,8 @@ def shaded(text: str, look: str, app: App[Any]) -> str:
 
 
 class Picture(Widget):
-    """A widget of rows of cells, with looks from the style sheet; drawn again on request, and for another size."""
+    """A widget of rows of cells, with looks from the style sheet; drawn again on request, and for
+    another size."""
 
     NAME: ClassVar[str] = ""
     """Prefix of its component classes: `axis` for `axis--goes`."""
@@ -184,4 +194,8 @@ class Picture(Widget):
         return Strip(segments).adjust_cell_length(width, base)
 
     def _look(self, name: str) -> Style:
-        return self.get_component_rich_style(f"{self.NAME}--{name}", partial=True) if name else Style.null()
+        return (
+            self.get_component_rich_style(f"{self.NAME}--{name}", partial=True)
+            if name
+            else Style.null()
+        )

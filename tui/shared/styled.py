@@ -27,8 +27,8 @@ LOOKS = (
 
 TAB = "    "
 JOINT, SPACE_JOINT = ("", "joint"), ("", "space-joint")
-"""Empty spans at the start of a continued line, after any prefix. They record what the break left out, nothing or one
-space, so that find can match across it; they are never painted.
+"""Empty spans at the start of a continued line, after any prefix. They record what the break left
+out, nothing or one space, so that find can match across it; they are never painted.
 """
 
 
@@ -103,7 +103,8 @@ def slice_spans(spans: Sequence[Span], start: int, end: int) -> Line:
 
 
 def wrap_spans(spans: Sequence[Span], width: int) -> list[Line]:
-    """Wrap spans, which may contain newlines, to lines of at most `width` cells; continued ones begin with a joint."""
+    """Wrap spans, which may contain newlines, to lines of at most `width` cells; continued ones
+    begin with a joint."""
     lines: list[Line] = []
     current: Line = []
     for text, look in spans:
@@ -122,7 +123,9 @@ def wrap_spans(spans: Sequence[Span], width: int) -> list[Line]:
             continue
         wrapped.append(slice_spans(line, *ranges[0]))
         for (_, before), (start, end) in pairwise(ranges):
-            wrapped.append([SPACE_JOINT if start > before else JOINT, *slice_spans(line, start, end)])
+            wrapped.append(
+                [SPACE_JOINT if start > before else JOINT, *slice_spans(line, start, end)]
+            )
     return wrapped
 
 
@@ -138,7 +141,10 @@ def safe_text(text: str) -> str:
 
 def indent(lines: Iterable[Line], prefix: Span, first: Span | None = None) -> list[Line]:
     """Prefix lines, the first one with `first` if given."""
-    return [[first if first is not None and index == 0 else prefix, *line] for index, line in enumerate(lines)]
+    return [
+        [first if first is not None and index == 0 else prefix, *line]
+        for index, line in enumerate(lines)
+    ]
 
 
 def line_text(line: Line) -> str:
@@ -184,7 +190,8 @@ def light(line: Line, ranges: Sequence[tuple[int, int]], look: str) -> Line:
 
 
 def row_line(lead: Span, name: Span, columns: str, width: int) -> Line:
-    """Format a list row in exactly `width` cells: a mark, a name that fills the free room, columns on the right."""
+    """Format a list row in exactly `width` cells: a mark, a name that fills the free room, columns
+    on the right."""
     columns = clip(columns, width - cell_len(lead[0]) - 2)
     room = width - cell_len(lead[0]) - cell_len(columns) - 2
     return [lead, (fit(name[0], room), name[1]), (f" {columns} ", "dim")]

@@ -13,9 +13,9 @@ from ..textual_private import bindings_of
 class TextBox(Input):
     """Textual's input with bound keys handled in order.
 
-    In Textual 8 a letter is inserted at once, but a bound key (backspace, Ctrl+u, Enter) passes the queues up to the
-    app first. If several keys arrive together, as over a slow line, letters typed after Ctrl+u are inserted before it
-    runs, and it deletes them.
+    In Textual 8 a letter is inserted at once, but a bound key (backspace, Ctrl+u, Enter) passes the
+    queues up to the app first. If several keys arrive together, as over a slow line, letters typed
+    after Ctrl+u are inserted before it runs, and it deletes them.
     """
 
     cursor_blink: Reactive[bool] = Reactive(False, init=False)
@@ -23,8 +23,8 @@ class TextBox(Input):
 
     @property
     def cursor_screen_offset(self) -> Offset:
-        """Position of the next letter, for the terminal's own cursor and input methods; Textual 8 returns one cell too
-        many at the end of the text."""
+        """Position of the next letter, for the terminal's own cursor and input methods; Textual 8
+        returns one cell too many at the end of the text."""
         return super().cursor_screen_offset - (int(self.cursor_at_end), 0)
 
     def on_resize(self) -> None:

@@ -1,4 +1,5 @@
-"""Textual's driver, for a terminal that may disappear and for a screen that has been painted already."""
+"""Textual's driver, for a terminal that may disappear and for a screen that has been painted
+already."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ _TICK_SECONDS = 0.1
 class _TerminalFile:
     """The file Textual's writer thread writes to; a write that fails hangs up.
 
-    The thread would end at an error. Its queue holds 30 texts and blocks whoever adds another one (Textual 8), so a
-    browser whose window was closed would hang, and only SIGKILL would end it.
+    The thread would end at an error. Its queue holds 30 texts and blocks whoever adds another one
+    (Textual 8), so a browser whose window was closed would hang, and only SIGKILL would end it.
     """
 
     def __init__(self, file: IO[str]) -> None:
@@ -66,12 +67,14 @@ class BrowserDriver(LinuxDriver):
             self._file: Any = _TerminalFile(self._file)
         self._typed = b""
         """Keys that were typed before Textual was loaded."""
-        # The kernel may deliver a signal to any thread. Python runs the handler on the main thread, but does not wake
-        # it from its sleep; asyncio is woken by every signal as soon as it handles one of them.
+        # The kernel may deliver a signal to any thread. Python runs the handler on the main thread,
+        # but does not wake it from its sleep; asyncio is woken by every signal as soon as it
+        # handles one of them.
         self._loop.add_signal_handler(signal.SIGCONT, self._sigcont_application)
 
     def toggle_mouse(self) -> bool:
-        """Leave the mouse to the terminal, or take it back; return whether the browser has it now."""
+        """Leave the mouse to the terminal, or take it back; return whether the browser has it
+        now."""
         if self._mouse:
             self._disable_mouse_support()
         self._mouse = not self._mouse  # `resume_application_mode` reads this too
@@ -79,9 +82,11 @@ class BrowserDriver(LinuxDriver):
         return self._mouse
 
     def suspend_application_mode(self) -> None:
-        """Restore the terminal's settings from before the painting; Textual 8 would restore those it found.
+        """Restore the terminal's settings from before the painting; Textual 8 would restore those
+        it found.
 
-        It found them without canonical mode and echo, so that after a SIGTSTP the shell could not use Enter.
+        It found them without canonical mode and echo, so that after a SIGTSTP the shell could not
+        use Enter.
         """
         super().suspend_application_mode()
         with contextlib.suppress(OSError, termios.error):  # the terminal may be gone
@@ -90,16 +95,20 @@ class BrowserDriver(LinuxDriver):
     def _sigcont_application(self, *args: Any) -> None:
         """Continue after a stop.
 
-        Before SIGTSTP stops it, Textual gives the terminal back. SIGSTOP gives no notice, and Textual 8 would take the
-        terminal a second time, with a second thread that reads keys: the first one would wait for a key that the second
-        has read, and the end of the browser would wait for the first.
+        Before SIGTSTP stops it, Textual gives the terminal back. SIGSTOP gives no notice, and
+        Textual 8 would take the terminal a second time, with a second thread that reads keys: the
+        first one would wait for a key that the second has read, and the end of the browser would
+        wait for the first.
         """
         if self._must_signal_resume or not self._auto_restart:
             super()._sigcont_application(*args)
         elif self._writer_thread is not None:
-            # Our own `suspend_application_mode` would restore settings with which Ctrl+c is a signal.
+            # Our own `suspend_application_mode` would restore settings with which Ctrl+c is a
+            # signal.
             super().suspend_application_mode()
-            self._must_signal_resume = True  # so that the resume signal is published as after SIGTSTP
+            self._must_signal_resume = (
+                True  # so that the resume signal is published as after SIGTSTP
+            )
             self.resume_application_mode()
             self._app.call_later(self._app.refresh, layout=True)
 

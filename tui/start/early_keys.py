@@ -1,7 +1,8 @@
 """Move the cursor in the rows that are painted ahead, while Textual is imported.
 
-A thread reads the keys pressed meanwhile and handles those that move the cursor by a row, within the rows on screen.
-From the first other key on it keeps everything, and the driver passes it to Textual.
+A thread reads the keys pressed meanwhile and handles those that move the cursor by a row, within
+the rows on screen. From the first other key on it keeps everything, and the driver passes it to
+Textual.
 """
 
 from __future__ import annotations
@@ -34,7 +35,11 @@ class EarlyKeys:
     """
 
     def __init__(
-        self, terminal: int, rows: int, paint: Callable[[int, int], None], may_move: Callable[[], bool]
+        self,
+        terminal: int,
+        rows: int,
+        paint: Callable[[int, int], None],
+        may_move: Callable[[], bool],
     ) -> None:
         self.cursor = 0
         """The row it is on, from 0."""

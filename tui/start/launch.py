@@ -22,12 +22,17 @@ if TYPE_CHECKING:
 
 
 def choose(
-    location: Location, *, is_printed: bool = False, store: Store | None = None, links: Links | None = None
+    location: Location,
+    *,
+    is_printed: bool = False,
+    store: Store | None = None,
+    links: Links | None = None,
 ) -> tuple[int, ResumePlan | None]:
     """Run the browser on a store until it ends.
 
     Args:
-        is_printed: The chosen command will be printed, not run, so it may be one that cannot run here.
+        is_printed: The chosen command will be printed, not run, so it may be one that cannot run
+            here.
         store: The store at the location, if it is on a host.
         links: The connections to hosts, if one is open already.
 
@@ -37,8 +42,8 @@ def choose(
     Raises:
         StoreError: The store cannot be read at all; raised before anything is painted.
     """
-    # The longest the screen waits for a thread that computes. Python's default of 5 ms is a third of a frame, several
-    # times in each.
+    # The longest the screen waits for a thread that computes. Python's default of 5 ms is a third
+    # of a frame, several times in each.
     sys.setswitchinterval(0.001)
     gc.disable()  # nothing is garbage yet, and searching for it takes a tenth of the start
     store = store or Store(location.path)

@@ -1,8 +1,10 @@
-"""Paint the first rows before Textual is imported, which takes ten times as long as reading and painting them.
+"""Paint the first rows before Textual is imported, which takes ten times as long as reading and
+painting them.
 
-Textual's first frame has the same rows in the same places and colours, so the handover cannot be seen. This is done on
-terminals with true colours only. The terminal leaves canonical mode and echoes nothing from the first byte on; keys
-pressed meanwhile move the cursor or are kept for Textual; every exit restores the terminal.
+Textual's first frame has the same rows in the same places and colours, so the handover cannot be
+seen. This is done on terminals with true colours only. The terminal leaves canonical mode and
+echoes nothing from the first byte on; keys pressed meanwhile move the cursor or are kept for
+Textual; every exit restores the terminal.
 """
 
 from __future__ import annotations
@@ -52,7 +54,9 @@ class Palette(NamedTuple):
 
 
 PALETTES = {
-    "hermes-dark": Palette((22, 23, 26), (213, 211, 205), (36, 38, 43), (215, 166, 87), (143, 181, 115), (80, 65, 44)),
+    "hermes-dark": Palette(
+        (22, 23, 26), (213, 211, 205), (36, 38, 43), (215, 166, 87), (143, 181, 115), (80, 65, 44)
+    ),
     "hermes-light": Palette(
         (250, 249, 246), (38, 40, 44), (234, 232, 226), (137, 90, 0), (60, 107, 33), (216, 201, 172)
     ),
@@ -82,11 +86,14 @@ def _dimmed(colour: Colour, background: Colour) -> Colour:
 
 def _sgr(text: str, colour: Colour, background: Colour, attributes: str = "") -> str:
     front, back = ";".join(map(str, colour)), ";".join(map(str, background))
-    return f"\x1b[0;{attributes + ';' if attributes else ''}38;2;{front};48;2;{back}m{printable(text)}"
+    return (
+        f"\x1b[0;{attributes + ';' if attributes else ''}38;2;{front};48;2;{back}m{printable(text)}"
+    )
 
 
 def is_possible() -> bool:
-    """Whether this terminal has true colours and UTF-8, and no variable changes Textual's look or driver."""
+    """Whether this terminal has true colours and UTF-8, and no variable changes Textual's look or
+    driver."""
     env = os.environ
     if sys.platform == "win32" or env.get("COLORTERM", "").lower() not in ("truecolor", "24bit"):
         return False
@@ -94,7 +101,12 @@ def is_possible() -> bool:
         return False
     if any(name in env for name in ("NO_COLOR", "TEXTUAL_THEME", "TEXTUAL_DRIVER")):
         return False
-    return env.get("TERM", "dumb") != "dumb" and sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()
+    return (
+        env.get("TERM", "dumb") != "dumb"
+        and sys.stdin.isatty()
+        and sys.stdout.isatty()
+        and sys.stderr.isatty()
+    )
 
 
 def terminal_size() -> tuple[int, int]:
@@ -106,7 +118,9 @@ def terminal_size() -> tuple[int, int]:
     columns, lines = (int(text) if text.isdecimal() else 0 for text in values)
     if not columns or not lines:
         try:
-            size = os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ is not None else 1)
+            size = os.get_terminal_size(
+                sys.__stdout__.fileno() if sys.__stdout__ is not None else 1
+            )
         except (OSError, ValueError):  # no terminal, or its stream is closed
             size = os.terminal_size((80, 24))
         columns, lines = columns or size.columns or 80, lines or size.lines or 24
@@ -119,13 +133,19 @@ def _view_line(catalog: Catalog, palette: Palette, width: int) -> str:
     suffix = f"↓ {order_name(Sort.ACTIVITY)}"
     line = _sgr(" ", foreground, background)
     for label, is_current in view_labels(catalog, View.CHATS, suffix, width):
-        line += _sgr(f" {label} ", foreground if is_current else muted, background, "1;7" if is_current else "")
+        line += _sgr(
+            f" {label} ",
+            foreground if is_current else muted,
+            background,
+            "1;7" if is_current else "",
+        )
         line += _sgr(" ", foreground, background)
     return line + _sgr(f"  {suffix}", muted, background)
 
 
 class _PaintedRows:
-    """The rows of the list that fit on the screen; `size` has the columns and lines of the terminal."""
+    """The rows of the list that fit on the screen; `size` has the columns and lines of the
+    terminal."""
 
     def __init__(
         self,
@@ -159,7 +179,12 @@ class _PaintedRows:
         plain, foreground = self.palette.background, self.palette.foreground
         muted = _dimmed(foreground, plain)
         names = format_head(self._width - 1)
-        return ["".join(_sgr(text, muted if look == "dim" else foreground, plain) for text, look, _sort in names)]
+        return [
+            "".join(
+                _sgr(text, muted if look == "dim" else foreground, plain)
+                for text, look, _sort in names
+            )
+        ]
 
     def line(self, index: int, *, is_current: bool) -> str:
         """Return a row as escape sequences."""
@@ -174,7 +199,9 @@ class _PaintedRows:
             colour: Colour = getattr(self.palette, name)
             if is_current:
                 attributes = "1" if attributes in ("", "1") else f"1;{attributes}"
-            line += _sgr(text, _dimmed(colour, background) if is_dim else colour, background, attributes)
+            line += _sgr(
+                text, _dimmed(colour, background) if is_dim else colour, background, attributes
+            )
         return line
 
     def moved(self, before: int, after: int) -> str:
@@ -212,8 +239,11 @@ def _frame(catalog: Catalog, rows: _PaintedRows, location: Location) -> str:
     return f"\x1b[?1049h\x1b[?25l{blank}{placed}{status}{keys}\x1b[0m"
 
 
-ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-"""Signals that end the browser. Python would raise SIGINT anywhere, also where nobody gives the terminal back."""
+ENDING = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
+"""Signals that end the browser. Python would raise SIGINT anywhere, also where nobody gives the
+terminal back."""
 
 
 class Handover:
@@ -223,12 +253,13 @@ class Handover:
         self.is_painted = False
         """The alternate screen is up."""
         self.is_done = False
-        """Textual leaves the alternate screen; leaving it twice would move the cursor over later output."""
+        """Textual leaves the alternate screen; leaving it twice would move the cursor over later
+        output."""
         self.restore_settings: Callable[[], None] = lambda: None
         """Restores the settings from before the painting; Textual would restore those it found."""
         self.signal = 0
-        """The signal received, 0 for none. It is kept because an exception raised by the handler can be lost where
-        Python ignores exceptions, and Textual ends in its own way.
+        """The signal received, 0 for none. It is kept because an exception raised by the handler
+        can be lost where Python ignores exceptions, and Textual ends in its own way.
         """
         self.is_critical = False
         """A thread is being started or the terminal restored: a signal does not interrupt that."""
@@ -255,10 +286,11 @@ def _early_keys(descriptor: int, rows: _PaintedRows) -> EarlyKeys:
 def painted(
     catalog: Catalog, shown: Sequence[Conversation], location: Location, now: float, start: Start
 ) -> Iterator[Handover]:
-    """Paint the first rows if possible, and restore the terminal at the end of the block, however it ends.
+    """Paint the first rows if possible, and restore the terminal at the end of the block, however
+    it ends.
 
-    Nothing is painted if the first view, order or theme are not the usual ones. Keys are handled only if none
-    is configured.
+    Nothing is painted if the first view, order or theme are not the usual ones. Keys are handled
+    only if none is configured.
 
     Args:
         catalog: The first page.
@@ -281,8 +313,12 @@ def painted(
     handlers = {number: signal.signal(number, handover.on_signal) for number in ENDING}
     keys: EarlyKeys | None = None
     try:
-        termios.tcsetattr(descriptor, termios.TCSANOW, silent)  # TCSANOW keeps typed keys in the buffer
-        rows = _PaintedRows(catalog, shown, terminal_size(), now, PALETTES[start.theme], start.pane_sizes)
+        termios.tcsetattr(
+            descriptor, termios.TCSANOW, silent
+        )  # TCSANOW keeps typed keys in the buffer
+        rows = _PaintedRows(
+            catalog, shown, terminal_size(), now, PALETTES[start.theme], start.pane_sizes
+        )
         os.write(sys.stderr.fileno(), _frame(catalog, rows, location).encode())
         handover.is_painted = True
         if start.are_keys_usual:

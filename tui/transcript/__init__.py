@@ -1,1 +1,2 @@
-"""A conversation on the screen: what it says as blocks, the page of it that is shown, and the widget."""
+"""A conversation on the screen: what it says as blocks, the page of it that is shown, and the
+widget."""

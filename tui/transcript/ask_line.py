@@ -75,7 +75,8 @@ class AskLine(Horizontal):
         return self.query_one(AskInput)
 
     def ask(self, label: str, value: str = "", hint: str = "", *, has_steps: bool = True) -> None:
-        """Show and focus the input, after a label and with a first text; the hint is shown while it is empty."""
+        """Show and focus the input, after a label and with a first text; the hint is shown while it
+        is empty."""
         self.display = True
         self.query_one("#ask-label", TextLine).update(label, layout=True)
         self.answer("")

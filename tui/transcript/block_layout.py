@@ -22,7 +22,8 @@ from .tool_text import Hint, hint_of, tool_text_lines
 MARKDOWN_LIMIT = 16_000
 """Code points; a longer text is not rendered as Markdown, which would take several frames."""
 OPEN_LIMIT = 400_000
-"""Code points shown of an unfolded text; laying out more takes a second, and the pager shows all of it."""
+"""Code points shown of an unfolded text; laying out more takes a second, and the pager shows all of
+it."""
 _SHORT_LINES = 6
 _SHORT_LIMIT = 16_000
 """Code points; the first lines of a longer result are laid out from `_SHORT_TEXT` code points."""
@@ -55,37 +56,59 @@ def main_argument(call: ToolCall) -> str:
     return one_line(", ".join(f"{key}={value}" for key, value in loaded.items()), 200)
 
 
-def _call_line(call: ToolCall, message: ChatMessage, result: ChatMessage | None, width: int, *, is_open: bool) -> Line:
+def _call_line(
+    call: ToolCall, message: ChatMessage, result: ChatMessage | None, width: int, *, is_open: bool
+) -> Line:
     name = one_line(call.name, 40)
     tail: Line = [(f"  {_('no result')}", "dim")]
     if result is not None:
         facts = [formats.size(len(result.text))]
-        if message.timestamp is not None and result.timestamp is not None and result.timestamp > message.timestamp:
+        if (
+            message.timestamp is not None
+            and result.timestamp is not None
+            and result.timestamp > message.timestamp
+        ):
             facts.append(formats.duration(result.timestamp - message.timestamp))
         failed = has_failed(result.text, result.effect)
-        outcome = (pgettext("tool", "error"), "error") if failed else (pgettext("tool", "ok"), "dim")
+        outcome = (
+            (pgettext("tool", "error"), "error") if failed else (pgettext("tool", "ok"), "dim")
+        )
         tail = [(f"  {' · '.join(facts)} · ", "dim"), outcome]
     room = max(width - 4 - line_width(tail), 0)
     name = formats.clip(name, max(room, 8))  # with little room the tail is clipped before the name
     argument = formats.clip(main_argument(call), max(room - cell_len(name), 0))
-    line: Line = [("▾ " if is_open else "▸ ", "dim"), (name, "tool"), (f"  {argument}", "dim"), *tail]
+    line: Line = [
+        ("▾ " if is_open else "▸ ", "dim"),
+        (name, "tool"),
+        (f"  {argument}", "dim"),
+        *tail,
+    ]
     return clip_line(line, width)
 
 
 def _beginning(text: str) -> tuple[str, int]:
-    """Return the beginning of a long text, or of each long field of an object, and the code points left out."""
+    """Return the beginning of a long text, or of each long field of an object, and the code points
+    left out."""
     loaded = load_json(text)
     if not isinstance(loaded, dict):
         return text[:_SHORT_TEXT], len(text) - _SHORT_TEXT
-    fields = {key: value[:_SHORT_TEXT] if isinstance(value, str) else value for key, value in loaded.items()}
+    fields = {
+        key: value[:_SHORT_TEXT] if isinstance(value, str) else value
+        for key, value in loaded.items()
+    }
     left = sum(
-        len(value) - _SHORT_TEXT for value in loaded.values() if isinstance(value, str) and len(value) > _SHORT_TEXT
+        len(value) - _SHORT_TEXT
+        for value in loaded.values()
+        if isinstance(value, str) and len(value) > _SHORT_TEXT
     )
     return json.dumps(fields, ensure_ascii=False), left
 
 
-def output_lines(text: str, width: int, hint: Hint, draw: Draw = at_once, *, full: bool) -> list[Line]:
-    """Lay out stored arguments or a result in `width` cells, as shown below the call: `full`, or the first lines."""
+def output_lines(
+    text: str, width: int, hint: Hint, draw: Draw = at_once, *, full: bool
+) -> list[Line]:
+    """Lay out stored arguments or a result in `width` cells, as shown below the call: `full`, or
+    the first lines."""
     text, rest = (text, 0) if full or len(text) <= _SHORT_LIMIT else _beginning(text)
     more = len(text) - OPEN_LIMIT
     lines = draw(tool_text_lines, text[:OPEN_LIMIT], width - 2, hint, full)
@@ -97,28 +120,43 @@ def output_lines(text: str, width: int, hint: Hint, draw: Draw = at_once, *, ful
         if rest:
             note = _("… {size} more · Enter").format(size=formats.size(rest))
         else:
-            note = ngettext("… 1 more line · Enter", "… {count:,} more lines · Enter", count).format(count=count)
+            note = ngettext(
+                "… 1 more line · Enter", "… {count:,} more lines · Enter", count
+            ).format(count=count)
         lines = [*lines[:_SHORT_LINES], [(formats.clip(note, width - 2), "note")]]
     return indent(lines, ("│ ", "rule"))
 
 
 def _tool_lines(
-    message: ChatMessage, model: TranscriptModel, width: int, tools: Tools, draw: Draw, *, is_open: bool
+    message: ChatMessage,
+    model: TranscriptModel,
+    width: int,
+    tools: Tools,
+    draw: Draw,
+    *,
+    is_open: bool,
 ) -> list[Line]:
     if tools is Tools.OFF and not is_open:
         first = dict.fromkeys(call.name for call in message.tool_calls[:CALL_LIMIT])
         names = ", ".join(one_line(name, 30) for name in first)
-        return [[("▸ ", "dim"), (formats.clip(f"{len(message.tool_calls)}× {names}", width - 2), "dim")]]
+        return [
+            [("▸ ", "dim"), (formats.clip(f"{len(message.tool_calls)}× {names}", width - 2), "dim")]
+        ]
     lines: list[Line] = []
     shown = is_open or tools is Tools.FULL
     for call in message.tool_calls[:CALL_LIMIT]:
         result = model.result(call.id)
         lines.append(_call_line(call, message, result, width, is_open=shown))
         if shown:
-            lines += output_lines(call.arguments, width, hint_of(call.arguments, is_result=False), draw, full=is_open)
+            lines += output_lines(
+                call.arguments, width, hint_of(call.arguments, is_result=False), draw, full=is_open
+            )
             if result is not None:
                 hint = hint_of(call.arguments, is_result=True)
-                lines += [[("│ ", "rule"), ("→", "dim")], *output_lines(result.text, width, hint, draw, full=is_open)]
+                lines += [
+                    [("│ ", "rule"), ("→", "dim")],
+                    *output_lines(result.text, width, hint, draw, full=is_open),
+                ]
     more = len(message.tool_calls) - CALL_LIMIT
     if more > 0:
         note = ngettext(
@@ -150,7 +188,9 @@ def _head(message: ChatMessage, width: int) -> Line:
 def _folded(block: Block, width: int, draw: Draw, *, is_open: bool) -> list[Line]:
     """Lay out the label of a block, and the block itself if it is open."""
     label = _(block.kind.label).format(size=formats.size(len(block.body)))
-    lines: list[Line] = [[("▾ " if is_open else "▸ ", "dim"), (formats.clip(label, width - 2), "note")]]
+    lines: list[Line] = [
+        [("▾ " if is_open else "▸ ", "dim"), (formats.clip(label, width - 2), "note")]
+    ]
     if is_open:
         make = render_markdown if block.kind.is_markdown else wrap_text
         lines += indent(draw(make, safe_text(block.body), width - 2, "dim"), ("┊ ", "rule"))
@@ -175,10 +215,17 @@ def _text(message: ChatMessage, text: str, width: int, draw: Draw, *, is_open: b
     cut = text[: OPEN_LIMIT if is_open else TEXT_LIMIT]
     if cut.strip():
         make = render_markdown if len(cut) <= MARKDOWN_LIMIT else wrap_text
-        lines += draw(make, safe_text(cut).strip("\n"), width, "struck" if message.state is State.REWOUND else "text")
+        lines += draw(
+            make,
+            safe_text(cut).strip("\n"),
+            width,
+            "struck" if message.state is State.REWOUND else "text",
+        )
     if len(cut) < len(text):
         more = _("… {size} more · O opens all") if is_open else _("… {size} more · Enter")
-        lines.append([(formats.clip(more.format(size=formats.size(len(text) - len(cut))), width), "note")])
+        lines.append(
+            [(formats.clip(more.format(size=formats.size(len(text) - len(cut))), width), "note")]
+        )
     return lines
 
 
@@ -189,7 +236,9 @@ def _images(message: ChatMessage, width: int) -> list[Line]:
             continue
         size = f" {formats.size(part.size)}" if part.size else ""
         name = one_line(part.mime.rpartition("/")[2], 30) or _("image")
-        shown = _("[image {what}]").format(what=one_line(part.url, 200) if part.url else f"{name}{size}")
+        shown = _("[image {what}]").format(
+            what=one_line(part.url, 200) if part.url else f"{name}{size}"
+        )
         lines.append([(formats.clip(shown, width), "note")])
     return lines
 
@@ -206,15 +255,27 @@ def _divider(message: ChatMessage, label: Line, width: int) -> Line:
 
 
 def plain_lines(message: ChatMessage, width: int) -> list[Line]:
-    """Lay out a message without formatting, to be shown until the layout is ready: its head and its wrapped text."""
+    """Lay out a message without formatting, to be shown until the layout is ready: its head and its
+    wrapped text."""
     text = safe_text(message.text[:MARKDOWN_LIMIT]).strip("\n")
-    return [_head(message, width), *indent(wrap_text(text, max(width - 2, 10), "text"), ("  ", "text")), []]
+    return [
+        _head(message, width),
+        *indent(wrap_text(text, max(width - 2, 10), "text"), ("  ", "text")),
+        [],
+    ]
 
 
 def message_lines(
-    message: ChatMessage, model: TranscriptModel, width: int, look: Look, draw: Draw = at_once, *, is_open: bool
+    message: ChatMessage,
+    model: TranscriptModel,
+    width: int,
+    look: Look,
+    draw: Draw = at_once,
+    *,
+    is_open: bool,
 ) -> list[Line]:
-    """Lay out a message in `width` cells, and the blank line after it; no lines for a result shown with its call."""
+    """Lay out a message in `width` cells, and the blank line after it; no lines for a result shown
+    with its call."""
     if model.is_paired(message):
         return []
     inner = max(width - 2, 10)

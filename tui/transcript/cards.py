@@ -58,7 +58,12 @@ _KINDS = {
     ConversationKind.AUTOMATION: N_("automation"),
     ConversationKind.SUBAGENT: N_("subagent"),
 }
-_ROLES = {"user": N_("user"), "assistant": N_("assistant"), "tool": N_("tool"), "system": N_("system")}
+_ROLES = {
+    "user": N_("user"),
+    "assistant": N_("assistant"),
+    "tool": N_("tool"),
+    "system": N_("system"),
+}
 LABEL = 14
 """Cells of the labels."""
 
@@ -85,7 +90,9 @@ def _status(status: Status) -> str:
 
 def _ended(tip: Session, status: Status, now: float) -> str:
     reason = formats.end_reason(tip.end_reason)
-    stored = f" ({one_line(tip.end_reason, 60)})" if tip.end_reason and reason != tip.end_reason else ""
+    stored = (
+        f" ({one_line(tip.end_reason, 60)})" if tip.end_reason and reason != tip.end_reason else ""
+    )
     if tip.ended_at is None:
         return f"{_status(status)} · {reason}{stored}" if reason else _status(status)
     return f"{_when(tip.ended_at, now)} · {reason or _('no reason given')}{stored}"
@@ -105,8 +112,15 @@ def _tokens(conversation: Conversation, details: Details) -> Iterator[Row]:
         yield f"  {_('sent')}", " · ".join(sent)
         if tokens.cache_write:
             yield "", _("{count:,} written to cache").format(count=tokens.cache_write)
-        reasoning = _("{count:,} of them reasoning").format(count=tokens.reasoning) if tokens.reasoning else ""
-        yield f"  {pgettext('tokens', 'written')}", f"{tokens.output:,}{f' · {reasoning}' if reasoning else ''}"
+        reasoning = (
+            _("{count:,} of them reasoning").format(count=tokens.reasoning)
+            if tokens.reasoning
+            else ""
+        )
+        yield (
+            f"  {pgettext('tokens', 'written')}",
+            f"{tokens.output:,}{f' · {reasoning}' if reasoning else ''}",
+        )
     if details.api_calls:
         yield _("requests"), f"{details.api_calls:,}"
     size = details.live_bytes + details.prompt_bytes
@@ -135,14 +149,23 @@ def _cost(conversation: Conversation, details: Details) -> Iterator[Row]:
     status, source = details.facts.get("cost_status", ""), details.facts.get("cost_source", "")
     words = [
         formats.costs(conversation)
-        or (pgettext("cost", "nothing") if conversation.cost_usd == 0 else pgettext("cost", "unknown")),
+        or (
+            pgettext("cost", "nothing")
+            if conversation.cost_usd == 0
+            else pgettext("cost", "unknown")
+        ),
         _words(_COST_STATUS, status),
         _words(_COST_SOURCES, source),
     ]
     yield _("cost"), " · ".join(word for word in words if word)
     if details.actual_usd is not None and details.estimated_usd is not None:
-        billed, estimated = (formats.money(each) or "$0" for each in (details.actual_usd, details.estimated_usd))
-        yield "", _("{billed} billed · {estimated} estimated").format(billed=billed, estimated=estimated)
+        billed, estimated = (
+            formats.money(each) or "$0" for each in (details.actual_usd, details.estimated_usd)
+        )
+        yield (
+            "",
+            _("{billed} billed · {estimated} estimated").format(billed=billed, estimated=estimated),
+        )
 
 
 def _origin(facts: dict[str, str]) -> Iterator[Row]:
@@ -172,7 +195,9 @@ def _model(use: ModelUse) -> str:
 
 def _messages(conversation: Conversation, details: Details) -> Iterator[Row]:
     shown = sum(details.roles.values())
-    parts = _(", ").join(f"{count:,} {_words(_ROLES, each, 20)}" for each, count in details.roles.items())
+    parts = _(", ").join(
+        f"{count:,} {_words(_ROLES, each, 20)}" for each, count in details.roles.items()
+    )
     sentence = _("{count:,} shown: {parts}") if parts else _("{count:,} shown")
     yield _("messages"), sentence.format(count=shown, parts=parts)
     not_shown = [
@@ -185,7 +210,11 @@ def _messages(conversation: Conversation, details: Details) -> Iterator[Row]:
         if count:
             yield "", words.format(count=count)
     if conversation.size is not None:
-        told = _("{size}: what deleting it frees, with its subagents") if conversation.subagents else "{size}"
+        told = (
+            _("{size}: what deleting it frees, with its subagents")
+            if conversation.subagents
+            else "{size}"
+        )
         yield _("size"), told.format(size=formats.size(conversation.size))
 
 
@@ -218,7 +247,10 @@ def _about(conversation: Conversation, details: Details, now: float) -> Iterator
         _("family"),
         _(", ").join(
             formats.counted(count, word)
-            for count, word in ((conversation.branches, "branch"), (conversation.subagents, "subagent"))
+            for count, word in (
+                (conversation.branches, "branch"),
+                (conversation.subagents, "subagent"),
+            )
             if count
         ),
     )
@@ -226,22 +258,36 @@ def _about(conversation: Conversation, details: Details, now: float) -> Iterator
 
 def _identity(conversation: Conversation) -> Iterator[Row]:
     for number, segment in enumerate(conversation.segments, 1):
-        label = "id" if len(conversation.segments) == 1 else _("segment {number}").format(number=number)
-        yield label, one_line(segment.id, 200) + (f"  {_('resumes here')}" if segment is conversation.tip else "")
+        label = (
+            "id" if len(conversation.segments) == 1 else _("segment {number}").format(number=number)
+        )
+        yield (
+            label,
+            one_line(segment.id, 200)
+            + (f"  {_('resumes here')}" if segment is conversation.tip else ""),
+        )
     if conversation.tip.parent_id and len(conversation.segments) == 1:
         yield pgettext("session", "parent"), one_line(conversation.tip.parent_id, 200)
     yield _("session key"), one_line(conversation.tip.session_key or "", 200)
 
 
-def details_lines(conversation: Conversation, details: Details, now: float, fate: str = "") -> list[Line]:
-    """Return the lines of the card, not wrapped; `fate` says when Hermes deletes the conversation, or why not."""
+def details_lines(
+    conversation: Conversation, details: Details, now: float, fate: str = ""
+) -> list[Line]:
+    """Return the lines of the card, not wrapped; `fate` says when Hermes deletes the conversation,
+    or why not."""
     facts = details.facts
-    route = [one_line(facts.get(name, ""), 120) for name in ("billing_provider", "billing_mode", "billing_base_url")]
+    route = [
+        one_line(facts.get(name, ""), 120)
+        for name in ("billing_provider", "billing_mode", "billing_base_url")
+    ]
     models = [
         (_("model"), one_line(conversation.model or "", 80)),
         (_("provider"), " · ".join(each for each in route if each)),
     ]
-    models += [(_("used") if not number else "", _model(use)) for number, use in enumerate(details.models)]
+    models += [
+        (_("used") if not number else "", _model(use)) for number, use in enumerate(details.models)
+    ]
     tools = [
         (
             one_line(tool.name, 40) or _("unnamed"),
@@ -252,7 +298,10 @@ def details_lines(conversation: Conversation, details: Details, now: float, fate
     sections: list[tuple[str, list[Row]]] = [
         ("", [*_about(conversation, details, now), (_("retention"), one_line(fate, 200))]),
         (_("Where it comes from"), list(_origin(facts))),
-        (_("Model, tokens, cost"), [*models, *_tokens(conversation, details), *_cost(conversation, details)]),
+        (
+            _("Model, tokens, cost"),
+            [*models, *_tokens(conversation, details), *_cost(conversation, details)],
+        ),
         (_("Messages"), list(_messages(conversation, details))),
         (_("Tools"), tools),
         (_("Ids"), list(_identity(conversation))),
@@ -267,13 +316,15 @@ def details_lines(conversation: Conversation, details: Details, now: float, fate
         if title:
             lines.append([(title, "heading")])
         lines += [
-            [(formats.fit(label, max(LABEL, cell_len(label) + 1)), "dim"), (value, "text")] for label, value in rows
+            [(formats.fit(label, max(LABEL, cell_len(label) + 1)), "dim"), (value, "text")]
+            for label, value in rows
         ]
     return lines
 
 
 class LinesCard(Card[None]):
-    """Printable lines, not wrapped, under a printable title; a text in their place can be copied."""
+    """Printable lines, not wrapped, under a printable title; a text in their place can be
+    copied."""
 
     VIEW: ClassVar[str]
     """Id of the view of the lines."""
@@ -323,10 +374,14 @@ def show_details(context: Context, app: App[Any], conversation: Conversation) ->
     now, location, catalog = context.clock(), context.location, context.catalog
 
     def work(reader: Reader) -> tuple[Conversation, list[Line]]:
-        detailed = with_details(reader, [conversation])[0] if conversation.rows is None else conversation
+        detailed = (
+            with_details(reader, [conversation])[0] if conversation.rows is None else conversation
+        )
         if detailed.size is None and catalog.of_session(detailed.id) is not None:
             forest = catalog.forest
-            sessions = [forest.sessions[each] for each in affected_by_delete(forest, [detailed.id]).sessions]
+            sessions = [
+                forest.sessions[each] for each in affected_by_delete(forest, [detailed.id]).sessions
+            ]
             detailed = detailed._replace(size=added(measure(reader, sessions).values()).total)
         fate = read_radar_at(location, reader, now).fate(detailed)
         words = fate.reason

@@ -1,4 +1,5 @@
-"""Copy or open the current message: on the clipboard, in the pager or the editor, as raw JSON, its references."""
+"""Copy or open the current message: on the clipboard, in the pager or the editor, as raw JSON, its
+references."""
 
 from __future__ import annotations
 
@@ -42,7 +43,9 @@ class NamedText(NamedTuple):
 
 def _own_text(message: ChatMessage) -> str:
     """Return the text of a message without injected memory."""
-    return without_injections(message.text) if message.role in ("user", "assistant") else message.text
+    return (
+        without_injections(message.text) if message.role in ("user", "assistant") else message.text
+    )
 
 
 def message_text(message: ChatMessage) -> NamedText:
@@ -56,22 +59,30 @@ def message_text(message: ChatMessage) -> NamedText:
 
 
 def code_blocks(message: ChatMessage) -> list[NamedText]:
-    """Return the code blocks of a message, in order, also nested ones. Parsing a long text takes more than a frame."""
+    """Return the code blocks of a message, in order, also nested ones. Parsing a long text takes
+    more than a frame."""
     pieces: list[NamedText] = []
     for token in parse(without_injections(message.text)):
         if token.type in ("fence", "code_block") and token.content.strip():
             language = one_line(token.info.split()[0], 20) if token.info.split() else ""
             count = token.content.rstrip("\n").count("\n") + 1
             facts = [language, formats.counted(count, "line")]
-            name = _("code block ({facts})").format(facts=_(", ").join(fact for fact in facts if fact))
+            name = _("code block ({facts})").format(
+                facts=_(", ").join(fact for fact in facts if fact)
+            )
             pieces.append(NamedText(name, token.content.rstrip("\n")))
     return pieces
 
 
 def outputs(message: ChatMessage, model: TranscriptModel) -> list[NamedText]:
-    """Return the outputs of the calls of a message, as far as they have been read; of a tool's message, its text."""
+    """Return the outputs of the calls of a message, as far as they have been read; of a tool's
+    message, its text."""
     results = [model.result(call.id) for call in message.tool_calls]
-    rows = [message] if message.role == "tool" else [result for result in results if result is not None]
+    rows = (
+        [message]
+        if message.role == "tool"
+        else [result for result in results if result is not None]
+    )
     names = {call.id: call.name for call in message.tool_calls}
     pieces: list[NamedText] = []
     for row in rows:
@@ -83,7 +94,8 @@ def outputs(message: ChatMessage, model: TranscriptModel) -> list[NamedText]:
 
 
 def document(message: ChatMessage, model: TranscriptModel) -> NamedText:
-    """Return all of a message as one Markdown text: reasoning, text, calls with their whole results as far as read."""
+    """Return all of a message as one Markdown text: reasoning, text, calls with their whole results
+    as far as read."""
     if message.role == "tool":
         return NamedText(_("tool output {id}").format(id=message.id), output_text(message.text))
     parts = [
@@ -103,7 +115,8 @@ def document(message: ChatMessage, model: TranscriptModel) -> NamedText:
 
 
 class Copying:
-    """Copies and opens the current message; pressing the key again copies the next of several pieces."""
+    """Copies and opens the current message; pressing the key again copies the next of several
+    pieces."""
 
     def __init__(self, context: Context, panes: Panes) -> None:
         self._context, self._panes = context, panes
@@ -112,13 +125,16 @@ class Copying:
         """Files of images that were opened."""
 
     def take(self, what: str) -> None:
-        """Copy the `message`, `code` or `output` of the current message, or open its `links`, or it itself.
+        """Copy the `message`, `code` or `output` of the current message, or open its `links`, or it
+        itself.
 
         It opens in the `pager`, in the `editor`, or as `raw` JSON.
         """
         transcript = self._panes.transcript
         message, message_id, model = transcript.current, transcript.current_id, transcript.model
-        if what == "raw" and message_id is not None:  # needs the id only, also while the message is being read
+        if (
+            what == "raw" and message_id is not None
+        ):  # needs the id only, also while the message is being read
             self._show_raw(message_id)
         elif message is not None and model is not None:
             self._run(self._take(what, message, model))
@@ -166,7 +182,9 @@ class Copying:
             case "links":
                 await self._show_references(message, model)
 
-    async def _copy_next(self, what: str, message: ChatMessage, pieces: Sequence[NamedText], nothing: str) -> None:
+    async def _copy_next(
+        self, what: str, message: ChatMessage, pieces: Sequence[NamedText], nothing: str
+    ) -> None:
         if not pieces:
             self._context.say(nothing)
             return
@@ -177,10 +195,14 @@ class Copying:
         piece = pieces[index]
         name = piece.name
         if len(pieces) > 1:
-            name = _("{index} of {total}: {name}").format(index=index + 1, total=len(pieces), name=name)
+            name = _("{index} of {total}: {name}").format(
+                index=index + 1, total=len(pieces), name=name
+            )
         await self._copy(piece.text, one_line(name, 120))
 
-    def _open(self, piece: NamedText, command: Sequence[str] | None, nothing: str, after: str = "") -> None:
+    def _open(
+        self, piece: NamedText, command: Sequence[str] | None, nothing: str, after: str = ""
+    ) -> None:
         if command is None:
             self._context.say(nothing)
             return
@@ -193,10 +215,14 @@ class Copying:
         self._context.say(wrong or after)
 
     async def _show_references(self, message: ChatMessage, model: TranscriptModel) -> None:
-        targets = await asyncio.to_thread(references, message, model, is_here=self._context.location.host is None)
+        targets = await asyncio.to_thread(
+            references, message, model, is_here=self._context.location.host is None
+        )
         if targets:
             title = _("message {id}").format(id=message.id)
-            self._panes.app.push_screen(ReferencesCard(self._context, self.pictures, title, targets))
+            self._panes.app.push_screen(
+                ReferencesCard(self._context, self.pictures, title, targets)
+            )
         else:
             self._context.say(_("no link, image or path in this message"))
 

@@ -1,4 +1,5 @@
-"""The model of a transcript: entries, which are chat messages and the rules between them, and messages read so far."""
+"""The model of a transcript: entries, which are chat messages and the rules between them, and
+messages read so far."""
 
 from __future__ import annotations
 
@@ -58,7 +59,11 @@ class Entry(NamedTuple):
 
 def _seam(conversation: Conversation, segment: int) -> str:
     before = conversation.segments[segment - 1]
-    moment = before.ended_at if before.ended_at is not None else conversation.segments[segment].started_at
+    moment = (
+        before.ended_at
+        if before.ended_at is not None
+        else conversation.segments[segment].started_at
+    )
     return _(SEAM.label).format(
         time=formats.clock(moment).strip(), number=segment + 1, count=len(conversation.segments)
     )
@@ -66,7 +71,9 @@ def _seam(conversation: Conversation, segment: int) -> str:
 
 def _left_out(rewound: int, compacted: int) -> Entry:
     if rewound and compacted:
-        words = _("{rewound:,} rewound · {compacted:,} compacted messages left out here · v shows more")
+        words = _(
+            "{rewound:,} rewound · {compacted:,} compacted messages left out here · v shows more"
+        )
     elif compacted:
         words = ngettext(
             "1 compacted message left out here · v shows more",
@@ -83,7 +90,8 @@ def _left_out(rewound: int, compacted: int) -> Entry:
 
 
 def make_entries(conversation: Conversation, outline: Outline) -> list[Entry]:
-    """Return the entries of a conversation: messages; between them days, pauses, seams and notes on missing rows."""
+    """Return the entries of a conversation: messages; between them days, pauses, seams and notes on
+    missing rows."""
     entries: list[Entry] = []
     segment, day, last = 0, "", None
     for index, row in enumerate(outline.rows):
@@ -143,7 +151,11 @@ class TranscriptModel:
 
     def is_paired(self, message: ChatMessage) -> bool:
         """Whether a tool result is shown with its call, and so has no lines of its own."""
-        return message.role == "tool" and bool(message.tool_call_id) and message.tool_call_id in self._callers
+        return (
+            message.role == "tool"
+            and bool(message.tool_call_id)
+            and message.tool_call_id in self._callers
+        )
 
     def add(self, messages: Sequence[ChatMessage]) -> None:
         """Add messages that have been read."""
@@ -156,24 +168,28 @@ class TranscriptModel:
                     self._callers[call.id] = message
 
     def missing(self, first: int, last: int) -> list[RowInfo]:
-        """Return the rows of a range of entries, and of a few around it for pairing, that have not been read."""
+        """Return the rows of a range of entries, and of a few around it for pairing, that have not
+        been read."""
         rows = map(self.row, range(max(first - 4, 0), min(last + 12, len(self.entries))))
         return [row for row in rows if row is not None and row.id not in self._messages]
 
     def entry_of(self, message_id: int | None) -> int | None:
-        """Return the entry of a message, or of the one that repeats it; None if this reading leaves out both."""
+        """Return the entry of a message, or of the one that repeats it; None if this reading leaves
+        out both."""
         if message_id is None:
             return None
         copy = self._entry_of.get(self.outline.copies.get(message_id, message_id))
         return self._entry_of.get(message_id, copy)
 
     def next_shown(self, message_id: int) -> int | None:
-        """Return the id of the first message after another that this reading shows, else of the last; None if empty."""
+        """Return the id of the first message after another that this reading shows, else of the
+        last; None if empty."""
         ids = [row.id for row in self.outline.rows]
         return min((each for each in ids if each > message_id), default=max(ids, default=None))
 
     def shown_at(self, message_id: int) -> int | None:
-        """Return the entry that shows a message: for a tool result that of its call, if the call has been read."""
+        """Return the entry that shows a message: for a tool result that of its call, if the call
+        has been read."""
         index = self.entry_of(message_id)
         message = self.message(index) if index is not None else None
         if message is None or not self.is_paired(message):
@@ -200,20 +216,25 @@ class TranscriptModel:
         for index in range(len(self.entries)):
             row = self.row(index)
             if row is not None and row.segment >= segment:
-                while index > 0 and self.row(index - 1) is None:  # the seam and other rules above the message
+                while (
+                    index > 0 and self.row(index - 1) is None
+                ):  # the seam and other rules above the message
                     index -= 1
                 return index if segment else 0
         return None
 
     def step_rule(self, index: int, by: int, kind: EntryKind) -> int | None:
         """Return the next (1) or previous (-1) rule of a kind; None if there is none."""
-        return next((each for each in self._beyond(index, by) if self.entries[each].kind is kind), None)
+        return next(
+            (each for each in self._beyond(index, by) if self.entries[each].kind is kind), None
+        )
 
     def _beyond(self, index: int, by: int) -> range:
         return range(index + by, len(self.entries) if by > 0 else -1, by)
 
     def is_summary(self, index: int) -> bool:
-        """Whether a message is a compaction summary and nothing else; False if it has not been read."""
+        """Whether a message is a compaction summary and nothing else; False if it has not been
+        read."""
         message = self.message(index)
         return message is not None and message.is_summary
 
@@ -224,6 +245,8 @@ class TranscriptModel:
         """
         for position in self._beyond(index, by):
             row = self.row(position)
-            if row is not None and (row.role == role and not self.is_summary(position) if role else row.role != "tool"):
+            if row is not None and (
+                row.role == role and not self.is_summary(position) if role else row.role != "tool"
+            ):
                 return position
         return None

@@ -1,4 +1,5 @@
-"""Find a text inside a transcript: the matcher, the scan in slices, the results, and their highlighting."""
+"""Find a text inside a transcript: the matcher, the scan in slices, the results, and their
+highlighting."""
 
 from __future__ import annotations
 
@@ -35,11 +36,21 @@ _OVERLAP = 24
 
 
 def needle(text: str) -> Matcher | None:
-    """Return a matcher of a literal text, anywhere in a word, ignoring case and accents; None for an empty text."""
+    """Return a matcher of a literal text, anywhere in a word, ignoring case and accents; None for
+    an empty text."""
     folded = fold(text)
     if not folded.strip():
         return None
-    return Matcher(Term(text, TermKind.WORD, 0, len(text)), folded, folded, (), False, True, False, skips_marks=True)
+    return Matcher(
+        Term(text, TermKind.WORD, 0, len(text)),
+        folded,
+        folded,
+        (),
+        False,
+        True,
+        False,
+        skips_marks=True,
+    )
 
 
 def texts_of(message: ChatMessage) -> Iterator[str]:
@@ -80,7 +91,8 @@ class Slice(NamedTuple):
 
 
 def scan(reader: Reader, rows: Sequence[RowInfo], start: int, stop: int, matcher: Matcher) -> Slice:
-    """Scan rows from `start` up to `stop` for a short while, and return how far that was; on a worker's thread."""
+    """Scan rows from `start` up to `stop` for a short while, and return how far that was; on a
+    worker's thread."""
     until = time.monotonic() + _SECONDS
     callers: dict[str, int] = {}
 
@@ -104,7 +116,8 @@ def scan(reader: Reader, rows: Sequence[RowInfo], start: int, stop: int, matcher
 
 
 class FindResults:
-    """The matching messages of a conversation with `count` rows, as far as it has been scanned from `origin` on."""
+    """The matching messages of a conversation with `count` rows, as far as it has been scanned from
+    `origin` on."""
 
     def __init__(self, matcher: Matcher, count: int, origin: int) -> None:
         self.matcher = matcher
@@ -137,7 +150,8 @@ class FindResults:
 
 
 def _joint(line: Line) -> tuple[str, int]:
-    """Return the text between a line and the one above it, and the index at which the line's own text begins."""
+    """Return the text between a line and the one above it, and the index at which the line's own
+    text begins."""
     position = 0
     for span in line:
         if span == JOINT:
@@ -148,8 +162,11 @@ def _joint(line: Line) -> tuple[str, int]:
     return "\n", 0
 
 
-def ranges_of_lines(lines: Sequence[Line], matchers: Sequence[Matcher]) -> list[list[tuple[int, int, int]]]:
-    """Return the matches by line: start and end in its text, and the index of the line on which the match begins."""
+def ranges_of_lines(
+    lines: Sequence[Line], matchers: Sequence[Matcher]
+) -> list[list[tuple[int, int, int]]]:
+    """Return the matches by line: start and end in its text, and the index of the line on which the
+    match begins."""
     texts: list[str] = []
     starts: list[int] = []
     shifts: list[int] = []
@@ -180,7 +197,8 @@ def ranges_of_lines(lines: Sequence[Line], matchers: Sequence[Matcher]) -> list[
 def highlight_lines(
     lines: Sequence[Line], matchers: Sequence[Matcher], is_hit: bool, number: int | None
 ) -> tuple[list[Line], list[int]]:
-    """Return the lines of a message with matches highlighted, and the indexes of those on which a match begins.
+    """Return the lines of a message with matches highlighted, and the indexes of those on which a
+    match begins.
 
     In the current hit one match stands out, given by its number, or all of them if that is None.
     """
@@ -192,7 +210,15 @@ def highlight_lines(
         if not each:
             shown.append(line)
             continue
-        weak = [(start, end) for start, end, first in each if not is_hit or (number is not None and first != current)]
-        strong = [(start, end) for start, end, first in each if is_hit and (number is None or first == current)]
+        weak = [
+            (start, end)
+            for start, end, first in each
+            if not is_hit or (number is not None and first != current)
+        ]
+        strong = [
+            (start, end)
+            for start, end, first in each
+            if is_hit and (number is None or first == current)
+        ]
         shown.append(light(light(line, weak, "hit"), strong, "hit-current"))
     return shown, stops

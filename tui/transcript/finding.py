@@ -30,7 +30,9 @@ class Finding:
     While nothing is being found, the terms of the search are highlighted, which `matchers` returns.
     """
 
-    def __init__(self, context: Context, panes: Panes, matchers: Callable[[], Sequence[Matcher]]) -> None:
+    def __init__(
+        self, context: Context, panes: Panes, matchers: Callable[[], Sequence[Matcher]]
+    ) -> None:
         self._context, self._panes, self._matchers = context, panes, matchers
         self._findings: FindResults | None = None
         self._model: TranscriptModel | None = None
@@ -108,7 +110,9 @@ class Finding:
             message_id = int(number)
         except ValueError:
             self._context.say(
-                _("a message id is a number; it stands in the details of a message and in search results")
+                _(
+                    "a message id is a number; it stands in the details of a message and in search results"
+                )
             )
             return
         transcript = self._panes.transcript
@@ -208,7 +212,9 @@ class Finding:
     def _with_messages(self, index: int, show: Callable[[], None]) -> None:
         """Read the missing messages around an entry, then show it."""
         self._context.transcript_worker.cancel("goal")
-        read_missing(self._context, "goal", self._panes.transcript, index - _WINDOW, index + _WINDOW, show)
+        read_missing(
+            self._context, "goal", self._panes.transcript, index - _WINDOW, index + _WINDOW, show
+        )
 
     def step(self, by: int) -> None:
         """Go to the next or previous find, wrapping around."""
@@ -230,13 +236,19 @@ class Finding:
         return ordered.index(hit) if hit in ordered else None
 
     def _beside(self, ordered: list[int], by: int) -> int:
-        """Return the index of the first find on the page or below it; upwards of the last one on it or above."""
+        """Return the index of the first find on the page or below it; upwards of the last one on it
+        or above."""
         assert self._model is not None
         frame = self._panes.transcript.page.frame()
         entries = [self._model.entry_of(each) or 0 for each in ordered]
         if by > 0:
-            return next((n for n, entry in enumerate(entries) if frame and entry >= frame[0][0]), len(ordered))
-        return next((n for n in range(len(ordered) - 1, -1, -1) if frame and entries[n] <= frame[-1][0]), -1)
+            return next(
+                (n for n, entry in enumerate(entries) if frame and entry >= frame[0][0]),
+                len(ordered),
+            )
+        return next(
+            (n for n in range(len(ordered) - 1, -1, -1) if frame and entries[n] <= frame[-1][0]), -1
+        )
 
     def _tell(self) -> None:
         findings = self._findings
@@ -246,7 +258,9 @@ class Finding:
         position = self._position(ordered)
         many = len(ordered)
         if position is not None:
-            count = ngettext("{position:,} of 1 message", "{position:,} of {count:,} messages", many)
+            count = ngettext(
+                "{position:,} of 1 message", "{position:,} of {count:,} messages", many
+            )
             count = count.format(position=position + 1, count=many)
             if not self._panes.transcript.is_match_laid_out:
                 count += " · " + _("in what is left out here; O opens all of it")
@@ -260,7 +274,9 @@ class Finding:
             if line.display:
                 line.answer(count)
                 return
-        self._context.say(_("“{text}”: {found} · n N step · Esc ends").format(text=self._text, found=count))
+        self._context.say(
+            _("“{text}”: {found} · n N step · Esc ends").format(text=self._text, found=count)
+        )
 
     def end(self) -> None:
         """Stop finding, and hide the input."""
@@ -283,7 +299,8 @@ class Finding:
             self._context.transcript_worker.cancel(slot)
 
     def shown(self, model: TranscriptModel | None, *, grown: bool = False) -> None:
-        """Continue in a transcript that has grown or is read differently; stop in another conversation."""
+        """Continue in a transcript that has grown or is read differently; stop in another
+        conversation."""
         findings, before = self._findings, self._model
         if findings is None or before is None:
             return

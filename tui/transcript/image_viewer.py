@@ -20,7 +20,8 @@ _SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff", 
 
 
 class Pictures:
-    """Files of images that were opened, in a private folder (0700) that is removed when the browser ends."""
+    """Files of images that were opened, in a private folder (0700) that is removed when the browser
+    ends."""
 
     def __init__(self) -> None:
         self._folder: TemporaryFolder | None = None
@@ -47,7 +48,8 @@ class Pictures:
 
 
 def is_image_file(path: str) -> bool:
-    """Whether a path in a message is that of a regular file with the suffix and the first bytes of an image.
+    """Whether a path in a message is that of a regular file with the suffix and the first bytes of
+    an image.
 
     A path on another machine (`//server/…`) is never accessed.
     """
@@ -69,15 +71,21 @@ def _viewer() -> list[str] | None:
 
 
 def open_outside(path: Path) -> str:
-    """Open an image in the system's viewer, without waiting for it; return a sentence about the outcome."""
+    """Open an image in the system's viewer, without waiting for it; return a sentence about the
+    outcome."""
     command = _viewer()
     if command is None:
         return _("no program here that opens images (xdg-open)")
     name = Path(command[0]).stem
     try:
         # Some starters run as long as the viewer does. The explorer of Windows always ends with 1.
-        failed = start_quietly([*command, str(path)], _VIEWER_SECONDS) not in (0, None) and sys.platform != "win32"
+        failed = (
+            start_quietly([*command, str(path)], _VIEWER_SECONDS) not in (0, None)
+            and sys.platform != "win32"
+        )
     except OSError as error:
         reason = error.strerror or type(error).__name__
         return _("{program} could not be started: {reason}").format(program=name, reason=reason)
-    return (_("{program} did not take it") if failed else _("handed to {program}")).format(program=name)
+    return (_("{program} did not take it") if failed else _("handed to {program}")).format(
+        program=name
+    )

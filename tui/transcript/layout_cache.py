@@ -1,4 +1,5 @@
-"""A cache of laid out texts: those that take longer than a frame are laid out once, on another thread."""
+"""A cache of laid out texts: those that take longer than a frame are laid out once, on another
+thread."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ CALL_LIMIT = 100
 _MAX_TEXTS = 3 * CALL_LIMIT
 """More than one message has: its own, and the arguments and the result of each call.
 
-With fewer, a message could never be shown, as its last texts would take the place of its first ones.
+With fewer, a message could never be shown, as its last texts would take the place of its first
+ones.
 """
 
 Make = Callable[..., list[Line]]
@@ -39,7 +41,8 @@ def draw(keys: Iterable[Key]) -> dict[Key, list[Line]]:
 
 
 class LayoutCache:
-    """Lays out texts and caches the lines of long ones, or defers them and notes them in `deferred`."""
+    """Lays out texts and caches the lines of long ones, or defers them and notes them in
+    `deferred`."""
 
     def __init__(self) -> None:
         self.waits = True

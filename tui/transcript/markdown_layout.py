@@ -22,7 +22,9 @@ _MAX_CODE = 40_000
 
 @lru_cache(maxsize=1)
 def _parser() -> MarkdownIt:
-    return MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"])
+    return MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(
+        ["table", "strikethrough"]
+    )
 
 
 def parse(text: str) -> Sequence[Token]:
@@ -37,7 +39,9 @@ def _inline(tokens: Sequence[Token], base: str) -> list[Span]:
     link = ""
     for token in tokens:
         kind = token.type
-        content = printable(token.content)  # entities have been decoded: `&#x202e;` is a direction override
+        content = printable(
+            token.content
+        )  # entities have been decoded: `&#x202e;` is a direction override
         if kind == "text":
             spans.append((content, " ".join(looks)))
         elif kind == "code_inline":
@@ -95,7 +99,9 @@ class _Layout:
         if kind == "heading_open":
             mark, inner = "#" * int(token.tag[1:]) + " ", next(self._tokens)
             next(self._tokens)  # its end
-            return wrap_spans([(mark, "heading dim"), *_inline(inner.children or [], "heading")], width)
+            return wrap_spans(
+                [(mark, "heading dim"), *_inline(inner.children or [], "heading")], width
+            )
         if kind in ("fence", "code_block"):
             return self._code(token, width)
         if kind == "blockquote_open":
@@ -157,7 +163,8 @@ def table_lines(rows: list[list[list[Span]]], aligned: list[str], width: int) ->
 
     Args:
         rows: Cells as spans without newlines; the first row is the head.
-        aligned: Styles of the columns, which contain `right` for right-aligned ones; may be shorter.
+        aligned: Styles of the columns, which contain `right` for right-aligned ones; may be
+            shorter.
         width: Cells.
     """
     if not rows or not rows[0]:
@@ -170,7 +177,9 @@ def table_lines(rows: list[list[list[Span]]], aligned: list[str], width: int) ->
         widths[widest] = max(4, widths[widest] - max(1, (sum(widths) - spare) // 2))
     lines: list[Line] = []
     for number, row in enumerate(rows):
-        cells: list[list[Line]] = [wrap_spans(row[i], widths[i]) if i < len(row) else [[]] for i in range(count)]
+        cells: list[list[Line]] = [
+            wrap_spans(row[i], widths[i]) if i < len(row) else [[]] for i in range(count)
+        ]
         for depth in range(max(map(len, cells))):
             line: Line = []
             for i, cell in enumerate(cells):
@@ -193,12 +202,17 @@ def _fitted(line: Line, width: int) -> Line:
 
 
 def render_markdown(text: str, width: int, base: str = "text") -> list[Line]:
-    """Lay out printable Markdown as lines of at most `width` cells; `base` is the look of ordinary text."""
+    """Lay out printable Markdown as lines of at most `width` cells; `base` is the look of ordinary
+    text."""
     lines = _Layout(parse(text), base).blocks(max(width, 8))
     if all(line_width(line) <= width for line in lines):
         return lines
     # Nested too deeply for the width: wrapping loses the structure, but no words.
-    return [line for each in lines for line in (wrap_spans(each, width) if line_width(each) > width else [each])]
+    return [
+        line
+        for each in lines
+        for line in (wrap_spans(each, width) if line_width(each) > width else [each])
+    ]
 
 
 def highlight(code: str, language: str) -> list[Line]:
@@ -229,7 +243,9 @@ def highlight(code: str, language: str) -> list[Line]:
     )
     lines: list[Line] = [[]]
     for kind, text in lexer.get_tokens(code):
-        look = next((name for each, name in looks if each in kind.split() or kind is each), "code-text")
+        look = next(
+            (name for each, name in looks if each in kind.split() or kind is each), "code-text"
+        )
         first, *rest = text.split("\n")
         if first:
             lines[-1].append((first, look))

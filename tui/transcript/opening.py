@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 from hermes_browse.store.connection.reader import Reader
 from hermes_browse.store.messages.chat_message import ChatMessage, Reading, RowInfo, State
 from hermes_browse.store.messages.preview import with_details
-from hermes_browse.store.messages.transcript import Outline, read_messages, read_outline, read_system_prompt
+from hermes_browse.store.messages.transcript import (
+    Outline,
+    read_messages,
+    read_outline,
+    read_system_prompt,
+)
 from hermes_browse.store.sessions.models import Conversation
 from hermes_browse.store.wording import _
 
@@ -24,19 +29,32 @@ _PROMPT_ID = -1
 
 
 def read_model(reader: Reader, conversation: Conversation, reading: Reading) -> TranscriptModel:
-    """Read the outline of a conversation; in the reading of everything, with the system prompt first."""
+    """Read the outline of a conversation; in the reading of everything, with the system prompt
+    first."""
     outline = read_outline(reader, conversation.segments, reading)
-    prompt = read_system_prompt(reader, conversation.root_id) if reading is Reading.EVERYTHING else None
+    prompt = (
+        read_system_prompt(reader, conversation.root_id) if reading is Reading.EVERYTHING else None
+    )
     if prompt is None:
         return TranscriptModel(conversation, outline)
     first = RowInfo(_PROMPT_ID, 0, "system", None, State.LIVE, True)
     model = TranscriptModel(conversation, outline._replace(rows=(first, *outline.rows)))
-    model.add([ChatMessage(_PROMPT_ID, conversation.root_id, "system", prompt, display_kind=_("system prompt"))])
+    model.add(
+        [
+            ChatMessage(
+                _PROMPT_ID, conversation.root_id, "system", prompt, display_kind=_("system prompt")
+            )
+        ]
+    )
     return model
 
 
 def open_conversation(
-    reader: Reader, conversation: Conversation, reading: Reading, message_id: int | None, segment: str | None = None
+    reader: Reader,
+    conversation: Conversation,
+    reading: Reading,
+    message_id: int | None,
+    segment: str | None = None,
 ) -> TranscriptModel:
     """Read a conversation and the messages that will be on screen first."""
     if conversation.rows is None:
@@ -54,11 +72,16 @@ def recap_model(reader: Reader, conversation: Conversation) -> TranscriptModel:
     """Read the recap as a transcript of its own."""
     lines: list[RecapLine] = load("recap")(reader, conversation.segments)
     rows = tuple(
-        RowInfo(-index - 1, 0, "recap" if line.role == "earlier" else line.role, None, State.LIVE, False)
+        RowInfo(
+            -index - 1, 0, "recap" if line.role == "earlier" else line.role, None, State.LIVE, False
+        )
         for index, line in enumerate(lines)
     )
     model = TranscriptModel(conversation, Outline((conversation.root_id,), rows))
     model.add(
-        [ChatMessage(row.id, conversation.root_id, row.role, line.text) for row, line in zip(rows, lines, strict=True)]
+        [
+            ChatMessage(row.id, conversation.root_id, row.role, line.text)
+            for row, line in zip(rows, lines, strict=True)
+        ]
     )
     return model

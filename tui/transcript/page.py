@@ -1,7 +1,7 @@
 """The position in a conversation, and the lines of the page there: layout without a widget.
 
-Heights of entries are estimates until these are laid out. The position is an entry and a line in it, not a distance
-from the start, so correcting a height elsewhere does not move the page.
+Heights of entries are estimates until these are laid out. The position is an entry and a line in
+it, not a distance from the start, so correcting a height elsewhere does not move the page.
 """
 
 from __future__ import annotations
@@ -46,11 +46,15 @@ def _rule(text: str, width: int) -> list[Line]:
     """Draw a rule across the screen with a text in it, and a blank line."""
     label = clip(f" {text} ", max(width - 6, 1))
     right = max(width - 3 - cell_len(label), 0)
-    return [[("── "[: max(width, 0)], "rule"), (label.strip() + " ", "note"), ("─" * right, "rule")], []]
+    return [
+        [("── "[: max(width, 0)], "rule"), (label.strip() + " ", "note"), ("─" * right, "rule")],
+        [],
+    ]
 
 
 class Heights:
-    """The numbers of lines of all entries in a Fenwick tree: changing one and locating a line take O(log n)."""
+    """The numbers of lines of all entries in a Fenwick tree: changing one and locating a line take
+    O(log n)."""
 
     def __init__(self, heights: Sequence[int]) -> None:
         self._heights = list(heights)
@@ -91,7 +95,8 @@ class Heights:
         return total
 
     def locate(self, line: int) -> tuple[int, int]:
-        """Return the entry at a line of the whole, and the line inside it; past the end, the last line."""
+        """Return the entry at a line of the whole, and the line inside it; past the end, the last
+        line."""
         if not self._heights:
             return 0, 0
         node, rest, step = 0, max(line, 0), self._top
@@ -125,7 +130,8 @@ class Page:
         self.hit: int | None = None
         """The message whose terms are highlighted more strongly."""
         self.hit_number: int | None = None
-        """The index of the current match of the hit, the same at any width; None for all of them."""
+        """The index of the current match of the hit, the same at any width; None for all of
+        them."""
         self.seen: SeenByModel | None = None
         """Everything else is dimmed; None for no dimming."""
         self.heights = Heights([])
@@ -134,7 +140,8 @@ class Page:
         self.layouts = LayoutCache()
         self.defers = False
         """Long texts are laid out on another thread, and shown without formatting until then."""
-        # Entries, each with whether it is open, to lines without formatting, final lines, and lines of matches.
+        # Entries, each with whether it is open, to lines without formatting, final lines, and lines
+        # of matches.
         self._plain: dict[tuple[int, bool], list[Line]] = {}
         self._laid: OrderedDict[tuple[int, bool], list[Line]] = OrderedDict()
         self._match_lines: dict[tuple[int, bool], list[int]] = {}
@@ -154,23 +161,30 @@ class Page:
         self.opened.clear()
         self.seen = None
         self.at_end, self.place = True, (0, 0)
-        self.heights = Heights([self._estimate(index) for index in range(len(model) if model is not None else 0)])
+        self.heights = Heights(
+            [self._estimate(index) for index in range(len(model) if model is not None else 0)]
+        )
         self.forget()
 
     def grow(self, model: TranscriptModel) -> int:
-        """Show a newer version of the same conversation at the same place; return the number of new messages."""
+        """Show a newer version of the same conversation at the same place; return the number of new
+        messages."""
         before, old = len(self), self.model
         if old is not None and model.entries[:before] != old.entries:
             return self._change(old, model)
         self.model = model
         self.heights = Heights(
-            [self.heights[index] if index < before else self._estimate(index) for index in range(len(model))]
+            [
+                self.heights[index] if index < before else self._estimate(index)
+                for index in range(len(model))
+            ]
         )
         self.forget()
         return sum(entry.kind is EntryKind.MESSAGE for entry in model.entries[before:])
 
     def _change(self, old: TranscriptModel, model: TranscriptModel) -> int:
-        """Show a version whose earlier entries have changed, as after a deletion, at the same message."""
+        """Show a version whose earlier entries have changed, as after a deletion, at the same
+        message."""
 
         def moved(index: int) -> int | None:
             row = old.row(index)
@@ -209,7 +223,8 @@ class Page:
         self._frame = None
 
     def resize(self, width: int, height: int) -> None:
-        """Change the size; at another width the top line stays about where it was in its message."""
+        """Change the size; at another width the top line stays about where it was in its
+        message."""
         (index, line), before = self.place, self.width
         self.width, self.height = max(width, 12), max(height, 1)
         self._frame = None
@@ -251,7 +266,10 @@ class Page:
         return lines
 
     def _lay_out(self, index: int) -> list[Line] | None:
-        from .block_layout import message_lines, plain_lines  # start: Markdown and tables, a tenth of all imports
+        from .block_layout import (
+            message_lines,
+            plain_lines,
+        )  # start: Markdown and tables, a tenth of all imports
 
         assert self.model is not None
         entry = self.model.entries[index]
@@ -261,7 +279,9 @@ class Page:
         if message is None:
             return None
         is_open = index in self.opened
-        lines = message_lines(message, self.model, self.width, self.look, self.layouts, is_open=is_open)
+        lines = message_lines(
+            message, self.model, self.width, self.look, self.layouts, is_open=is_open
+        )
         if self.layouts.has_deferred:
             return plain_lines(message, self.width)
         if not self.matchers:
@@ -269,12 +289,17 @@ class Page:
         from .find import highlight_lines  # the search is loaded already, as there are matchers
 
         is_hit = message.id == self.hit
-        lines, self._match_lines[index, is_open] = highlight_lines(lines, self.matchers, is_hit, self.hit_number)
+        lines, self._match_lines[index, is_open] = highlight_lines(
+            lines, self.matchers, is_hit, self.hit_number
+        )
         return lines
 
     def take(self, drawn: Mapping[Key, list[Line]]) -> None:
         """Show texts that have been laid out elsewhere; the top line stays about where it was."""
-        (index, line), before = self.place, self._plain.get((self.place[0], self.place[0] in self.opened))
+        (index, line), before = (
+            self.place,
+            self._plain.get((self.place[0], self.place[0] in self.opened)),
+        )
         self.layouts.add(drawn)
         self._plain.clear()
         self._frame = None
@@ -283,14 +308,19 @@ class Page:
 
     def match_lines(self, index: int) -> list[int]:
         """Return the indexes of the lines of an entry on which a match begins."""
-        return self._match_lines.get((index, index in self.opened), []) if self.lines(index) is not None else []
+        return (
+            self._match_lines.get((index, index in self.opened), [])
+            if self.lines(index) is not None
+            else []
+        )
 
     def _height(self, index: int) -> int:
         lines = self._lines(index, defers=self.defers)
         return len(lines) if lines is not None else self.heights[index]
 
     def hide_paired(self, first: int, last: int) -> None:
-        """Set the height of tool results that are shown with their calls to 0, after messages have been read."""
+        """Set the height of tool results that are shown with their calls to 0, after messages have
+        been read."""
         assert self.model is not None
         for index in range(max(first, 0), min(last, len(self))):
             message = self.model.message(index)
@@ -326,7 +356,8 @@ class Page:
         self._frame = None
 
     def settle(self) -> int:
-        """Move the place into the conversation and lay out the page; return the lines above it, for a scroll bar."""
+        """Move the place into the conversation and lay out the page; return the lines above it, for
+        a scroll bar."""
         self._frame = None
         if not len(self):
             self.place = (0, 0)
@@ -342,7 +373,10 @@ class Page:
     def _lay_out_around(self, first: int, last: int) -> None:
         """Have long texts near the page laid out before they come into sight."""
         assert self.model is not None
-        for index in (*range(max(first - _AHEAD, 0), first), *range(last + 1, min(last + 1 + _AHEAD, len(self)))):
+        for index in (
+            *range(max(first - _AHEAD, 0), first),
+            *range(last + 1, min(last + 1 + _AHEAD, len(self))),
+        ):
             message = self.model.message(index)
             if message is not None and len(message.text) > LIGHT:
                 self._lines(index, defers=True)
@@ -360,8 +394,15 @@ class Page:
             if lines is None:
                 is_missing = True
                 lines = [[("…", "dim")]] * self.heights[index]
-            if self.seen is not None and index not in self.seen.entries and self.model.row(index) is not None:
-                lines = [[(text, f"{looks} dim" if text else looks) for text, looks in line] for line in lines]
+            if (
+                self.seen is not None
+                and index not in self.seen.entries
+                and self.model.row(index) is not None
+            ):
+                lines = [
+                    [(text, f"{looks} dim" if text else looks) for text, looks in line]
+                    for line in lines
+                ]
             frame += [(index, line) for line in lines[skip:]]
             skip = 0
             index += 1
@@ -371,7 +412,8 @@ class Page:
         return self._frame
 
     def entry_in_sight(self) -> int | None:
-        """Return the entry that keys act on by default: a third down the page, at the end the last message."""
+        """Return the entry that keys act on by default: a third down the page, at the end the last
+        message."""
         frame = self.frame()
         if self.model is None or not frame:
             return None
@@ -384,8 +426,11 @@ class Page:
         return following if following is not None else self.model.step(index, -1)
 
 
-def draw_message(model: TranscriptModel, message_id: int, width: int, look: Look) -> dict[Key, list[Line]]:
-    """Lay out the long texts of a message, if the model has it, before it is shown; on a worker's thread."""
+def draw_message(
+    model: TranscriptModel, message_id: int, width: int, look: Look
+) -> dict[Key, list[Line]]:
+    """Lay out the long texts of a message, if the model has it, before it is shown; on a worker's
+    thread."""
     page, index = Page(), model.entry_of(message_id)
     page.model, page.width, page.look = model, width, look
     if index is not None:

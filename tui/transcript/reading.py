@@ -38,9 +38,11 @@ _NAMES = {
     Reading.EVERYTHING: N_("everything: rewound, hidden and repeated messages too"),
 }
 _REST = 0.025
-"""Seconds without a move of the cursor before the conversation is read: more than a frame, too short to notice."""
+"""Seconds without a move of the cursor before the conversation is read: more than a frame, too
+short to notice."""
 _PATIENCE = 0.15
-"""Seconds for which the previous conversation stays on screen while the next is read; then the page is cleared."""
+"""Seconds for which the previous conversation stays on screen while the next is read; then the page
+is cleared."""
 
 
 def read_missing(
@@ -51,7 +53,8 @@ def read_missing(
     last: int,
     then: Callable[[], object] = lambda: None,
 ) -> None:
-    """Read the messages of the entries from `first` up to `last` that have not been read, and show them.
+    """Read the messages of the entries from `first` up to `last` that have not been read, and show
+    them.
 
     When all have been read, `then` is called, unless the transcript shows something else by then.
     """
@@ -75,8 +78,8 @@ def read_missing(
 class TranscriptController:
     """Shows the current conversation in transcript, title and tree.
 
-    Title and transcript change together. Until then keys already act on the conversation that `current` returns.
-    `matchers` returns the terms of the search, to be highlighted.
+    Title and transcript change together. Until then keys already act on the conversation that
+    `current` returns. `matchers` returns the terms of the search, to be highlighted.
     """
 
     def __init__(
@@ -86,9 +89,15 @@ class TranscriptController:
         current: Callable[[], Conversation | None],
         matchers: Callable[[], Sequence[Matcher]],
     ) -> None:
-        self._context, self._panes, self._current, self._matchers = context, panes, current, matchers
+        self._context, self._panes, self._current, self._matchers = (
+            context,
+            panes,
+            current,
+            matchers,
+        )
         self.shown: Callable[[TranscriptModel | None, bool], None] = lambda model, grown: None
-        """Called with what the transcript shows, and whether that is the same conversation with new messages."""
+        """Called with what the transcript shows, and whether that is the same conversation with new
+        messages."""
         self.hit_shown: Callable[[], None] = lambda: None
         """Called when a hit of the search is shown."""
         self.reading = Reading.SAID
@@ -107,7 +116,8 @@ class TranscriptController:
         self._page_of = ""
         """The root whose page was requested last."""
         self._left_out: tuple[int | None, int] | None = None
-        """The message at which a change of the reading began, and the one that this reading leaves out."""
+        """The message at which a change of the reading began, and the one that this reading leaves
+        out."""
 
     def _cancel(self) -> None:
         """Cancel the request that is waiting or running."""
@@ -119,14 +129,16 @@ class TranscriptController:
         self._context.transcript_worker.cancel("open")
 
     def wait(self) -> None:
-        """Clear the page while a conversation that was chosen in the tree is searched for; the tree stays."""
+        """Clear the page while a conversation that was chosen in the tree is searched for; the tree
+        stays."""
         self._cancel()
         self._page_of = ""
         self.tree.forget()
         self._clear(None)
 
     def _clear(self, conversation: Conversation | None) -> None:
-        """Show an empty page under the title of a conversation that is still being read, or without a title."""
+        """Show an empty page under the title of a conversation that is still being read, or without
+        a title."""
         self._panes.transcript.show(None)
         self.shown(None, False)
         self._titled = None
@@ -165,9 +177,17 @@ class TranscriptController:
         if message_id is not None and matchers:
             self.hit_shown()  # `n` and `N` act on the search again
         self._cancel()
-        on_screen = transcript.model is not None and transcript.model.conversation.root_id == conversation.root_id
+        on_screen = (
+            transcript.model is not None
+            and transcript.model.conversation.root_id == conversation.root_id
+        )
         # Hits of a conversation on screen need no reading.
-        if on_screen and not reload and message_id is not None and transcript.show_find(message_id, matchers=matchers):
+        if (
+            on_screen
+            and not reload
+            and message_id is not None
+            and transcript.show_find(message_id, matchers=matchers)
+        ):
             self.tree.read(conversation)
             self.renew()
             return
@@ -175,12 +195,19 @@ class TranscriptController:
         width, look = transcript.page.width, transcript.page.look
 
         def work(reader: Reader) -> _Opened:
-            model, begin = open_conversation(reader, conversation, reading, message_id, segment), message_id
+            model, begin = (
+                open_conversation(reader, conversation, reading, message_id, segment),
+                message_id,
+            )
             if keeps_place and message_id is not None and model.entry_of(message_id) is None:
                 begin = model.next_shown(message_id)
                 model = open_conversation(reader, conversation, reading, begin, segment)
             # The hit is located among the lines of its message, so these are laid out here.
-            return model, begin, draw_message(model, begin, width, look) if begin is not None else {}
+            return (
+                model,
+                begin,
+                draw_message(model, begin, width, look) if begin is not None else {},
+            )
 
         def done(answer: _Opened) -> None:
             model, begin, drawn = answer
@@ -194,9 +221,14 @@ class TranscriptController:
 
         self._read_when_at_rest(conversation, work, done)
 
-    def _say_what_is_left_out(self, model: TranscriptModel, begin: int | None, message_id: int | None) -> None:
-        """Tell the user if the reading leaves out the message that was asked for; it begins at another one then."""
-        self._left_out = (begin, message_id) if message_id is not None and begin != message_id else None
+    def _say_what_is_left_out(
+        self, model: TranscriptModel, begin: int | None, message_id: int | None
+    ) -> None:
+        """Tell the user if the reading leaves out the message that was asked for; it begins at
+        another one then."""
+        self._left_out = (
+            (begin, message_id) if message_id is not None and begin != message_id else None
+        )
         if self._left_out is not None:
             sentence = _("{reading} · the message you were at is not part of it")
             self._context.say_of_page(sentence.format(reading=_(_NAMES[self.reading])))
@@ -206,7 +238,10 @@ class TranscriptController:
             self._context.say_of_page(unseen if self.reading is Reading.LIVE else rewound)
 
     def _read_when_at_rest(
-        self, conversation: Conversation, work: Callable[[Reader], _Opened], done: Callable[[_Opened], None]
+        self,
+        conversation: Conversation,
+        work: Callable[[Reader], _Opened],
+        done: Callable[[_Opened], None],
     ) -> None:
         """Read a conversation if the cursor stays on it: its row is painted first."""
         request = self._request = object()
@@ -250,7 +285,9 @@ class TranscriptController:
         self._panes.line("title").update(header.conversation_title(detailed, width))
         seen = self._panes.transcript.page.seen
         here = seen.words if seen is not None else ""
-        self._panes.line("facts").update(header.conversation_facts(detailed, self.reading, width, here))
+        self._panes.line("facts").update(
+            header.conversation_facts(detailed, self.reading, width, here)
+        )
 
     def fit_titles(self) -> None:
         """Fit title and facts to another width of the pane."""
@@ -258,7 +295,8 @@ class TranscriptController:
             self._show_titles(self._titled)
 
     def renew(self) -> None:
-        """Show a new title or segment of the current conversation from the catalog, or retry reading it."""
+        """Show a new title or segment of the current conversation from the catalog, or retry
+        reading it."""
         retry, self._retry = self._retry, None
         if retry is not None:
             retry()
@@ -271,7 +309,9 @@ class TranscriptController:
             return
         if self._titled == current:
             return
-        if [each.id for each in current.segments] != [each.id for each in model.conversation.segments]:
+        if [each.id for each in current.segments] != [
+            each.id for each in model.conversation.segments
+        ]:
             self.show(current)
             return
         self._show_titles(current)
@@ -280,7 +320,11 @@ class TranscriptController:
     def go_to_segment(self, conversation: Conversation, session_id: str) -> None:
         """Show the current conversation at one of its sessions."""
         model = self._panes.transcript.model
-        if model is None or model.conversation.root_id != conversation.root_id or self._timer is not None:
+        if (
+            model is None
+            or model.conversation.root_id != conversation.root_id
+            or self._timer is not None
+        ):
             self.show(conversation, segment=session_id)
         elif not self._panes.transcript.go_to_segment(session_id):
             self._context.say_of_page(_("this session has no messages"))
@@ -349,10 +393,14 @@ class TranscriptController:
             self._panes.transcript.show(model)
             self.shown(None, False)
             self._show_titles(conversation)
-            self._context.say_of_page(_("the recap Hermes shows on resume · p back to the transcript"))
+            self._context.say_of_page(
+                _("the recap Hermes shows on resume · p back to the transcript")
+            )
 
         def failed(error: BrowseError) -> None:
             self._clear(conversation)
             self._context.failed(error)
 
-        self._context.transcript_worker.submit("open", lambda reader: recap_model(reader, conversation), done, failed)
+        self._context.transcript_worker.submit(
+            "open", lambda reader: recap_model(reader, conversation), done, failed
+        )

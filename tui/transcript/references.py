@@ -44,7 +44,9 @@ _PATH_FIELDS = ("path", "file_path", "filename", "file", "cwd", "workdir")
 _OPENED = ("http", "https", "mailto")
 """Schemes that a browser opens; links with others (file:, javascript:, …) are only copied."""
 
-_ADDRESS = re.compile(r"(?:https?://|mailto:)[^\s<>\"'`\\^{}|\u3000-\u303f\uff00-\uff65]+", re.IGNORECASE)
+_ADDRESS = re.compile(
+    r"(?:https?://|mailto:)[^\s<>\"'`\\^{}|\u3000-\u303f\uff00-\uff65]+", re.IGNORECASE
+)
 # A path begins with /, ~/, ./, ../ or C:\, or is relative and ends in a file name with a suffix.
 _NAME = r"[\w.@+%=-]"
 _PATH = re.compile(
@@ -88,14 +90,18 @@ class Reference(NamedTuple):
             parts = urlsplit(target)
         except ValueError:
             return False
-        return parts.scheme in _OPENED and bool(parts.path if parts.scheme == "mailto" else parts.hostname)
+        return parts.scheme in _OPENED and bool(
+            parts.path if parts.scheme == "mailto" else parts.hostname
+        )
 
 
 def _trimmed(text: str) -> str:
     """Remove the punctuation of the surrounding sentence, and unbalanced closing brackets."""
     while text:
         last = text[-1]
-        if last in ".,;:!?*_~" or (last in _CLOSING and text.count(_CLOSING[last]) < text.count(last)):
+        if last in ".,;:!?*_~" or (
+            last in _CLOSING and text.count(_CLOSING[last]) < text.count(last)
+        ):
             text = text[:-1]
         else:
             break
@@ -110,7 +116,11 @@ def _in_markdown(text: str) -> Iterator[Reference]:
                 label, target = "", str(child.attrs.get("href", ""))
             elif child.type == "link_close":
                 if target and not target.startswith("#"):
-                    kind = ReferenceKind.LINK if ":" in target or target.startswith("//") else ReferenceKind.PATH
+                    kind = (
+                        ReferenceKind.LINK
+                        if ":" in target or target.startswith("//")
+                        else ReferenceKind.PATH
+                    )
                     label = one_line(label, 200)
                     yield Reference(kind, target, label if label != target else "")
                 target = ""
@@ -127,7 +137,9 @@ def _in_text(text: str) -> Iterator[Reference]:
         rest.append(text[end : match.start()])
         end = match.end()
     for piece in (*rest, text[end:]):
-        yield from (Reference(ReferenceKind.PATH, _trimmed(match[0])) for match in _PATH.finditer(piece))
+        yield from (
+            Reference(ReferenceKind.PATH, _trimmed(match[0])) for match in _PATH.finditer(piece)
+        )
 
 
 def _in_call(arguments: str) -> Iterator[Reference]:
@@ -135,7 +147,12 @@ def _in_call(arguments: str) -> Iterator[Reference]:
     if isinstance(loaded, dict):
         for name in _PATH_FIELDS:
             value = loaded.get(name)
-            if isinstance(value, str) and value.strip() and "\n" not in value and "://" not in value:
+            if (
+                isinstance(value, str)
+                and value.strip()
+                and "\n" not in value
+                and "://" not in value
+            ):
                 yield Reference(ReferenceKind.PATH, value.strip())
     yield from _in_text(as_shown(arguments))
 
@@ -144,11 +161,19 @@ def _images(message: ChatMessage) -> Iterator[Reference]:
     for number, part in enumerate(part for part in message.parts if part.kind == "image"):
         if not part.url and part.size:
             name = f"{one_line(part.mime.rpartition('/')[2], 30) or _('image')}, {formats.size(part.size)}"
-            yield Reference(ReferenceKind.IMAGE, name, _("in message {id}").format(id=message.id), message.id, number)
+            yield Reference(
+                ReferenceKind.IMAGE,
+                name,
+                _("in message {id}").format(id=message.id),
+                message.id,
+                number,
+            )
         elif part.url:
             is_address = re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", part.url) is not None
             path = unquote(part.url[7:]) if part.url.startswith("file:///") else part.url
-            yield Reference(ReferenceKind.LINK if is_address and path == part.url else ReferenceKind.PATH, path)
+            yield Reference(
+                ReferenceKind.LINK if is_address and path == part.url else ReferenceKind.PATH, path
+            )
 
 
 def _every(message: ChatMessage, model: TranscriptModel) -> Iterator[Reference]:
@@ -167,10 +192,14 @@ def _every(message: ChatMessage, model: TranscriptModel) -> Iterator[Reference]:
             yield from _in_text(as_shown(result.text))
 
 
-def references(message: ChatMessage, model: TranscriptModel, *, is_here: bool = True) -> list[Reference]:
-    """Return the references of a message and the results of its calls: images, links, then paths, at most `MOST`.
+def references(
+    message: ChatMessage, model: TranscriptModel, *, is_here: bool = True
+) -> list[Reference]:
+    """Return the references of a message and the results of its calls: images, links, then paths,
+    at most `MOST`.
 
-    Parses the text, and accesses the disk if the store is of this machine, which can take longer than a frame.
+    Parses the text, and accesses the disk if the store is of this machine, which can take longer
+    than a frame.
     """
     unique: dict[tuple[ReferenceKind, str, int, int], Reference] = {}
     for each in _every(message, model):
@@ -181,7 +210,11 @@ def references(message: ChatMessage, model: TranscriptModel, *, is_here: bool = 
     return sorted(unique.values(), key=lambda each: list(ReferenceKind).index(each.kind))[:MOST]
 
 
-_WORDS = {ReferenceKind.IMAGE: N_("image"), ReferenceKind.LINK: N_("link"), ReferenceKind.PATH: N_("path")}
+_WORDS = {
+    ReferenceKind.IMAGE: N_("image"),
+    ReferenceKind.LINK: N_("link"),
+    ReferenceKind.PATH: N_("path"),
+}
 
 
 def _counted(kind: ReferenceKind, count: int) -> str:
@@ -202,15 +235,24 @@ class ReferencesCard(Card[None]):
     AUTO_FOCUS = "#references"
     KEYS = REFERENCES
 
-    def __init__(self, context: Context, pictures: Pictures, title: str, targets: Sequence[Reference]) -> None:
+    def __init__(
+        self, context: Context, pictures: Pictures, title: str, targets: Sequence[Reference]
+    ) -> None:
         super().__init__()
-        self.context, self._pictures, self._title, self._references = context, pictures, title, targets
+        self.context, self._pictures, self._title, self._references = (
+            context,
+            pictures,
+            title,
+            targets,
+        )
 
     def compose(self) -> ComposeResult:
         kinds = [each.kind for each in self._references]
         counts = [_counted(kind, kinds.count(kind)) for kind in ReferenceKind if kind in kinds]
         with Vertical(id="card"):
-            yield Static(Content.assemble((self._title, "bold"), (f"  {' · '.join(counts)}", "dim")))
+            yield Static(
+                Content.assemble((self._title, "bold"), (f"  {' · '.join(counts)}", "dim"))
+            )
             yield OptionList(*map(self._row, self._references), id="references", markup=False)
             yield keys_line(self.keys_text(_("Enter open")))
 
@@ -256,7 +298,9 @@ class ReferencesCard(Card[None]):
     def selected(self, event: OptionList.OptionSelected) -> None:
         """Open or copy the reference."""
         event.stop()
-        self.run_worker(self._open(self._references[event.option_index]), group="reference", exclusive=True)
+        self.run_worker(
+            self._open(self._references[event.option_index]), group="reference", exclusive=True
+        )
 
     async def _open(self, reference: Reference) -> None:
         if reference.kind is ReferenceKind.IMAGE:

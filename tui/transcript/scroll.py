@@ -1,4 +1,5 @@
-"""The scrolling part of the transcript widget: paints a page, moves in the conversation, knows the current message."""
+"""The scrolling part of the transcript widget: paints a page, moves in the conversation, knows the
+current message."""
 
 from __future__ import annotations
 
@@ -84,7 +85,8 @@ class TranscriptScroll(LongView, can_focus=True):
         self._gone_to: int | None = None
         """The entry or rule at which the last step ended."""
         self._prompt_step = 0
-        """The direction (1 or -1) of a step to a prompt that has not been read and may be a summary."""
+        """The direction (1 or -1) of a step to a prompt that has not been read and may be a
+        summary."""
         self._mark: Bookmark | None = None
         self._before: Bookmark | None = None
         """Where the last jump began."""
@@ -222,7 +224,9 @@ class TranscriptScroll(LongView, can_focus=True):
         self._follow_page()
         self.page.go(self.page.moved(before, lines))
         self._place()
-        if self.page.place == before and abs(lines) == 1:  # at the end: step through the messages on the page
+        if (
+            self.page.place == before and abs(lines) == 1
+        ):  # at the end: step through the messages on the page
             self._current, self._gone_to = stepped
             self.page.at_end = at_end
             self.action_step(lines, "")
@@ -252,7 +256,9 @@ class TranscriptScroll(LongView, can_focus=True):
             return
         target = self.model.step(start, by, role)
         if target is None:
-            self.post_message(self.Notice(_("no further prompt") if role else _("no further message")))
+            self.post_message(
+                self.Notice(_("no further prompt") if role else _("no further message"))
+            )
         else:
             self._go_to(target)
             self._prompt_step = by if role else 0
@@ -267,7 +273,8 @@ class TranscriptScroll(LongView, can_focus=True):
             self.action_step(by, "user")
 
     def action_step_rule(self, by: int, name: str) -> None:
-        """Go to the next or previous day or segment; backwards, first to the beginning of the current one."""
+        """Go to the next or previous day or segment; backwards, first to the beginning of the
+        current one."""
         model, kind = self.model, EntryKind(name)
         if model is None or not len(self.page):
             return
@@ -290,11 +297,15 @@ class TranscriptScroll(LongView, can_focus=True):
             return None
         index, line = self.page.place
         message = model.row(index)
-        while message is None and index < len(self.page) - 1:  # rules have no id, so take the message after them
+        while (
+            message is None and index < len(self.page) - 1
+        ):  # rules have no id, so take the message after them
             line -= len(self.page.lines(index) or ())
             index += 1
             message = model.row(index)
-        return Bookmark(model.conversation.root_id, message.id, line) if message is not None else None
+        return (
+            Bookmark(model.conversation.root_id, message.id, line) if message is not None else None
+        )
 
     def remember(self) -> None:
         """Remember where a jump begins, for `'` to go back to."""
@@ -317,7 +328,8 @@ class TranscriptScroll(LongView, can_focus=True):
             self.post_message(self.Notice(_("marked · ' comes back here")))
 
     def action_to_mark(self) -> None:
-        """Go to the mark, else to where the last jump began; the key goes back to here the next time."""
+        """Go to the mark, else to where the last jump began; the key goes back to here the next
+        time."""
         model = self.model
         goal = self._mark if self._mark is not None else self._before
         if model is None or goal is None or goal.root_id != model.conversation.root_id:
@@ -325,7 +337,9 @@ class TranscriptScroll(LongView, can_focus=True):
             return
         here = self.here()
         if not self.go_back_to(goal):
-            self.post_message(self.Notice(_("the marked message is not part of this reading: v shows everything")))
+            self.post_message(
+                self.Notice(_("the marked message is not part of this reading: v shows everything"))
+            )
         elif self._mark is not None:
             self._mark = here
         else:

@@ -1,8 +1,9 @@
-"""Lay out arguments and results of tools by their format: JSON, diff, code, table, log, coloured terminal output.
+"""Lay out arguments and results of tools by their format: JSON, diff, code, table, log, coloured
+terminal output.
 
-SGR sequences (ECMA-48 8.3.117) become looks; all other controls stay visible. Rich parses the colours. It gets the
-sequences only: of a whole text it would drop other controls and whatever precedes a carriage return, and would make
-clickable links.
+SGR sequences (ECMA-48 8.3.117) become looks; all other controls stay visible. Rich parses the
+colours. It gets the sequences only: of a whole text it would drop other controls and whatever
+precedes a carriage return, and would make clickable links.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ _NUMBERED = re.compile(r"^ *(\d+)\|(.*)$")
 _STAMP = re.compile(
     r"^\[?(?:(?:\w{3} +)?\d{1,2} |\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?"
 )
-_LEVEL = re.compile(r"\b(?:(ERROR|FATAL|CRITICAL|PANIC)|(WARN(?:ING)?)|(INFO|NOTICE)|(DEBUG|TRACE))\b")
+_LEVEL = re.compile(
+    r"\b(?:(ERROR|FATAL|CRITICAL|PANIC)|(WARN(?:ING)?)|(INFO|NOTICE)|(DEBUG|TRACE))\b"
+)
 _LEVEL_LOOKS = ("error", "keyword", "number", "comment")
 _TABLE = re.compile(r"^\|.*\|[ \t]*\n\|[ :|-]+\|[ \t]*$", re.MULTILINE)
 
@@ -66,11 +69,19 @@ class Hint(NamedTuple):
 
 
 def hint_of(arguments: str, *, is_result: bool) -> Hint:
-    """Derive the language from the name of the file in the arguments of a call: for its result, or for these."""
+    """Derive the language from the name of the file in the arguments of a call: for its result, or
+    for these."""
     loaded = load_json(arguments)
     if not isinstance(loaded, dict):
         return Hint(is_result=is_result)
-    path = next((loaded[key] for key in ("path", "file_path", "filename") if isinstance(loaded.get(key), str)), "")
+    path = next(
+        (
+            loaded[key]
+            for key in ("path", "file_path", "filename")
+            if isinstance(loaded.get(key), str)
+        ),
+        "",
+    )
     language = _LANGUAGES.get(path.rpartition(".")[2].lower(), "")
     if not path and "code" in loaded and not is_result:
         language = "python"
@@ -95,7 +106,9 @@ def _name(color: Color | None) -> str:
         return _NAMES[color.number % 8]
     # Of the six levels of the 256 colours (0 95 135 175 215 255) the upper three are on.
     strong = 136 if color.number is not None and color.number < 232 else _STRONG
-    return _NAMES[sum(1 << place for place, channel in enumerate(color.get_truecolor()) if channel >= strong)]
+    return _NAMES[
+        sum(1 << place for place, channel in enumerate(color.get_truecolor()) if channel >= strong)
+    ]
 
 
 def _look(decoder: AnsiDecoder, base: str) -> str:
@@ -114,7 +127,8 @@ def _look(decoder: AnsiDecoder, base: str) -> str:
 
 
 def coloured(text: str, base: str) -> list[Line]:
-    """Split stored output into lines of printable spans, not wrapped, with colours as looks; `base` is the default."""
+    """Split stored output into lines of printable spans, not wrapped, with colours as looks; `base`
+    is the default."""
     decoder, look = AnsiDecoder(), base
     lines: list[Line] = [[]]
     # Every second piece has the parameters of a sequence.
@@ -151,7 +165,9 @@ def _diff(text: str) -> list[Line]:
 
 def _is_log(text: str) -> bool:
     lines = [line for line in text[:_HEAD].split("\n")[:20] if line.strip()]
-    return len(lines) > 1 and sum(_STAMP.match(line) is not None for line in lines) * 2 >= len(lines)
+    return len(lines) > 1 and sum(_STAMP.match(line) is not None for line in lines) * 2 >= len(
+        lines
+    )
 
 
 def _log(text: str) -> list[Line]:
@@ -181,7 +197,8 @@ def _columns(text: str) -> list[list[str]] | None:
 
 
 def _numbered(text: str, language: str, width: int) -> list[Line] | None:
-    """Lay out a file with line numbers, as tools that read files return it; None for any other text."""
+    """Lay out a file with line numbers, as tools that read files return it; None for any other
+    text."""
     matches: list[re.Match[str]] = []
     for row in text.rstrip("\n").split("\n"):
         match = _NUMBERED.match(row)
@@ -219,7 +236,9 @@ def block(text: str, width: int, language: str = "") -> list[Line]:
     if "\t" in head:
         rows = _columns(text)
         if rows is not None:
-            return table_lines([[[(safe_text(cell), "output")] for cell in row] for row in rows], [], width)
+            return table_lines(
+                [[[(safe_text(cell), "output")] for cell in row] for row in rows], [], width
+            )
     if "Traceback (most recent call last)" in head:
         return _wrapped(highlight(safe_text(text.rstrip("\n")), "pytb"), width)
     if _is_log(text):
@@ -230,8 +249,13 @@ def block(text: str, width: int, language: str = "") -> list[Line]:
 
 
 def _table_of(value: object) -> list[list[str]] | None:
-    """Convert a list of objects with the same few plain fields to rows, the names first; None for any other value."""
-    if not isinstance(value, list) or not 1 < len(value) <= _MAX_ROWS or not isinstance(value[0], dict):
+    """Convert a list of objects with the same few plain fields to rows, the names first; None for
+    any other value."""
+    if (
+        not isinstance(value, list)
+        or not 1 < len(value) <= _MAX_ROWS
+        or not isinstance(value[0], dict)
+    ):
         return None
     names = list(value[0])
     if not 0 < len(names) <= _MAX_COLUMNS:
@@ -241,7 +265,9 @@ def _table_of(value: object) -> list[list[str]] | None:
         if not isinstance(item, dict) or list(item) != names:
             return None
         cells = ["" if each is None else str(each) for each in item.values()]
-        if any(isinstance(each, dict | list) for each in item.values()) or any(len(cell) > 200 for cell in cells):
+        if any(isinstance(each, dict | list) for each in item.values()) or any(
+            len(cell) > 200 for cell in cells
+        ):
             return None
         rows.append(cells)
     return rows
@@ -271,7 +297,11 @@ def _field(key: str, value: object, width: int, hint: Hint, *, is_main: bool) ->
     elif isinstance(value, dict | list) and value:
         lines = pretty(value, width - 2)
     else:
-        look = "number" if isinstance(value, int | float) and not isinstance(value, bool) else "comment"
+        look = (
+            "number"
+            if isinstance(value, int | float) and not isinstance(value, bool)
+            else "comment"
+        )
         lines = [[(safe_text(json.dumps(value, ensure_ascii=False)), look)]]
     if is_short and len(lines) == 1:
         return wrap_spans([(f"{label}: ", "dim"), *lines[0]], width)
@@ -279,12 +309,17 @@ def _field(key: str, value: object, width: int, hint: Hint, *, is_main: bool) ->
 
 
 def tool_text_lines(text: str, width: int, hint: Hint, full: bool) -> list[Line]:
-    """Lay out stored arguments or a stored result in `width` cells; `full` shows fields that are null, too."""
+    """Lay out stored arguments or a stored result in `width` cells; `full` shows fields that are
+    null, too."""
     loaded = load_json(text)
     if not isinstance(loaded, dict):
         return block(text, width, hint.language if hint.is_result else "")
     lines: list[Line] = []
-    main = next((key for key in MAIN_TEXTS if isinstance(loaded.get(key), str)), None) if hint.is_result else None
+    main = (
+        next((key for key in MAIN_TEXTS if isinstance(loaded.get(key), str)), None)
+        if hint.is_result
+        else None
+    )
     for key, value in loaded.items():
         if full or value is not None:
             lines += _field(key, value, width, hint, is_main=key == main)
@@ -295,13 +330,15 @@ LIGHT_OF[tool_text_lines] = 16_000
 
 
 def as_shown(text: str) -> str:
-    """Return arguments or a result as text, much like the transcript shows it: JSON indented, long strings unquoted."""
+    """Return arguments or a result as text, much like the transcript shows it: JSON indented, long
+    strings unquoted."""
     loaded = load_json(text)
     return without_colours(text if loaded is None else json_as_text(loaded))
 
 
 def output_text(text: str) -> str:
-    """Return the output in a stored result, without the JSON object around it and without colours."""
+    """Return the output in a stored result, without the JSON object around it and without
+    colours."""
     loaded = load_json(text)
     if isinstance(loaded, dict):
         for key in MAIN_TEXTS:

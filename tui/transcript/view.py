@@ -20,7 +20,11 @@ from .scroll import TranscriptScroll
 if TYPE_CHECKING:
     from hermes_browse.store.search.terms import Matcher
 
-_TOOLS = {Tools.OFF: N_("tools: off"), Tools.SHORT: N_("tools: short"), Tools.FULL: N_("tools: full")}
+_TOOLS = {
+    Tools.OFF: N_("tools: off"),
+    Tools.SHORT: N_("tools: short"),
+    Tools.FULL: N_("tools: full"),
+}
 _LEAD = 2
 """Lines shown above a match."""
 
@@ -37,7 +41,8 @@ class TranscriptView(TranscriptScroll):
     """The entry that was unfolded to show a match; it is folded again when another is shown."""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave the keys that step through matches to the search while nothing is being found here."""
+        """Leave the keys that step through matches to the search while nothing is being found
+        here."""
         return self.is_finding or action != "find"
 
     def show(
@@ -135,7 +140,9 @@ class TranscriptView(TranscriptScroll):
     def action_toggle_reasoning(self) -> None:
         """Show or fold reasoning."""
         self._set_look(self.page.look._replace(reasoning=not self.page.look.reasoning))
-        self.post_message(self.Notice(_("reasoning shown") if self.page.look.reasoning else _("reasoning folded")))
+        self.post_message(
+            self.Notice(_("reasoning shown") if self.page.look.reasoning else _("reasoning folded"))
+        )
 
     # Matches
 
@@ -159,13 +166,20 @@ class TranscriptView(TranscriptScroll):
     def step_match(self, by: int) -> bool:
         """Go to the next or previous match in the same message; False if there is none."""
         index, number = self.page.hit_entry, self.page.hit_number
-        if index is None or number is None or not 0 <= number + by < len(self.page.match_lines(index)):
+        if (
+            index is None
+            or number is None
+            or not 0 <= number + by < len(self.page.match_lines(index))
+        ):
             return False
         self._show_match(index, number + by)
         return True
 
-    def show_find(self, message_id: int, *, last: bool = False, matchers: Sequence[Matcher] | None = None) -> bool:
-        """Show a message at its first match, or at its start if it has none; it must have been read.
+    def show_find(
+        self, message_id: int, *, last: bool = False, matchers: Sequence[Matcher] | None = None
+    ) -> bool:
+        """Show a message at its first match, or at its start if it has none; it must have been
+        read.
 
         Args:
             message_id: A result that is shown with its call is shown there.
@@ -199,7 +213,11 @@ class TranscriptView(TranscriptScroll):
 
     def _unfold_to_find(self, index: int) -> None:
         assert self.model is not None
-        if index in self.page.opened or self.page.match_lines(index) or not self.model.is_foldable(index):
+        if (
+            index in self.page.opened
+            or self.page.match_lines(index)
+            or not self.model.is_foldable(index)
+        ):
             return
         self.page.opened.add(index)
         if self.page.match_lines(index):

@@ -1,4 +1,5 @@
-"""Bundles on the screen: rows, contents, the message after a restore, the card of a drop, the screen of an open one."""
+"""Bundles on the screen: rows, contents, the message after a restore, the card of a drop, the
+screen of an open one."""
 
 from __future__ import annotations
 
@@ -50,7 +51,11 @@ _REFUSED = (
 )
 """Commands that need sessions in the user's store; these are deleted."""
 _CHANGED: Mapping[str, dict[str, Any]] = {
-    "resume": {"title": N_("restore"), "tooltip": N_("Restore this conversation, or the marked ones"), "printed": ""},
+    "resume": {
+        "title": N_("restore"),
+        "tooltip": N_("Restore this conversation, or the marked ones"),
+        "printed": "",
+    },
     "back": {"footer": True},
     **{each: {"footer": False} for each in (*_REFUSED, "sort", "lineage", "tools", "reading")},
 }
@@ -66,13 +71,17 @@ class DeletedConversation(NamedTuple):
 
 
 def read_deleted(opened: OpenedBundle, now: float) -> list[DeletedConversation]:
-    """Read the conversations of a bundle, with their details, in its order; `now` is in Unix seconds."""
+    """Read the conversations of a bundle, with their details, in its order; `now` is in Unix
+    seconds."""
     with Store(opened.path).reader() as reader:
         catalog = read_catalog(reader, now)
         tips = opened.manifest.conversations
         conversations = [each for tip in tips if (each := catalog.of_session(tip)) is not None]
         detailed = with_details(reader, conversations)
-    return [DeletedConversation(each, affected_by_delete(catalog.forest, [each.id]).sessions) for each in detailed]
+    return [
+        DeletedConversation(each, affected_by_delete(catalog.forest, [each.id]).sessions)
+        for each in detailed
+    ]
 
 
 class BundleRow(NamedTuple):
@@ -107,14 +116,24 @@ class BundleRow(NamedTuple):
         if width >= 50:
             columns += formats.fit(formats.messages(each.messages), 12, right=True)
         columns += formats.fit(formats.size(each.bytes), 9, right=True)
-        state = _("damaged") if each.damage else _("restored") if each.restored_at is not None else ""
+        state = (
+            _("damaged") if each.damage else _("restored") if each.restored_at is not None else ""
+        )
         back = sum(tip in each.restored for tip in each.conversations)
         if back and not state:
             state = _("{back:,} of {count:,} back").format(back=back, count=len(each.conversations))
         state = state and f"  {state}"
-        name = formats.clip(one_line(self.title, 200), max(width - 5 - cell_len(columns) - cell_len(state), 8))
+        name = formats.clip(
+            one_line(self.title, 200), max(width - 5 - cell_len(columns) - cell_len(state), 8)
+        )
         look = "note" if each.damage else "dim" if each.restored_at is not None else "title"
-        lead = (" ✓ ", "mark") if self.is_marked else (" ! ", "accent") if each.damage else (" · ", "dim")
+        lead = (
+            (" ✓ ", "mark")
+            if self.is_marked
+            else (" ! ", "accent")
+            if each.damage
+            else (" · ", "dim")
+        )
         return row_line(lead, (name + state, look), columns, width)
 
 
@@ -127,15 +146,24 @@ def contents(row: BundleRow, now: float) -> Content:
         lines.append(Content.styled(damage, "$error"))
     day, clock = formats.day(bundle.created_at), formats.clock(bundle.created_at)
     conversations = formats.counted(len(bundle.conversations), "conversation")
-    sessions, messages = formats.counted(len(bundle.sessions), "session"), formats.counted(bundle.messages, "message")
+    sessions, messages = (
+        formats.counted(len(bundle.sessions), "session"),
+        formats.counted(bundle.messages, "message"),
+    )
     facts = [
         f"{conversations} · {sessions} · {messages}",
-        _("deleted {day}, {clock} · {size}").format(day=day, clock=clock, size=formats.size(bundle.bytes)),
+        _("deleted {day}, {clock} · {size}").format(
+            day=day, clock=clock, size=formats.size(bundle.bytes)
+        ),
     ]
     if bundle.restored_at is not None:
         text = _("restored {day}; the bundle stays until it is removed")
         facts.append(text.format(day=formats.day(bundle.restored_at)))
-    facts += [_("from {store}").format(store=one_line(bundle.store, 300)) if bundle.store else "", bundle.name, ""]
+    facts += [
+        _("from {store}").format(store=one_line(bundle.store, 300)) if bundle.store else "",
+        bundle.name,
+        "",
+    ]
     lines += [Content.styled(fact, "dim") for fact in facts]
     for at, tip in enumerate(bundle.conversations[:_LISTED]):
         title = bundle.titles[at] if at < len(bundle.titles) else None
@@ -159,8 +187,11 @@ def _line_of(row: BundleRow, tip: str, title: str | None, now: float) -> Content
     return Content.assemble(mark, one_line(formats.name(conversation), 100), (f"  {text}", "dim"))
 
 
-def tell_restored(controllers: Controllers, restored: Sequence[Restored], more: Sequence[str]) -> str:
-    """Report a restore of one bundle or several in the status line, followed by further sentences; `u` undoes it.
+def tell_restored(
+    controllers: Controllers, restored: Sequence[Restored], more: Sequence[str]
+) -> str:
+    """Report a restore of one bundle or several in the status line, followed by further sentences;
+    `u` undoes it.
 
     Returns:
         The message.
@@ -170,7 +201,9 @@ def tell_restored(controllers: Controllers, restored: Sequence[Restored], more: 
     notes = [*(note for each in restored for note in each.notes), *more]
 
     # An undo deletes only the sessions that were not in the store before.
-    new = tuple(session for each in restored for session in each.sessions if session not in each.there)
+    new = tuple(
+        session for each in restored for session in each.sessions if session not in each.there
+    )
 
     def back() -> tuple[str, tuple[str, ...]]:
         folder, files = trash_folder(context.location), sessions_folder(context.location)
@@ -197,7 +230,9 @@ class DropCard(CountCard):
     def words(self, count: int) -> CountWords:
         """Return the texts for this number."""
         return CountWords(
-            ngettext("type {count} to drop it", "type {count} to drop them", count).format(count=count),
+            ngettext("type {count} to drop it", "type {count} to drop them", count).format(
+                count=count
+            ),
             _("{count} and Enter drop").format(count=count),
             _("that is not {count} · nothing is dropped").format(count=count),
         )
@@ -208,12 +243,18 @@ class DropCard(CountCard):
         with Vertical(id="card"):
             size = formats.size(sum(each.bytes for each in self._bundles))
             question = ngettext(
-                "Remove 1 bundle for good? ({size})", "Remove {count:,} bundles for good? ({size})", count
+                "Remove 1 bundle for good? ({size})",
+                "Remove {count:,} bundles for good? ({size})",
+                count,
             )
             yield Static(Content.styled(question.format(count=count, size=size), "bold"))
             for each in self._bundles[:_NAMED]:
                 sessions = formats.counted(len(each.sessions), "session")
-                yield Static(Content.assemble("  ", one_line(each.title or each.name, 70), (f"  {sessions}", "dim")))
+                yield Static(
+                    Content.assemble(
+                        "  ", one_line(each.title or each.name, 70), (f"  {sessions}", "dim")
+                    )
+                )
             yield from map(Static, and_more(count - _NAMED))
             yield Static(Content.styled(_("They cannot be restored after that."), "$warning"))
             yield from self.question()
@@ -222,8 +263,8 @@ class DropCard(CountCard):
 class BundleScreen(MainScreen):
     """The main screen with the conversations of a bundle; `R` restores them.
 
-    `beside` has the controllers of the store that the bundle belongs to; `opened`, the bundle as a temporary store, is
-    closed with the screen; `first` and `shown` are as of `MainScreen`.
+    `beside` has the controllers of the store that the bundle belongs to; `opened`, the bundle as a
+    temporary store, is closed with the screen; `first` and `shown` are as of `MainScreen`.
     """
 
     ENTER_READS = True
@@ -232,10 +273,21 @@ class BundleScreen(MainScreen):
     )
 
     def __init__(
-        self, beside: Controllers, opened: OpenedBundle, first: Catalog, shown: list[Conversation], title: str
+        self,
+        beside: Controllers,
+        opened: OpenedBundle,
+        first: Catalog,
+        shown: list[Conversation],
+        title: str,
     ) -> None:
         label = _("trash: {title}").format(title=one_line(title, 40))
-        super().__init__(beside.context.host, Location(opened.path, label=label), Store(opened.path), first, shown)
+        super().__init__(
+            beside.context.host,
+            Location(opened.path, label=label),
+            Store(opened.path),
+            first,
+            shown,
+        )
         self._beside, self._opened = beside, opened
         self.controllers.listing.begin_as(View.ALL, Sort.ACTIVITY, reverse=False)
         self.callees |= dict.fromkeys(_REFUSED, self._refuse)
@@ -248,14 +300,20 @@ class BundleScreen(MainScreen):
     def _put_back(self, conversations: Sequence[Conversation]) -> None:
         """Restore conversations with their subagents; the bundle keeps them as well."""
         beside, store, name = self._beside.context, self.context.store, self._opened.manifest.name
-        trash, files, now = trash_folder(beside.location), sessions_folder(beside.location), beside.clock()
+        trash, files, now = (
+            trash_folder(beside.location),
+            sessions_folder(beside.location),
+            beside.clock(),
+        )
 
         def work() -> Restored:
             stop = beside.writer.stopping.is_set
             with store.reader() as reader:
                 forest = read_catalog(reader, now).forest
             only = affected_by_delete(forest, [each.id for each in conversations]).sessions
-            return restore(beside.store, trash, name, now=now, sessions_folder=files, only=only, stop=stop)
+            return restore(
+                beside.store, trash, name, now=now, sessions_folder=files, only=only, stop=stop
+            )
 
         def done(restored: Restored) -> None:
             message = tell_restored(self._beside, [restored], ())
@@ -269,7 +327,11 @@ class BundleScreen(MainScreen):
         beside.writer.submit(work, done, failed)
 
     def _refuse(self) -> None:
-        self.context.say(_("this is in the trash: it can be read, searched, copied, exported, and restored with R"))
+        self.context.say(
+            _(
+                "this is in the trash: it can be read, searched, copied, exported, and restored with R"
+            )
+        )
 
     def leave(self) -> None:
         """Return to the trash."""

@@ -36,7 +36,15 @@ from ..shared.keys import KeyLine
 from ..shared.lines import Paragraph, TextLine
 from ..store_paths import sessions_folder, trash_folder
 from ..writer import Written
-from .bundles import BundleRow, BundleScreen, DeletedConversation, DropCard, contents, read_deleted, tell_restored
+from .bundles import (
+    BundleRow,
+    BundleScreen,
+    DeletedConversation,
+    DropCard,
+    contents,
+    read_deleted,
+    tell_restored,
+)
 
 _UNTITLED = 50
 """Maximum number of untitled bundles whose conversations are read at the start."""
@@ -97,8 +105,13 @@ class TrashScreen(SubScreen):
         self.context.writer.submit(lambda: list_bundles(folder), done)
 
     def _read_names(self, bundles: Sequence[Bundle]) -> None:
-        """Read the conversations of small bundles, one after another; large ones are read when they are opened."""
-        small = [each for each in bundles if each.bytes < _SMALL and not each.damage and each.name not in self._deleted]
+        """Read the conversations of small bundles, one after another; large ones are read when they
+        are opened."""
+        small = [
+            each
+            for each in bundles
+            if each.bytes < _SMALL and not each.damage and each.name not in self._deleted
+        ]
         now = self.context.clock()
 
         def work(bundle: Bundle) -> list[DeletedConversation]:
@@ -110,7 +123,9 @@ class TrashScreen(SubScreen):
                 try:
                     self._deleted[each.name] = await asyncio.to_thread(work, each)
                 except BrowseError:
-                    self._deleted[each.name] = []  # shown without names; opening it shows the reason
+                    self._deleted[
+                        each.name
+                    ] = []  # shown without names; opening it shows the reason
                 if self.is_whole:
                     self._show()
 
@@ -120,16 +135,25 @@ class TrashScreen(SubScreen):
     def _show(self) -> None:
         size = formats.size(sum(each.bytes for each in self._bundles))
         count = formats.counted(len(self._bundles), "bundle")
-        summary = _("{bundles} · {size} in {folder}").format(bundles=count, size=size, folder=self._folder)
+        summary = _("{bundles} · {size} in {folder}").format(
+            bundles=count, size=size, folder=self._folder
+        )
         title = " " + _("trash") + "  "
-        self.line("header").update(Content.assemble((title, "bold"), (one_line(summary, 300), "dim")))
-        rows = [BundleRow(each, each.name in self._marked, self._deleted.get(each.name, ())) for each in self._bundles]
+        self.line("header").update(
+            Content.assemble((title, "bold"), (one_line(summary, 300), "dim"))
+        )
+        rows = [
+            BundleRow(each, each.name in self._marked, self._deleted.get(each.name, ()))
+            for each in self._bundles
+        ]
         empty = [NoteRow(_("The trash is empty."))]
         self.bundles.show(FixedRows(rows or empty))
         if self._current is not None:
             self._show_contents(contents(self._current, self.context.clock()))
         if not rows:
-            self._show_contents(Content.styled(_("Deleted conversations come here, complete."), "dim"))
+            self._show_contents(
+                Content.styled(_("Deleted conversations come here, complete."), "dim")
+            )
 
     def _show_contents(self, content: Content) -> None:
         self.query_one("#contents", Paragraph).update(content)
@@ -183,7 +207,9 @@ class TrashScreen(SubScreen):
             finally:
                 self._is_opening = False
             if self.is_current:
-                self.app.push_screen(BundleScreen(controllers, opened, first, shown, title), self._came_back)
+                self.app.push_screen(
+                    BundleScreen(controllers, opened, first, shown, title), self._came_back
+                )
             else:
                 opened.close()
 
@@ -223,9 +249,19 @@ class TrashScreen(SubScreen):
                 context.post(Written(lambda: progress.show(share, text)))
 
         def stop() -> bool:
-            return context.writer.stopping.is_set() or (progress is not None and progress.stopped.is_set())
+            return context.writer.stopping.is_set() or (
+                progress is not None and progress.stopped.is_set()
+            )
 
-        put_back = partial(restore, store, folder, now=now, sessions_folder=files, stop=stop, check=len(bundles) == 1)
+        put_back = partial(
+            restore,
+            store,
+            folder,
+            now=now,
+            sessions_folder=files,
+            stop=stop,
+            check=len(bundles) == 1,
+        )
 
         def work() -> tuple[list[Restored], BrowseError | None, tuple[str, ...]]:
             done: list[Restored] = []
@@ -287,7 +323,9 @@ class TrashScreen(SubScreen):
                 drop(folder, bundle.name)
 
         def done(_dropped: None) -> None:
-            text = ngettext("dropped 1 bundle for good", "dropped {count:,} bundles for good", count)
+            text = ngettext(
+                "dropped 1 bundle for good", "dropped {count:,} bundles for good", count
+            )
             self.say(text.format(count=count))
             self._marked.clear()
             if self.is_whole:
