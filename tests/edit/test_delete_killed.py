@@ -82,7 +82,7 @@ while True:
     connection.execute("UPDATE sessions SET message_count = message_count + 1 WHERE id = 'writer'")
     connection.execute("COMMIT")
     time.sleep(0.01)
-"""  # noqa: E501
+"""
 
 
 def store_of(path: Path, shape: str, journal: str) -> Path:
