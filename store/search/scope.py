@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ..connection.reader import Reader
 from ..sessions.catalog import Catalog, read_catalog
 from ..sessions.models import View
+from ..text import as_text
 from .conversation_table import EVERYTHING, Condition, Known, all_of, any_of, table_of, without
 from .filters import BY_KEY
 from .query import Query
@@ -100,7 +101,8 @@ def make_scope(
     rows = conditions.rows
     if roles:
         marks = ", ".join("?" * len(roles))
-        role = Condition(f"COALESCE(CAST(m.role AS TEXT), 'unknown') IN ({marks})", tuple(roles))
+        names = tuple(as_text(each) for each in roles)  # a lone surrogate cannot be bound
+        role = Condition(f"COALESCE(CAST(m.role AS TEXT), 'unknown') IN ({marks})", names)
         rows = all_of([rows, role])
     if catalog is None or (not conditions.needs_catalog and view is View.ALL and not sources):
         return Scope(rows)
