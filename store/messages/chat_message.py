@@ -7,7 +7,6 @@ callers must pass it through `printable` before showing it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
@@ -62,9 +61,8 @@ class ContentPart(NamedTuple):
     """Bytes of embedded data."""
 
 
-@dataclass(frozen=True)
-class ChatMessage:
-    """One row of `messages`, decoded; its text is split once, when it is first asked for."""
+class StoredMessage(NamedTuple):
+    """The decoded columns of one row of `messages`."""
 
     id: int
     session_id: str
@@ -88,6 +86,10 @@ class ChatMessage:
     """The text sent to the model, if it differs from `text`."""
     effect: str | None = None
     """Outcome marker of a tool row (0.19 and later)."""
+
+
+class ChatMessage(StoredMessage):
+    """One row of `messages`, decoded; its text is split once, when it is first asked for."""
 
     @cached_property
     def _split(self) -> tuple[str, str]:

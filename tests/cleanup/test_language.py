@@ -239,7 +239,7 @@ def one(**columns: object) -> Conversation:
     used = NOW - 30 * DAY
     named: dict[str, object] = {"last_active": used, "started_at": used - DAY, "ended_at": used}
     forest = Forest([Session(**({"id": "s", "source": "cli"} | named | columns))])  # type: ignore[arg-type]  # test rows
-    return forest.conversation(forest.chain_of("s"), NOW)
+    return forest.chain_of("s")
 
 
 def test_standing() -> None:

@@ -164,7 +164,7 @@ def test_completions_are_not(
 ) -> None:
     """A shell sources them, wherever they were made."""
     english, other = _in_both(capsys, monkeypatch, "completions", shell)
-    assert english.out == other.out and "hermes_browse" in other.out
+    assert english.out == other.out and "hermes-browse" in other.out
 
 
 @pytest.mark.usefixtures("foreign")

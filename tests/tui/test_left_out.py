@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -231,7 +230,7 @@ def test_a_summary_is_a_divider_said_by_nobody() -> None:
     assert opened[0].startswith("── ▾ compaction summary") and any(
         "before" in line for line in opened[1:]
     )
-    empty = message_lines(replace(message, text="\n"), model, 60, Look(), is_open=False)
+    empty = message_lines(message._replace(text="\n"), model, 60, Look(), is_open=False)
     assert "you" in line_text(empty[0])
 
 

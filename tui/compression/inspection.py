@@ -4,7 +4,6 @@ sentences, Markdown."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 
 from hermes_browse.store.compression.compactions import (
@@ -41,7 +40,7 @@ class PartModel(TranscriptModel):
     part says."""
 
     def add(self, messages: Sequence[ChatMessage]) -> None:
-        super().add([replace(each, state=State.LIVE) for each in messages])
+        super().add([each._replace(state=State.LIVE) for each in messages])
 
 
 class Inspection:
