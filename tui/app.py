@@ -38,6 +38,7 @@ from .commands import final_keys
 from .commands.main_commands import APP, MAIN, TRANSCRIPT
 from .config.start import LastState, Start, set_rows
 from .context import Arrival
+from .list.conversation_list import AGES_SECONDS, ConversationList
 from .logfile import log_failure
 from .screens.by_name import load
 from .screens.main import MainScreen
@@ -302,6 +303,13 @@ class BrowseApp(_App):
         if threading.current_thread() is threading.main_thread():
             for number in ENDING:
                 self._end_by(number, loop)
+        # Of the application: the event loop would keep a list that is gone until its own timer.
+        self.set_interval(AGES_SECONDS, self._refresh_ages)
+
+    def _refresh_ages(self) -> None:
+        """Let the ages of all rows grow together: one row drawn again would be ahead of others."""
+        for each in self.screen.query(ConversationList):
+            each.refresh_rows()
 
     def _end(self, number: int) -> None:
         """End the browser by a signal; before its first screen is up, remember it until then."""

@@ -264,6 +264,7 @@ class Worker:
                     self._fail(job, error)
                 except Exception as error:  # thread boundary: reported on the screen and logged
                     self._fail(job, unexpected(error))
+                del job  # while it waits, nothing keeps a screen that was left
         finally:
             self._close_reader()
 

@@ -64,7 +64,7 @@ def test_help_is_in_it(capsys: pytest.CaptureFixture[str]) -> None:
     ended = call(capsys, "prune", "--help")
     assert ended.code == 0
     assert ended.out.startswith(f"{_MARK}usage: hermes-browse prune [-h]")
-    for said in ("options", "show this help message and exit", "rules", "also archived ones"):
+    for said in ("options", "show this help message and exit", "filters", "also archived ones"):
         assert f"{_MARK}{said}" in ended.out
     assert f"{_MARK}exit codes: {_MARK}0 done" in call(capsys, "--help").out
 

@@ -38,13 +38,14 @@ from hermes_browse.store.cleanup.plan import make_plan
 from hermes_browse.store.cleanup.bulk import carry_out, delete_unit
 from hermes_browse.store.edit.restore import restore
 from hermes_browse.store.sessions.catalog import read_catalog
+from hermes_browse.store.cleanup.selection import Selection, parse_line
 NOW = 1784538000.0
 transaction.PATIENCE = 20.0
 def prune(store, trash, names):
     with store.reader() as reader:
         catalog = read_catalog(reader, NOW)
         there = [name for name in names if name in catalog.forest.sessions]
-        plan = make_plan(reader, catalog, chosen("", *there), NOW)
+        plan = make_plan(reader, catalog, Selection(parse_line("", NOW), frozenset(there)), NOW)
     error = carry_out(store, plan, delete_unit(store, catalog, trash, None), pause=lambda _: None).error
     if error is not None:
         raise error

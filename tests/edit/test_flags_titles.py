@@ -231,7 +231,7 @@ def test_a_store_that_is_busy_stays_as_it_is(store: Path, monkeypatch: pytest.Mo
     before = everything(store)
     with closing(sqlite3.connect(store, isolation_level=None)) as writer:
         writer.execute("BEGIN IMMEDIATE")
-        with pytest.raises(StoreBusyError, match="nothing was changed"):
+        with pytest.raises(StoreBusyError, match="Nothing was changed"):
             titles.rename(Store(store), "other", "x")
         writer.execute("ROLLBACK")
     assert everything(store) == before

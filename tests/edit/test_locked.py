@@ -67,7 +67,7 @@ def test_every_command_says_so(tmp_path: Path, journal: str) -> None:
         holder.execute("ROLLBACK")
     for work, process, out, err in answers:
         assert (
-            process.returncode == 3 and out == "" and "nothing was changed" in err and "busy" in err
+            process.returncode == 3 and out == "" and "Nothing was changed" in err and "busy" in err
         ), (work, err)
     assert dump(path) == before
     bundles = list((tmp_path / "data").rglob("manifest.json"))

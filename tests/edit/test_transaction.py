@@ -237,6 +237,10 @@ def test_only_one_module_opens_a_store_for_writing() -> None:
         "store/demo/store_writer.py",
         "store/legacy/old_transcripts.py",
         "store/trash/opened.py",
+        # Only in memory: a table of conversations, one of sums, and the limit of memory.
+        "store/search/conversation_table.py",
+        "store/insights/facts.py",
+        "store/hosts/serving.py",
     }
     assert modes["store/connection/connect.py"] == {"mode=ro"}
     assert modes[writer] == {"mode=rw"}

@@ -49,7 +49,9 @@ def listed(browser: Browser) -> list[Conversation]:
     source = browser.screen.rows.source
     rows = [source.row(index) for index in range(len(source))]
     return [
-        row.conversation if isinstance(row, ConversationRow) else row.runs[0]
+        row.conversation
+        if isinstance(row, ConversationRow)
+        else source._details.complete(row.runs[0])[0]
         for row in rows
         if isinstance(row, ConversationRow | JobRow)
     ]

@@ -33,7 +33,7 @@ from .row_format import format_row
 
 LOOKS = ("title", "plain", "dim", "note", "accent", "live", "hit", "mark", "cursor", "cursor-quiet")
 """Looks that rows use; each has a component class in the style sheet."""
-_AGES_SECONDS = 15.0
+AGES_SECONDS = 15.0
 """Between two redraws of the ages."""
 
 
@@ -105,10 +105,6 @@ class ConversationList(LongView, can_focus=True):
         """Returns Unix seconds, for ages."""
         self._now: float | None = None
         """The moment of all ages on screen; None when the rows are about to be drawn anew."""
-
-    def on_mount(self) -> None:
-        """Let the ages of all rows grow together: one row drawn again would be ahead of others."""
-        self.set_interval(_AGES_SECONDS, self.refresh_rows)
 
     def __len__(self) -> int:
         return len(self.source)
