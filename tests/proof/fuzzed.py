@@ -14,7 +14,6 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -249,7 +248,7 @@ def page(given: tuple[Any, ...]) -> int:
     """Rows as they are stored, laid out: no control character, each line as wide as it says and no
     wider than asked."""
     row, other, result, look, is_open, width, wanted = given
-    message = replace(to_message(row), id=0, is_hidden=False)
+    message = to_message(row)._replace(id=0, is_hidden=False)
     laid = Page()
     laid.open(read(message, as_text(result) or ""))
     laid.resize(width, 50)
